@@ -1,0 +1,205 @@
+//! An allocation: which chips form a cluster, and which cluster serves a task.
+
+use std::fmt;
+
+/// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the chips into clusters and
+/// one cluster for every task.
+///
+/// Kept flat, so that making one costs two allocations of memory, whatever the number of clusters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Allocation {
+    /// The cluster of each chip, or `NONE`.
+    cluster_of_chip: Vec<u32>,
+    /// The cluster of each task.
+    cluster_of_task: Vec<u32>,
+    sizes: u32,
+}
+
+/// The mark of a chip that is in no cluster.
+const NONE: u32 = u32::MAX;
+
+/// One cluster φ of an [`Allocation`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Cluster {
+    /// Its chips, ascending. Never empty.
+    pub chips: Vec<u32>,
+    /// Its tasks, as positions in the task set, ascending.
+    pub tasks: Vec<usize>,
+}
+
+impl Cluster {
+    /// s = |φ|: how many chips it has.
+    pub fn size(&self) -> u32 {
+        // A device has at most 2²⁰ chips.
+        u32::try_from(self.chips.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Why chips and tasks do not make an allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllocationError {
+    /// This cluster (by position) has no chips.
+    EmptyCluster(usize),
+    /// This chip is named in two clusters, or twice in one.
+    ChipTwice(u32),
+    /// There is no such chip.
+    NoSuchChip(u32),
+    /// This task is in two clusters, or twice in one.
+    TaskTwice(usize),
+    /// There is no such task.
+    NoSuchTask(usize),
+    /// This task is in no cluster.
+    TaskMissing(usize),
+}
+
+impl fmt::Display for AllocationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AllocationError::EmptyCluster(cluster) => write!(f, "cluster {cluster} has no chips"),
+            AllocationError::ChipTwice(chip) => write!(f, "chip {chip} is used twice"),
+            AllocationError::NoSuchChip(chip) => write!(f, "there is no chip {chip}"),
+            AllocationError::TaskTwice(task) => write!(f, "task {task} is placed twice"),
+            AllocationError::NoSuchTask(task) => write!(f, "there is no task {task}"),
+            AllocationError::TaskMissing(task) => write!(f, "task {task} is in no cluster"),
+        }
+    }
+}
+
+impl std::error::Error for AllocationError {}
+
+impl Allocation {
+    /// The allocation with these clusters, in this order, for a device of `chips` chips and a set of `tasks` tasks.
+    /// Chips may be left out, tasks may not.
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn new(chips: u32, tasks: usize, clusters: &[Cluster]) -> Result<Allocation, AllocationError> {
+        let mut cluster_of_chip = vec![NONE; chips as usize];
+        let mut cluster_of_task = vec![NONE; tasks];
+        for (position, cluster) in clusters.iter().enumerate() {
+            if cluster.chips.is_empty() {
+                return Err(AllocationError::EmptyCluster(position));
+            }
+            // At most one cluster a chip, and chips are counted in 32 bits; a longer list fails below.
+            let mark = u32::try_from(position).unwrap_or(NONE - 1);
+            for &chip in &cluster.chips {
+                match cluster_of_chip.get_mut(chip as usize) {
+                    None => return Err(AllocationError::NoSuchChip(chip)),
+                    Some(taken) if *taken != NONE => return Err(AllocationError::ChipTwice(chip)),
+                    Some(free) => *free = mark,
+                }
+            }
+            for &task in &cluster.tasks {
+                match cluster_of_task.get_mut(task) {
+                    None => return Err(AllocationError::NoSuchTask(task)),
+                    Some(taken) if *taken != NONE => return Err(AllocationError::TaskTwice(task)),
+                    Some(free) => *free = mark,
+                }
+            }
+        }
+        if let Some(task) = cluster_of_task.iter().position(|&cluster| cluster == NONE) {
+            return Err(AllocationError::TaskMissing(task));
+        }
+        let sizes = u32::try_from(clusters.len()).unwrap_or(NONE);
+        Ok(Allocation { cluster_of_chip, cluster_of_task, sizes })
+    }
+
+    /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster `of_task[i]`. Every chip is used;
+    /// clusters are numbered in order of their lowest chip.
+    ///
+    /// `None` where the numbers are not so: a chip's number skips one, or a task's cluster has no chip.
+    pub fn from_owners(of_chip: Vec<u32>, of_task: Vec<u32>) -> Option<Allocation> {
+        let mut next = 0;
+        for &cluster in &of_chip {
+            match cluster.cmp(&next) {
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal => next += 1,
+                std::cmp::Ordering::Greater => return None,
+            }
+        }
+        of_task.iter().all(|&cluster| cluster < next).then_some(Allocation {
+            cluster_of_chip: of_chip,
+            cluster_of_task: of_task,
+            sizes: next,
+        })
+    }
+
+    /// How many clusters there are.
+    pub fn len(&self) -> usize {
+        self.sizes as usize
+    }
+
+    /// Whether there is no cluster at all.
+    pub fn is_empty(&self) -> bool {
+        self.sizes == 0
+    }
+
+    /// The cluster (by position) of a chip; `None` for a chip in no cluster or beyond the device.
+    pub fn cluster_of_chip(&self, chip: u32) -> Option<usize> {
+        self.cluster_of_chip.get(chip as usize).filter(|&&cluster| cluster != NONE).map(|&cluster| cluster as usize)
+    }
+
+    /// The cluster (by position) of a task; `None` for a task beyond the set.
+    pub fn cluster_of_task(&self, task: usize) -> Option<usize> {
+        self.cluster_of_task.get(task).map(|&cluster| cluster as usize)
+    }
+
+    /// The clusters, in order, with their chips and tasks.
+    pub fn clusters(&self) -> Vec<Cluster> {
+        let mut clusters = vec![Cluster::default(); self.len()];
+        for (&cluster, chip) in self.cluster_of_chip.iter().zip(0..) {
+            if cluster != NONE {
+                clusters[cluster as usize].chips.push(chip);
+            }
+        }
+        for (task, &cluster) in self.cluster_of_task.iter().enumerate() {
+            clusters[cluster as usize].tasks.push(task);
+        }
+        clusters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
+        Cluster { chips: chips.into(), tasks: tasks.into() }
+    }
+
+    #[test]
+    fn clusters_come_back_as_they_were_given() {
+        let clusters = [cluster(&[1, 3], &[0]), cluster(&[0], &[]), cluster(&[4], &[1, 2])];
+        let allocation = Allocation::new(6, 3, &clusters).unwrap();
+        assert_eq!(allocation.clusters(), clusters);
+        assert_eq!(
+            (allocation.cluster_of_chip(3), allocation.cluster_of_chip(2), allocation.cluster_of_task(2)),
+            (Some(0), None, Some(2))
+        );
+    }
+
+    #[test]
+    fn what_is_no_partition_is_refused() {
+        for (clusters, error) in [
+            (vec![cluster(&[], &[0])], AllocationError::EmptyCluster(0)),
+            (vec![cluster(&[0, 0], &[0])], AllocationError::ChipTwice(0)),
+            (vec![cluster(&[0], &[0]), cluster(&[0], &[])], AllocationError::ChipTwice(0)),
+            (vec![cluster(&[2], &[0])], AllocationError::NoSuchChip(2)),
+            (vec![cluster(&[0], &[0, 0])], AllocationError::TaskTwice(0)),
+            (vec![cluster(&[0], &[1])], AllocationError::NoSuchTask(1)),
+            (vec![cluster(&[0], &[])], AllocationError::TaskMissing(0)),
+        ] {
+            assert_eq!(Allocation::new(2, 1, &clusters), Err(error));
+        }
+    }
+
+    #[test]
+    fn owners_are_numbered_by_lowest_chip() {
+        assert_eq!(
+            Allocation::from_owners(vec![0, 1, 0], vec![1]).map(|a| a.clusters()),
+            Some(vec![cluster(&[0, 2], &[]), cluster(&[1], &[0])])
+        );
+        assert!(Allocation::from_owners(vec![1, 0], vec![]).is_none());
+        assert!(Allocation::from_owners(vec![0], vec![1]).is_none());
+    }
+}

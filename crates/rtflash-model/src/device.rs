@@ -1,0 +1,263 @@
+//! The flash device: its geometry, its timing, its over-provisioning, and the named profiles.
+
+use crate::invalid::{Invalid, Path};
+use crate::ratio::LogicalRatio;
+use crate::time::Span;
+
+/// Chips that a device may have: 2²⁰.
+pub const MAX_CHIPS: u32 = 1 << 20;
+
+/// A device as somebody describes it, not yet checked. [`Device::new`] checks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceSpec {
+    /// m: flash chips in the device.
+    pub chips: u32,
+    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋; the last channel may be partly filled.
+    pub chips_per_channel: u32,
+    /// Blocks on each chip.
+    pub blocks_per_chip: u32,
+    /// P: pages in a block.
+    pub pages_per_block: u32,
+    /// Bytes in a page.
+    pub page_size: u32,
+    /// λ: logical over physical address space.
+    pub logical_ratio: LogicalRatio,
+    /// t_r (datasheets: tR): time to read a page on a chip.
+    pub page_read: Span,
+    /// t_w (datasheets: tPROG): time to program a page on a chip.
+    pub page_program: Span,
+    /// t_e (datasheets: tBERS): time to erase a block.
+    pub block_erase: Span,
+    /// t_d: time to move one page over the channel's bus.
+    pub page_transfer: Span,
+}
+
+/// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`] chips,
+/// a GC pass frees at least one page (α ≥ 1), and the cost of a GC pass is below 2⁶³ ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device {
+    spec: DeviceSpec,
+    valid_pages_bound: u32,
+    gc_pass: Span,
+}
+
+impl Device {
+    /// Checks a description.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with the field's name as its path.
+    pub fn new(spec: DeviceSpec) -> Result<Device, Vec<Invalid>> {
+        let mut wrong = Vec::new();
+        let mut refuse = |field: &'static str, problem: String, help: &str| {
+            wrong.push(Invalid::new(Path::root().key(field), problem, help))
+        };
+        let counts = [
+            ("chips", spec.chips),
+            ("chips_per_channel", spec.chips_per_channel),
+            ("blocks_per_chip", spec.blocks_per_chip),
+            ("pages_per_block", spec.pages_per_block),
+            ("page_size", spec.page_size),
+        ];
+        for (field, count) in counts {
+            if count == 0 {
+                refuse(field, format!("`{field}` is zero"), "a whole number from 1 up");
+            }
+        }
+        if spec.chips > MAX_CHIPS {
+            refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
+        }
+        let times = [
+            ("page_read", spec.page_read),
+            ("page_program", spec.page_program),
+            ("block_erase", spec.block_erase),
+            ("page_transfer", spec.page_transfer),
+        ];
+        for (field, time) in times {
+            if time == Span::ZERO {
+                refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
+            }
+        }
+        let bound = spec.logical_ratio.ceil_of(u64::from(spec.pages_per_block));
+        // λ < 1, so the product rounds up to at most P.
+        let bound = u32::try_from(bound).unwrap_or(spec.pages_per_block);
+        if bound >= spec.pages_per_block && spec.pages_per_block > 0 {
+            refuse(
+                "logical_ratio",
+                format!(
+                    "a GC pass would free no page: ceil({} * {}) = {bound} valid pages fill a block",
+                    spec.logical_ratio, spec.pages_per_block
+                ),
+                "a smaller logical_ratio or more pages_per_block, so that at least one page of a block is free",
+            );
+        }
+        let gc_pass = gc_cost(bound, spec.page_read, spec.page_program, spec.block_erase);
+        if gc_pass.is_none() {
+            refuse(
+                "pages_per_block",
+                "one GC pass would take 2^63 ns or more".into(),
+                "fewer pages per block or shorter times",
+            );
+        }
+        match (wrong.is_empty(), gc_pass) {
+            (true, Some(gc_pass)) => Ok(Device { spec, valid_pages_bound: bound, gc_pass }),
+            _ => Err(wrong),
+        }
+    }
+
+    /// The named profile, if there is one: see [`PROFILES`].
+    pub fn profile(name: &str) -> Option<Device> {
+        PROFILES.iter().find(|profile| profile.name == name).and_then(|profile| Device::new((profile.spec)()).ok())
+    }
+
+    /// The description this device was made from, to change and check again.
+    pub fn spec(&self) -> DeviceSpec {
+        self.spec
+    }
+
+    /// m: flash chips.
+    pub fn chips(&self) -> u32 {
+        self.spec.chips
+    }
+
+    /// m_c: chips on a channel.
+    pub fn chips_per_channel(&self) -> u32 {
+        self.spec.chips_per_channel
+    }
+
+    /// Blocks on each chip.
+    pub fn blocks_per_chip(&self) -> u32 {
+        self.spec.blocks_per_chip
+    }
+
+    /// P: pages in a block.
+    pub fn pages_per_block(&self) -> u32 {
+        self.spec.pages_per_block
+    }
+
+    /// Bytes in a page.
+    pub fn page_size(&self) -> u32 {
+        self.spec.page_size
+    }
+
+    /// λ.
+    pub fn logical_ratio(&self) -> LogicalRatio {
+        self.spec.logical_ratio
+    }
+
+    /// t_r.
+    pub fn page_read(&self) -> Span {
+        self.spec.page_read
+    }
+
+    /// t_w.
+    pub fn page_program(&self) -> Span {
+        self.spec.page_program
+    }
+
+    /// t_e.
+    pub fn block_erase(&self) -> Span {
+        self.spec.block_erase
+    }
+
+    /// t_d.
+    pub fn page_transfer(&self) -> Span {
+        self.spec.page_transfer
+    }
+
+    /// ⌈λP⌉: valid pages that a GC pass has to copy on one chip, at most.
+    pub fn valid_pages_bound(&self) -> u32 {
+        self.valid_pages_bound
+    }
+
+    /// α = P − ⌈λP⌉: pages that one GC pass frees on one chip, at least. Never zero.
+    pub fn reclaimed_per_chip(&self) -> u32 {
+        self.spec.pages_per_block - self.valid_pages_bound
+    }
+
+    /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size because it runs on
+    /// all chips of the cluster at once.
+    pub fn gc_pass(&self) -> Span {
+        self.gc_pass
+    }
+
+    /// The channel that a chip is on: ⌊chip / m_c⌋.
+    pub fn channel_of(&self, chip: u32) -> u32 {
+        chip / self.spec.chips_per_channel
+    }
+
+    /// Channels, the last of which may be partly filled.
+    pub fn channels(&self) -> u32 {
+        self.spec.chips.div_ceil(self.spec.chips_per_channel)
+    }
+
+    /// Nanoseconds that no analysis charges more than for one page, read and written, on any cluster:
+    /// the operation itself and a transfer for every chip of the channel.
+    pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
+        let transfers = u128::from(self.spec.page_transfer.as_ns()) * u128::from(self.spec.chips_per_channel);
+        (u128::from(self.spec.page_read.as_ns()) + transfers, u128::from(self.spec.page_program.as_ns()) + transfers)
+    }
+}
+
+/// Eq. (IV.3), or `None` at 2⁶³ ns and above.
+fn gc_cost(valid_pages: u32, read: Span, program: Span, erase: Span) -> Option<Span> {
+    read.checked_add(program)?.checked_mul(u64::from(valid_pages))?.checked_add(erase)
+}
+
+/// A device that has a name.
+#[derive(Debug, Clone, Copy)]
+pub struct Profile {
+    /// What to write for it in a task-set file.
+    pub name: &'static str,
+    /// Where its numbers come from.
+    pub source: &'static str,
+    spec: fn() -> DeviceSpec,
+}
+
+/// The named devices.
+pub const PROFILES: &[Profile] = &[Profile {
+    name: "dgist-2021",
+    source: "Kim 2021, Table III.1, with the values of the authors' public simulation",
+    spec: dgist_2021,
+}];
+
+fn dgist_2021() -> DeviceSpec {
+    DeviceSpec {
+        chips: 16,
+        chips_per_channel: 4,
+        blocks_per_chip: 1024,
+        pages_per_block: 256,
+        page_size: 8192,
+        logical_ratio: LogicalRatio::HALF,
+        page_read: Span::from_us(50),
+        page_program: Span::from_us(500),
+        block_erase: Span::from_us(5_000),
+        page_transfer: Span::from_us(40),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(spec: DeviceSpec) -> Vec<String> {
+        Device::new(spec).unwrap_err().iter().map(|wrong| wrong.path.to_string()).collect()
+    }
+
+    #[test]
+    fn the_thesis_device_has_the_thesis_numbers() {
+        let device = Device::profile("dgist-2021").unwrap();
+        assert_eq!((device.valid_pages_bound(), device.reclaimed_per_chip()), (128, 128));
+        assert_eq!(device.gc_pass().as_ns(), 75_400_000);
+        assert_eq!((device.channels(), device.channel_of(7)), (4, 1));
+        assert!(Device::profile("dgist").is_none());
+    }
+
+    #[test]
+    fn every_wrong_field_is_named() {
+        let good = dgist_2021();
+        assert_eq!(paths(DeviceSpec { chips: 0, page_read: Span::ZERO, ..good }), ["chips", "page_read"]);
+        assert_eq!(paths(DeviceSpec { chips: MAX_CHIPS + 1, ..good }), ["chips"]);
+        assert_eq!(paths(DeviceSpec { pages_per_block: 1, ..good }), ["logical_ratio"]);
+        assert_eq!(paths(DeviceSpec { page_program: Span::from_ns(1 << 62).unwrap(), ..good }), ["pages_per_block"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! What is wrong with a description, and where: a path, so that a reader of files can point at it.
+
+use std::fmt;
+
+/// One step of a [`Path`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A field of an object.
+    Key(String),
+    /// An element of an array, from 0.
+    Index(usize),
+}
+
+/// The way to a value inside a description, such as `tasks[3].read.period`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// The whole description.
+    pub fn root() -> Path {
+        Path::default()
+    }
+
+    /// The field `key` of this value.
+    #[must_use]
+    pub fn key(&self, key: impl Into<String>) -> Path {
+        self.then(Step::Key(key.into()))
+    }
+
+    /// The element `index` of this value.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Path {
+        self.then(Step::Index(index))
+    }
+
+    /// `rest`, seen from this value.
+    #[must_use]
+    pub fn join(&self, rest: &Path) -> Path {
+        Path(self.0.iter().chain(&rest.0).cloned().collect())
+    }
+
+    /// The steps, outermost first.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    fn then(&self, step: Step) -> Path {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Path(steps)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if position == 0 => write!(f, "{key}")?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One thing that is wrong with a description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The value that is wrong.
+    pub path: Path,
+    /// What is wrong with it, a clause without a full stop.
+    pub problem: String,
+    /// What would be right.
+    pub expected: String,
+}
+
+impl Invalid {
+    /// A fault of the value at `path`.
+    pub fn new(path: Path, problem: impl Into<String>, expected: impl Into<String>) -> Invalid {
+        Invalid { path, problem: problem.into(), expected: expected.into() }
+    }
+
+    /// The same fault, seen from a description that holds this one at `outer`.
+    #[must_use]
+    pub fn within(mut self, outer: &Path) -> Invalid {
+        self.path = outer.join(&self.path);
+        self
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (expected: {})", self.path, self.problem, self.expected)
+    }
+}
+
+impl std::error::Error for Invalid {}

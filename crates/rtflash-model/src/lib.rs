@@ -1,0 +1,33 @@
+//! The words of rtflash: time, device, task, allocation.
+//!
+//! Nothing here knows an algorithm, reads a file, a clock or the environment. What these types hold is valid; what somebody
+//! wrote becomes one of them once, at the edge, or an error that names the field.
+//!
+//! | thesis | here | NAND datasheets |
+//! |---|---|---|
+//! | m | [`Device::chips`] | |
+//! | m_c | [`Device::chips_per_channel`] | ways of a channel |
+//! | t_r, t_w, t_e | [`Device::page_read`], [`Device::page_program`], [`Device::block_erase`] | tR, tPROG, tBERS |
+//! | t_d | [`Device::page_transfer`] | |
+//! | P | [`Device::pages_per_block`] | |
+//! | λ | [`Device::logical_ratio`] | 1 − over-provisioning |
+//! | ⌈λP⌉ | [`Device::valid_pages_bound`] | |
+//! | α | [`Device::reclaimed_per_chip`] | |
+//! | C^g | [`Device::gc_pass`] | |
+//! | τ_i = [(r, T^r), (w, T^w)] | [`Task`] of two [`Request`]s | |
+//! | J_j = (r_j, w_j) | [`Job`] | |
+//! | φ, Φ and Λ | [`Cluster`], [`Allocation`] | |
+
+mod allocation;
+mod device;
+mod invalid;
+mod ratio;
+mod task;
+mod time;
+
+pub use allocation::{Allocation, AllocationError, Cluster};
+pub use device::{Device, DeviceSpec, MAX_CHIPS, PROFILES, Profile};
+pub use invalid::{Invalid, Path, Step};
+pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
+pub use task::{Arrivals, Job, Request, Task, TaskSet};
+pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

@@ -1,0 +1,219 @@
+//! λ, the logical ratio: an exact decimal between zero and one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use num_bigint::BigUint;
+use num_integer::Integer;
+
+/// Decimal places that λ may have.
+pub const MAX_DECIMALS: u32 = 38;
+
+/// λ: logical address space over physical address space, 0 < λ < 1, kept as the decimal that was written.
+///
+/// ⌈0.9 · 10⌉ is 9 here, which it is not in binary floating point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogicalRatio {
+    /// λ · 10^[`MAX_DECIMALS`], so that equal ratios are equal numbers.
+    scaled: u128,
+}
+
+/// Why a text is not a [`LogicalRatio`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatioError {
+    /// Not a decimal number.
+    NotANumber,
+    /// At or below zero, or at or above one.
+    OutOfRange,
+    /// More than [`MAX_DECIMALS`] decimal places.
+    TooFine,
+}
+
+impl fmt::Display for RatioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RatioError::NotANumber => f.write_str("not a decimal number"),
+            RatioError::OutOfRange => f.write_str("outside the open interval (0, 1)"),
+            RatioError::TooFine => write!(f, "more than {MAX_DECIMALS} decimal places"),
+        }
+    }
+}
+
+impl std::error::Error for RatioError {}
+
+impl LogicalRatio {
+    /// One half.
+    pub const HALF: LogicalRatio = LogicalRatio { scaled: 10u128.pow(MAX_DECIMALS) / 2 };
+
+    /// λ = `numerator` / 10^`decimals`.
+    ///
+    /// # Errors
+    /// [`RatioError::OutOfRange`] unless 0 < λ < 1, [`RatioError::TooFine`] above [`MAX_DECIMALS`] places.
+    pub fn from_decimal(numerator: u128, decimals: u32) -> Result<LogicalRatio, RatioError> {
+        let (mut numerator, mut decimals) = (numerator, decimals);
+        while decimals > 0 && numerator != 0 && numerator.is_multiple_of(10) {
+            (numerator, decimals) = (numerator / 10, decimals - 1);
+        }
+        if decimals > MAX_DECIMALS {
+            return Err(if numerator == 0 { RatioError::OutOfRange } else { RatioError::TooFine });
+        }
+        if numerator == 0 || numerator >= 10u128.pow(decimals) {
+            return Err(RatioError::OutOfRange);
+        }
+        Ok(LogicalRatio { scaled: numerator * 10u128.pow(MAX_DECIMALS - decimals) })
+    }
+
+    /// A λ of few decimal places with ⌈λ · `pages_per_block`⌉ = `valid_pages`, if there is one.
+    pub fn for_valid_pages(valid_pages: u32, pages_per_block: u32) -> Option<LogicalRatio> {
+        if valid_pages == 0 || valid_pages >= pages_per_block {
+            return None;
+        }
+        // As few places as will do: a person is to read it.
+        (1..=12).find_map(|decimals| {
+            let scaled = u128::from(valid_pages) * 10u128.pow(decimals) / u128::from(pages_per_block);
+            let ratio = LogicalRatio::from_decimal(scaled, decimals).ok()?;
+            (ratio.ceil_of(u64::from(pages_per_block)) == u64::from(valid_pages)).then_some(ratio)
+        })
+    }
+
+    /// ⌈λ · `count`⌉.
+    pub fn ceil_of(self, count: u64) -> u64 {
+        self.times(count, |product, scale| product.div_ceil(scale))
+    }
+
+    /// ⌊λ · `count`⌋.
+    pub fn floor_of(self, count: u64) -> u64 {
+        self.times(count, |product, scale| product.div_floor(scale))
+    }
+
+    fn times(self, count: u64, divide: fn(&BigUint, &BigUint) -> BigUint) -> u64 {
+        let product = BigUint::from(self.scaled) * count;
+        let scale = BigUint::from(10u128.pow(MAX_DECIMALS));
+        // λ < 1, so the result is at most `count`.
+        u64::try_from(divide(&product, &scale)).unwrap_or(count)
+    }
+
+    /// λ as numerator and power of ten, in lowest decimal terms: λ = numerator / 10^decimals.
+    pub fn to_decimal(self) -> (u128, u32) {
+        let (mut numerator, mut decimals) = (self.scaled, MAX_DECIMALS);
+        while numerator.is_multiple_of(10) {
+            (numerator, decimals) = (numerator / 10, decimals - 1);
+        }
+        (numerator, decimals)
+    }
+
+    /// The nearest double, for reports and plots.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn to_f64(self) -> f64 {
+        self.scaled as f64 / 10f64.powi(38)
+    }
+}
+
+impl FromStr for LogicalRatio {
+    type Err = RatioError;
+
+    /// Reads a decimal such as `0.5` or `5e-1`, exactly.
+    fn from_str(text: &str) -> Result<LogicalRatio, RatioError> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().map_err(|_| RatioError::OutOfRange)?),
+            None => (text, 0),
+        };
+        let (negative, mantissa) = match mantissa.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, mantissa),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+            return Err(RatioError::NotANumber);
+        }
+        let digits = format!("{whole}{fraction}");
+        let significant = digits.trim_start_matches('0').trim_end_matches('0');
+        if significant.is_empty() || negative {
+            return Err(RatioError::OutOfRange);
+        }
+        let trailing = digits.len() - digits.trim_end_matches('0').len();
+        // λ = significant · 10^(−decimals)
+        let decimals = i64::try_from(fraction.len() - fraction.len().min(trailing)).unwrap_or(i64::MAX)
+            - i64::try_from(trailing.saturating_sub(fraction.len())).unwrap_or(i64::MAX);
+        let decimals = decimals.saturating_sub(exponent);
+        let length = i64::try_from(significant.len()).unwrap_or(i64::MAX);
+        if decimals < length {
+            return Err(RatioError::OutOfRange);
+        }
+        if decimals > i64::from(MAX_DECIMALS) {
+            return Err(RatioError::TooFine);
+        }
+        let numerator = significant.bytes().fold(0u128, |sum, digit| sum * 10 + u128::from(digit - b'0'));
+        LogicalRatio::from_decimal(numerator, u32::try_from(decimals).unwrap_or(u32::MAX))
+    }
+}
+
+impl fmt::Display for LogicalRatio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (numerator, decimals) = self.to_decimal();
+        f.pad(&format!("0.{numerator:0places$}", places = decimals as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        for (text, pages, ceil, floor) in [
+            ("0.9", 10, 9, 9),
+            ("0.5", 256, 128, 128),
+            ("5e-1", 3, 2, 1),
+            ("0.7", 10, 7, 7),
+            ("0.1", 30, 3, 3),
+            ("0.70000000000000000000000000000000000001", 10, 8, 7),
+            ("0.69999999999999999999999999999999999999", 10, 7, 6),
+            ("0.500E0", 4, 2, 2),
+            ("50e-2", 4, 2, 2),
+        ] {
+            let ratio: LogicalRatio = text.parse().unwrap();
+            assert_eq!((ratio.ceil_of(pages), ratio.floor_of(pages)), (ceil, floor), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_ratio_is_refused() {
+        for (text, error) in [
+            ("0", RatioError::OutOfRange),
+            ("1", RatioError::OutOfRange),
+            ("1.0", RatioError::OutOfRange),
+            ("-0.5", RatioError::OutOfRange),
+            ("0.0", RatioError::OutOfRange),
+            ("10", RatioError::OutOfRange),
+            ("1e99", RatioError::OutOfRange),
+            ("1e-99", RatioError::TooFine),
+            ("0.5x", RatioError::NotANumber),
+            ("", RatioError::NotANumber),
+            ("0.123456789012345678901234567890123456789", RatioError::TooFine),
+        ] {
+            assert_eq!(text.parse::<LogicalRatio>(), Err(error), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9.eE+-]{0,60}") {
+            let _ = text.parse::<LogicalRatio>();
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(numerator in 1..10u128.pow(20)) {
+            let ratio = LogicalRatio::from_decimal(numerator, 20).unwrap();
+            prop_assert_eq!(ratio.to_string().parse(), Ok(ratio));
+        }
+
+        #[test]
+        fn a_ratio_for_so_many_valid_pages_gives_them(pages in 2u32..5000, share in 0.0f64..1.0) {
+            let valid = ((f64::from(pages) * share) as u32).clamp(1, pages - 1);
+            let ratio = LogicalRatio::for_valid_pages(valid, pages).unwrap();
+            prop_assert_eq!(ratio.ceil_of(u64::from(pages)), u64::from(valid));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Real-time I/O tasks, jobs that are not real-time, and the task set that holds both with their device.
+
+use std::collections::HashMap;
+
+use crate::device::Device;
+use crate::invalid::{Invalid, Path};
+use crate::time::{Instant, Span, TIME_LIMIT_NS};
+
+/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period, each request due within a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Request {
+    pages: u64,
+    period: Span,
+}
+
+impl Request {
+    /// `pages` every `period`, or `None` where one of them is zero.
+    pub fn new(pages: u64, period: Span) -> Option<Request> {
+        (pages > 0 && period > Span::ZERO).then_some(Request { pages, period })
+    }
+
+    /// r or w: pages a request. Never zero.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// T^r or T^w: the period and the relative deadline. Never zero.
+    pub fn period(&self) -> Span {
+        self.period
+    }
+}
+
+/// A real-time I/O task τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two may be absent (thesis, Section 4.1.1).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// What the user calls it.
+    pub name: String,
+    /// Its read request.
+    pub read: Option<Request>,
+    /// Its write request.
+    pub write: Option<Request>,
+}
+
+/// When the jobs of a [`Job`] stream arrive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arrivals {
+    /// One at time 0 and one after each such span.
+    Every(Span),
+    /// A fresh gap, uniform between the two, drawn each time.
+    Uniform(Span, Span),
+    /// At these times, in order.
+    At(Vec<Instant>),
+}
+
+/// A stream of I/O jobs that are not real-time, J_j = (r_j, w_j) each (thesis, Section 4.1.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// What the user calls it.
+    pub name: String,
+    /// r_j: pages that each job reads. May be zero where `write_pages` is not.
+    pub read_pages: u64,
+    /// w_j: pages that each job writes. May be zero where `read_pages` is not.
+    pub write_pages: u64,
+    /// When they arrive.
+    pub arrivals: Arrivals,
+}
+
+/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, and the cost of
+/// every request and job stays below 2⁶³ ns under every analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSet {
+    device: Device,
+    tasks: Vec<Task>,
+    jobs: Vec<Job>,
+}
+
+impl TaskSet {
+    /// Checks the parts against each other.
+    ///
+    /// # Errors
+    /// All that is wrong, with paths such as `tasks[3].read.pages`.
+    pub fn new(device: Device, tasks: Vec<Task>, jobs: Vec<Job>) -> Result<TaskSet, Vec<Invalid>> {
+        let mut wrong = Vec::new();
+        if u32::try_from(tasks.len()).is_err() {
+            wrong.push(Invalid::new(Path::root().key("tasks"), "too many tasks", "fewer than 2^32 tasks"));
+        }
+        let names = tasks.iter().enumerate().map(|(i, task)| ("tasks", i, task.name.as_str()));
+        let names = names.chain(jobs.iter().enumerate().map(|(i, job)| ("jobs", i, job.name.as_str())));
+        refuse_bad_names(names, &mut wrong);
+        for (index, task) in tasks.iter().enumerate() {
+            let path = || Path::root().key("tasks").index(index);
+            if task.read.is_none() && task.write.is_none() {
+                wrong.push(Invalid::new(
+                    path(),
+                    format!("task `{}` neither reads nor writes", task.name),
+                    "a `read` or a `write` request, or both",
+                ));
+            }
+            let (read_cost, write_cost) = device.page_cost_bound();
+            for (request, kind, page_cost) in [(task.read, "read", read_cost), (task.write, "write", write_cost)] {
+                let Some(request) = request else { continue };
+                if too_long(u128::from(request.pages).checked_mul(page_cost)) {
+                    wrong.push(too_many_pages(
+                        path().key(kind).key("pages"),
+                        request.pages,
+                        device.page_cost_bound().0.min(page_cost),
+                    ));
+                }
+            }
+        }
+        for (index, job) in jobs.iter().enumerate() {
+            check_job(&device, job, &Path::root().key("jobs").index(index), &mut wrong);
+        }
+        if wrong.is_empty() { Ok(TaskSet { device, tasks, jobs }) } else { Err(wrong) }
+    }
+
+    /// The device they run on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// τ: the real-time tasks, in the user's order.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// J: the streams of jobs that are not real-time.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The same tasks and jobs on another device.
+    ///
+    /// # Errors
+    /// As [`TaskSet::new`]: costs may grow too large there.
+    pub fn on(&self, device: Device) -> Result<TaskSet, Vec<Invalid>> {
+        TaskSet::new(device, self.tasks.clone(), self.jobs.clone())
+    }
+}
+
+fn too_long(cost: Option<u128>) -> bool {
+    cost.is_none_or(|cost| cost >= u128::from(TIME_LIMIT_NS))
+}
+
+fn too_many_pages(path: Path, pages: u64, page_cost: u128) -> Invalid {
+    let most = (u128::from(TIME_LIMIT_NS) - 1) / page_cost.max(1);
+    Invalid::new(
+        path,
+        format!("{pages} pages would take 2^63 ns or more"),
+        format!("at most {most} pages on this device"),
+    )
+}
+
+fn refuse_bad_names<'a>(names: impl Iterator<Item = (&'static str, usize, &'a str)>, wrong: &mut Vec<Invalid>) {
+    let mut first: HashMap<&str, (&str, usize)> = HashMap::new();
+    for (list, index, name) in names {
+        let path = || Path::root().key(list).index(index).key("name");
+        if name.is_empty() {
+            wrong.push(Invalid::new(path(), "an empty name", "a name that tells it from the others"));
+        } else if let Some((list, index)) = first.get(name) {
+            wrong.push(Invalid::new(
+                path(),
+                format!("the name `{name}` is taken by {list}[{index}]"),
+                "a name of its own",
+            ));
+        } else {
+            first.insert(name, (list, index));
+        }
+    }
+}
+
+fn check_job(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
+    if job.read_pages == 0 && job.write_pages == 0 {
+        wrong.push(Invalid::new(
+            path.clone(),
+            format!("job `{}` neither reads nor writes", job.name),
+            "`read_pages` or `write_pages`, or both, above zero",
+        ));
+    }
+    let (read_cost, write_cost) = device.page_cost_bound();
+    // The most GC passes that Eq. (IV.12) can charge to one job: on one chip, after a job of the same size.
+    let passes = u128::from(job.write_pages) * 2 / u128::from(device.reclaimed_per_chip()) + 2;
+    let gc = if job.write_pages == 0 { Some(0) } else { passes.checked_mul(u128::from(device.gc_pass().as_ns())) };
+    let reads = u128::from(job.read_pages).checked_mul(read_cost);
+    let writes =
+        u128::from(job.write_pages).checked_mul(write_cost).zip(gc).and_then(|(writes, gc)| writes.checked_add(gc));
+    if too_long(reads) {
+        wrong.push(too_many_pages(path.key("read_pages"), job.read_pages, read_cost));
+    } else if too_long(writes) || too_long(reads.zip(writes).and_then(|(reads, writes)| reads.checked_add(writes))) {
+        let problem = format!("{} pages, with their garbage collection, would take 2^63 ns or more", job.write_pages);
+        wrong.push(Invalid::new(path.key("write_pages"), problem, "fewer pages a job"));
+    }
+    let arrivals = path.key("arrivals");
+    match &job.arrivals {
+        Arrivals::Every(span) if *span == Span::ZERO => {
+            wrong.push(Invalid::new(arrivals.key("every"), "a gap of zero", "a time above zero, such as \"12.5ms\""));
+        }
+        Arrivals::Uniform(low, high) => {
+            if *low == Span::ZERO {
+                wrong.push(Invalid::new(arrivals.key("uniform").index(0), "a gap of zero", "a time above zero"));
+            } else if low > high {
+                wrong.push(Invalid::new(
+                    arrivals.key("uniform"),
+                    format!("{low} is longer than {high}"),
+                    "the shorter gap first",
+                ));
+            }
+        }
+        Arrivals::At(times) => {
+            if let Some(late) = times.windows(2).position(|pair| pair[0] > pair[1]) {
+                wrong.push(Invalid::new(
+                    arrivals.key("at").index(late + 1),
+                    "earlier than the arrival before it",
+                    "arrivals in order of time",
+                ));
+            }
+        }
+        Arrivals::Every(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(pages: u64, us: u32) -> Option<Request> {
+        Request::new(pages, Span::from_us(us))
+    }
+
+    fn task(name: &str, read: Option<Request>, write: Option<Request>) -> Task {
+        Task { name: name.into(), read, write }
+    }
+
+    #[test]
+    fn all_faults_are_found_with_their_paths() {
+        let device = Device::profile("dgist-2021").unwrap();
+        let tasks = vec![
+            task("a", None, None),
+            task("a", request(u64::MAX, 5), None),
+            task("", request(1, 1), request(1 << 60, 1)),
+        ];
+        let jobs = vec![
+            Job { name: "a".into(), read_pages: 0, write_pages: 0, arrivals: Arrivals::Every(Span::ZERO) },
+            Job {
+                name: "j".into(),
+                read_pages: u64::MAX,
+                write_pages: 0,
+                arrivals: Arrivals::Uniform(Span::from_us(2), Span::from_us(1)),
+            },
+            Job { name: "k".into(), read_pages: 0, write_pages: u64::MAX, arrivals: Arrivals::At(vec![]) },
+        ];
+        let wrong = TaskSet::new(device, tasks, jobs).unwrap_err();
+        let mut paths: Vec<String> = wrong.iter().map(|wrong| wrong.path.to_string()).collect();
+        paths.sort();
+        assert_eq!(
+            paths,
+            [
+                "jobs[0]",
+                "jobs[0].arrivals.every",
+                "jobs[0].name",
+                "jobs[1].arrivals.uniform",
+                "jobs[1].read_pages",
+                "jobs[2].write_pages",
+                "tasks[0]",
+                "tasks[1].name",
+                "tasks[1].read.pages",
+                "tasks[2].name",
+                "tasks[2].write.pages"
+            ]
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! Time: whole nanoseconds, as a length ([`Span`]) or as a point ([`Instant`]).
+
+use std::fmt;
+
+/// The first length of time, in nanoseconds, that is too long to be a [`Span`]: 2⁶³ (292 years).
+pub const TIME_LIMIT_NS: u64 = 1 << 63;
+
+/// A length of time in whole nanoseconds, below 2⁶³.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span(u64);
+
+/// A point in time: whole nanoseconds since the start of the run, below 2⁶³.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Instant(u64);
+
+impl Span {
+    /// The length zero.
+    pub const ZERO: Span = Span(0);
+
+    /// A length of `nanoseconds`, or `None` at 2⁶³ and above.
+    pub const fn from_ns(nanoseconds: u64) -> Option<Span> {
+        if nanoseconds < TIME_LIMIT_NS { Some(Span(nanoseconds)) } else { None }
+    }
+
+    /// A length of `microseconds` that is known to fit: 32 bits of them are little more than an hour.
+    pub const fn from_us(microseconds: u32) -> Span {
+        Span(microseconds as u64 * 1_000)
+    }
+
+    /// The length in nanoseconds.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// The sum, or `None` at 2⁶³ nanoseconds and above.
+    pub const fn checked_add(self, other: Span) -> Option<Span> {
+        // Two numbers below 2⁶³ cannot overflow 64 bits.
+        Span::from_ns(self.0 + other.0)
+    }
+
+    /// `times` such lengths one after another, or `None` at 2⁶³ nanoseconds and above.
+    pub const fn checked_mul(self, times: u64) -> Option<Span> {
+        match self.0.checked_mul(times) {
+            Some(nanoseconds) => Span::from_ns(nanoseconds),
+            None => None,
+        }
+    }
+}
+
+impl Instant {
+    /// The start of the run.
+    pub const START: Instant = Instant(0);
+
+    /// The point `nanoseconds` after the start, or `None` at 2⁶³ and above.
+    pub const fn from_ns(nanoseconds: u64) -> Option<Instant> {
+        if nanoseconds < TIME_LIMIT_NS { Some(Instant(nanoseconds)) } else { None }
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// The point `span` later, or `None` at 2⁶³ nanoseconds and above.
+    pub const fn checked_add(self, span: Span) -> Option<Instant> {
+        Instant::from_ns(self.0 + span.0)
+    }
+}
+
+/// Units that times are written in, longest first.
+const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+
+/// Why a text is not a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimeError {
+    /// There is a number but no unit behind it.
+    NoUnit,
+    /// The unit (given) is none of ns, us, µs, ms, s.
+    UnknownUnit(String),
+    /// What stands before the unit is not a decimal number.
+    NotANumber,
+    /// The number has a minus sign.
+    Negative,
+    /// It is not a whole number of nanoseconds.
+    FractionOfNanosecond,
+    /// It is 2⁶³ nanoseconds or more.
+    TooLong,
+}
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeError::NoUnit => f.write_str("a time without a unit"),
+            TimeError::UnknownUnit(unit) => write!(f, "unknown unit of time `{unit}`"),
+            TimeError::NotANumber => f.write_str("not a time"),
+            TimeError::Negative => f.write_str("a time below zero"),
+            TimeError::FractionOfNanosecond => f.write_str("not a whole number of nanoseconds"),
+            TimeError::TooLong => f.write_str("too long: 2^63 ns (about 292 years) is the limit"),
+        }
+    }
+}
+
+impl std::error::Error for TimeError {}
+
+/// Reads a decimal number with a unit, such as `12.5ms`, exactly.
+///
+/// # Errors
+/// Says what is missing or wrong; never rounds.
+pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(text.len());
+    let (number, unit) = (&text[..unit_at], text[unit_at..].trim_start());
+    if let Some(rest) = number.strip_prefix('-') {
+        return Err(if rest.starts_with(|c: char| c.is_ascii_digit()) {
+            TimeError::Negative
+        } else {
+            TimeError::NotANumber
+        });
+    }
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) || number.ends_with('.') {
+        return Err(TimeError::NotANumber);
+    }
+    // Both micro signs in use: U+00B5 and Greek mu, U+03BC.
+    let unit = if matches!(unit, "µs" | "μs") { "us" } else { unit };
+    let scale = match UNITS.iter().find(|(name, _)| *name == unit) {
+        Some(&(_, scale)) => u128::from(scale),
+        None if unit.is_empty() => return Err(TimeError::NoUnit),
+        None => return Err(TimeError::UnknownUnit(unit.to_owned())),
+    };
+    let limit = u128::from(TIME_LIMIT_NS);
+    let whole = whole.trim_start_matches('0');
+    if whole.len() > 19 {
+        return Err(TimeError::TooLong);
+    }
+    let mut nanoseconds = scale * decimal(whole);
+    // Digit by digit: each place is worth a tenth of the one before and must stay whole.
+    let mut place = scale;
+    for digit in fraction.trim_end_matches('0').bytes() {
+        let digit = u128::from(digit - b'0');
+        // A place below one nanosecond may still be made whole by none of the digits behind it.
+        if place % 10 != 0 {
+            return Err(TimeError::FractionOfNanosecond);
+        }
+        place /= 10;
+        nanoseconds += digit * place;
+    }
+    match u64::try_from(nanoseconds) {
+        Ok(nanoseconds) if u128::from(nanoseconds) < limit => Ok(nanoseconds),
+        _ => Err(TimeError::TooLong),
+    }
+}
+
+/// The value of at most 19 decimal digits.
+fn decimal(digits: &str) -> u128 {
+    digits.bytes().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'))
+}
+
+/// Writes the time exactly, in the longest unit that leaves a whole part: `12.5ms`, `300ns`.
+pub fn format_ns(nanoseconds: u64) -> String {
+    let (unit, scale) = UNITS.into_iter().find(|&(_, scale)| nanoseconds >= scale).unwrap_or(("ns", 1));
+    let (whole, rest) = (nanoseconds / scale, nanoseconds % scale);
+    if rest == 0 {
+        return format!("{whole}{unit}");
+    }
+    let places = scale.ilog10() as usize;
+    let fraction = format!("{rest:0places$}");
+    format!("{whole}.{}{unit}", fraction.trim_end_matches('0'))
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format_ns(self.0))
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format_ns(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn times_are_read_exactly() {
+        for (text, expected) in [
+            ("12.5ms", Ok(12_500_000)),
+            ("50us", Ok(50_000)),
+            ("50µs", Ok(50_000)),
+            ("50 μs", Ok(50_000)),
+            ("0.000000001s", Ok(1)),
+            ("1.50s", Ok(1_500_000_000)),
+            ("007ns", Ok(7)),
+            ("1.0ns", Ok(1)),
+            ("0ms", Ok(0)),
+            ("9223372036854775807ns", Ok(i64::MAX as u64)),
+            ("9223372036854775808ns", Err(TimeError::TooLong)),
+            ("99999999999999999999999s", Err(TimeError::TooLong)),
+            ("0.5ns", Err(TimeError::FractionOfNanosecond)),
+            ("0.0000000001s", Err(TimeError::FractionOfNanosecond)),
+            ("36", Err(TimeError::NoUnit)),
+            ("36 sec", Err(TimeError::UnknownUnit("sec".into()))),
+            ("1e3us", Err(TimeError::UnknownUnit("e3us".into()))),
+            ("-1ms", Err(TimeError::Negative)),
+            ("", Err(TimeError::NotANumber)),
+            ("ms", Err(TimeError::NotANumber)),
+            ("1.ms", Err(TimeError::NotANumber)),
+            (".5ms", Err(TimeError::NotANumber)),
+            ("1.2.3ms", Err(TimeError::NotANumber)),
+            ("1-2ms", Err(TimeError::NotANumber)),
+            ("+1ms", Err(TimeError::NotANumber)),
+            ("--1ms", Err(TimeError::NotANumber)),
+        ] {
+            assert_eq!(parse_ns(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_in_the_longest_unit() {
+        for (nanoseconds, text) in
+            [(0, "0ns"), (1, "1ns"), (50_000, "50us"), (12_500_000, "12.5ms"), (1_000_000_001, "1.000000001s")]
+        {
+            assert_eq!(format_ns(nanoseconds), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(nanoseconds in 0..TIME_LIMIT_NS) {
+            prop_assert_eq!(parse_ns(&format_ns(nanoseconds)), Ok(nanoseconds));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC*") {
+            let _ = parse_ns(&text);
+        }
+    }
+}
