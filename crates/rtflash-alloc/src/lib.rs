@@ -1,1 +1,32 @@
-//! tbd
+//! Whether real-time I/O tasks meet their deadlines on a flash device, how to divide its chips among them so that they do, and what is
+//! left for jobs that are not real-time.
+//!
+//! - [`analysis`]: schedulability analyses. One trait; a file for each analysis. Equations (IV.1) to (IV.9) of the thesis.
+//! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm. Algorithm 1 and its baselines.
+//! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
+//! - [`advice`]: what would make an unschedulable set schedulable.
+//!
+//! "The thesis" is Kim, *Dynamic Task-to-chip Allocation for Real-time I/O Guarantees in Flash Storage Systems*, DGIST 2021; its equations
+//! are cited by number. Verdicts are exact: U = 1 is schedulable, anything above is not, and where doubles cannot decide, integers of any
+//! size do.
+//!
+//! ```
+//! use rtflash_alloc::{allocator::allocator, analysis::Thesis};
+//! use rtflash_model::{Device, Request, Span, Task, TaskSet};
+//!
+//! let device = Device::profile("dgist-2021").ok_or("no such device")?;
+//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)) };
+//! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
+//! let outcome = allocator("clustering-bfd").ok_or("no such algorithm")?.allocate(&set, &Thesis);
+//! let allocation = outcome.allocation().ok_or("not schedulable")?;
+//! assert_eq!(allocation.clusters()[0].chips, [0, 1]);
+//! # Ok::<(), String>(())
+//! ```
+
+pub mod advice;
+pub mod allocator;
+pub mod analysis;
+mod fraction;
+pub mod server;
+
+pub use fraction::{Fraction, Rational};

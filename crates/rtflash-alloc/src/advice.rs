@@ -1,0 +1,130 @@
+//! What would make a set schedulable that is not: computed by allocating again, never guessed.
+
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
+
+use crate::allocator::Allocator;
+use crate::analysis::Analysis;
+
+/// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked. `None`: no such change was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Advice {
+    /// A number of chips above the device's that is enough.
+    pub chips: Option<MoreChips>,
+    /// The largest number of valid pages in a victim block, ⌈λP⌉, that is small enough, and a λ for it.
+    pub logical_ratio: Option<LogicalRatio>,
+    /// The share of today's load, in thousandths, that it can carry: the load falls to it when all periods grow by its inverse.
+    pub load_permille: Option<u32>,
+}
+
+/// A number of chips that is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoreChips {
+    /// The number.
+    pub chips: u32,
+    /// Whether every smaller number was tried and fails.
+    pub fewest: bool,
+}
+
+/// Tasks times chips up to which every number of chips is tried.
+const THOROUGH: u64 = 20_000;
+/// Tasks times chips above which nothing is tried: each trial would take longer than a person waits.
+const TOO_LARGE: u64 = 4_000_000;
+
+/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the device.
+pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
+    let passes = |set: &TaskSet| allocator.allocate(set, analysis).is_schedulable() == Some(true);
+    if size(set, set.device().chips()) > TOO_LARGE {
+        return Advice::default();
+    }
+    Advice {
+        chips: more_chips(set, &passes),
+        logical_ratio: lower_ratio(set, &passes),
+        load_permille: less_load(set, &passes),
+    }
+}
+
+fn size(set: &TaskSet, chips: u32) -> u64 {
+    set.tasks().len() as u64 * u64::from(chips)
+}
+
+fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
+    set.on(Device::new(change(set.device().spec())).ok()?).ok()
+}
+
+/// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is bisected.
+fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
+    let enough = |chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set));
+    let now = set.device().chips();
+    // One chip for each task and as many again is more than any task needs company or room for, but a task may need many chips by itself.
+    let mut tried = now;
+    while tried < MAX_CHIPS && size(set, tried + 1) <= THOROUGH && tried < now + 256 {
+        tried += 1;
+        if enough(tried) {
+            return Some(MoreChips { chips: tried, fewest: true });
+        }
+    }
+    let (mut failing, mut step) = (tried, tried.max(1));
+    let mut passing = loop {
+        let chips = failing.saturating_add(step).min(MAX_CHIPS);
+        if size(set, chips) > TOO_LARGE || chips == failing {
+            return None;
+        }
+        if enough(chips) {
+            break chips;
+        }
+        (failing, step) = (chips, step.saturating_mul(2));
+    };
+    while failing + 1 < passing {
+        let middle = u32::midpoint(failing, passing);
+        if enough(middle) { passing = middle } else { failing = middle }
+    }
+    Some(MoreChips { chips: passing, fewest: false })
+}
+
+/// The largest ⌈λP⌉ below today's that passes, as a λ of few decimals.
+fn lower_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
+    let pages = set.device().pages_per_block();
+    let with_valid_pages = |valid: u32| {
+        let ratio = LogicalRatio::for_valid_pages(valid, pages)?;
+        with_device(set, |spec| DeviceSpec { logical_ratio: ratio, ..spec }).filter(|set| passes(set)).map(|_| ratio)
+    };
+    let most = set.device().valid_pages_bound().saturating_sub(1);
+    if u64::from(most) * size(set, set.device().chips()) <= TOO_LARGE {
+        return (1..=most).rev().find_map(with_valid_pages);
+    }
+    // Too many to try each: bisect between the best case, one valid page, and today's.
+    with_valid_pages(1)?;
+    let (mut passing, mut failing) = (1, most + 1);
+    while passing + 1 < failing {
+        let middle = u32::midpoint(passing, failing);
+        if with_valid_pages(middle).is_some() { passing = middle } else { failing = middle }
+    }
+    with_valid_pages(passing)
+}
+
+/// The largest load below today's, in thousandths, found by bisection.
+fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
+    let carries = |permille: u32| scaled(set, permille).is_some_and(|set| passes(&set));
+    let (mut passing, mut failing) = (0, 1000);
+    while passing + 1 < failing {
+        let middle = u32::midpoint(passing, failing);
+        if carries(middle) { passing = middle } else { failing = middle }
+    }
+    (passing > 0).then_some(passing)
+}
+
+/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the nanosecond.
+pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
+    let longer = |span: Span| {
+        let nanoseconds = (u128::from(span.as_ns()) * 1000).div_ceil(u128::from(permille).max(1));
+        Span::from_ns(u64::try_from(nanoseconds).ok()?)
+    };
+    let request = |request: Option<Request>| match request {
+        None => Some(None),
+        Some(request) => Request::new(request.pages(), longer(request.period())?).map(Some),
+    };
+    let task =
+        |task: &Task| Some(Task { name: task.name.clone(), read: request(task.read)?, write: request(task.write)? });
+    let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
+    TaskSet::new(*set.device(), tasks, vec![]).ok()
+}

@@ -1,0 +1,172 @@
+//! The clusters while an allocation is being made.
+//!
+//! Algorithm 1 starts with m clusters of one chip, and empty clusters merge before any other (U = 0 is the least there is). So the
+//! clusters without tasks are always the chips from `free_first` up, one chip each but for the first of them, which may have grown. Only
+//! clusters that got a task are kept one by one, as slots; the list `live` holds those that have not been merged away, by position.
+
+use rtflash_model::{Allocation, TaskSet};
+
+use super::loads::{Load, Loads, Share, SizeCosts};
+
+/// No task follows.
+const END: u32 = u32::MAX;
+
+/// A run of chips that became a cluster, and that cluster as it is now (while the slot is live).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// Chips in the run.
+    run: u32,
+    /// The slot that this one was merged into, or itself.
+    root: u32,
+    /// s: chips of the cluster.
+    pub size: u32,
+    /// Tasks of the cluster.
+    pub count: u32,
+    /// What they take of it.
+    pub share: Share,
+    pub costs: SizeCosts,
+    first_task: u32,
+    last_task: u32,
+}
+
+/// Clusters in the making.
+#[derive(Debug, Default)]
+pub(super) struct Clusters {
+    pub slots: Vec<Slot>,
+    /// Slots that are clusters of their own, by position.
+    pub live: Vec<u32>,
+    next_task: Vec<u32>,
+    chips: u32,
+    free_first: u32,
+    /// Chips of the first cluster without tasks.
+    pub free_size: u32,
+}
+
+impl Clusters {
+    /// m clusters of one chip, no task placed.
+    pub fn reset(&mut self, chips: u32, tasks: usize) {
+        self.slots.clear();
+        self.live.clear();
+        self.next_task.clear();
+        self.next_task.resize(tasks, END);
+        (self.chips, self.free_first, self.free_size) = (chips, 0, 1);
+    }
+
+    /// How many clusters have no task and are not slots.
+    pub fn free_clusters(&self) -> u32 {
+        let chips = self.chips - self.free_first;
+        if chips == 0 { 0 } else { chips - self.free_size + 1 }
+    }
+
+    /// How many clusters there are.
+    pub fn len(&self) -> usize {
+        self.live.len() + self.free_clusters() as usize
+    }
+
+    /// Makes the first cluster without tasks a slot, at the end of `live`; it still has no tasks.
+    pub fn open(&mut self, costs: SizeCosts) -> u32 {
+        let slot = index(self.slots.len());
+        let size = self.free_size;
+        self.slots.push(Slot {
+            run: size,
+            root: slot,
+            size,
+            count: 0,
+            share: Share::default(),
+            costs,
+            first_task: END,
+            last_task: END,
+        });
+        self.live.push(slot);
+        self.free_first += size;
+        self.free_size = 1;
+        slot
+    }
+
+    /// Gives a task with this share to the cluster of a live slot.
+    pub fn place(&mut self, task: u32, share: Share, slot: u32) {
+        let cluster = &mut self.slots[slot as usize];
+        cluster.share = cluster.share.with(share);
+        cluster.count += 1;
+        if cluster.last_task == END {
+            cluster.first_task = task;
+        } else {
+            self.next_task[cluster.last_task as usize] = task;
+        }
+        cluster.last_task = task;
+    }
+
+    /// Merges the clusters at two positions, `lower` < `upper`. The merged one stands at the lower.
+    pub fn merge(&mut self, lower: usize, upper: usize, loads: &Loads<'_>, table: &[Load]) -> u32 {
+        let (kept, gone) = (self.live[lower], self.live.remove(upper));
+        let away = self.slots[gone as usize];
+        self.slots[gone as usize].root = kept;
+        let cluster = &mut self.slots[kept as usize];
+        cluster.size += away.size;
+        cluster.count += away.count;
+        cluster.costs = loads.size_costs(cluster.size);
+        if away.first_task != END {
+            if cluster.last_task == END {
+                cluster.first_task = away.first_task;
+            } else {
+                self.next_task[cluster.last_task as usize] = away.first_task;
+            }
+            cluster.last_task = away.last_task;
+        }
+        let costs = cluster.costs;
+        let share = self.share_at(kept, costs, loads, table);
+        self.slots[kept as usize].share = share;
+        kept
+    }
+
+    /// What the tasks of a live slot would take of a cluster of another size.
+    pub fn share_at(&self, slot: u32, costs: SizeCosts, loads: &Loads<'_>, table: &[Load]) -> Share {
+        self.tasks_of(slot).fold(Share::default(), |sum, task| sum.with(loads.share(&table[task as usize], costs)))
+    }
+
+    /// The tasks of a live slot's cluster, in order of placing for clusters that were never merged.
+    pub fn tasks_of(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.slots[slot as usize].first_task;
+        std::iter::successors((first != END).then_some(first), |&task| {
+            let next = self.next_task[task as usize];
+            (next != END).then_some(next)
+        })
+    }
+
+    /// The same as positions in the task set.
+    pub fn positions_of(&self, slot: u32) -> Vec<usize> {
+        self.tasks_of(slot).map(|task| task as usize).collect()
+    }
+
+    /// The allocation as it stands; every task must have been placed.
+    pub fn finish(&mut self, set: &TaskSet) -> Option<Allocation> {
+        let mut of_chip = Vec::with_capacity(self.chips as usize);
+        let mut of_task = vec![0; set.tasks().len()];
+        let mut next = 0;
+        for slot in 0..self.slots.len() {
+            // Slots are in order of their chips and merge towards the lower, so a root comes before what was merged into it.
+            let mut root = slot;
+            while self.slots[root].root as usize != root {
+                root = self.slots[root].root as usize;
+            }
+            let run = self.slots[slot].run;
+            let number = if root == slot {
+                self.tasks_of(index(slot)).for_each(|task| of_task[task as usize] = next);
+                next += 1;
+                next - 1
+            } else {
+                // A root's `run` has served: it now carries the cluster's number.
+                self.slots[root].run
+            };
+            self.slots[slot].run = number;
+            of_chip.extend(std::iter::repeat_n(number, run as usize));
+        }
+        of_chip.extend(next..next + (self.chips - self.free_first));
+        Allocation::from_owners(of_chip, of_task)
+    }
+}
+
+/// A list index as the 32 bits that lists here are linked by: tasks and chips are counted in 32 bits.
+pub(super) fn index(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,204 @@
+//! A task set in doubles, and the exact arithmetic behind it.
+//!
+//! Every term is a sum of products of non-negative numbers, so a double is within a known relative distance of the exact value.
+//! Where that distance could change an answer, the answer is computed again, exactly.
+
+use std::cmp::Ordering;
+
+use rtflash_model::{Request, TaskSet};
+
+use crate::analysis::{Analysis, terms};
+use crate::fraction::Rational;
+
+/// One task in doubles. Times are in nanoseconds, rates per nanosecond.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    /// C^r/T^r + C^w/T^w: the share that no cluster size changes.
+    fixed: f64,
+    /// Pages per nanosecond: the share that each nanosecond of D(s) adds.
+    page_rate: f64,
+    /// 1 / min(T^r, T^w).
+    request_rate: f64,
+    /// 1 / T^w, or zero without a write.
+    write_rate: f64,
+    /// w, or one without a write.
+    write_pages: u64,
+}
+
+/// What depends on the cluster size alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SizeCosts {
+    /// D(s) in nanoseconds.
+    delay: f64,
+    /// α·s.
+    reclaimed: u64,
+}
+
+impl SizeCosts {
+    /// The same with D(s) = 0.
+    pub fn without_delay(self) -> SizeCosts {
+        SizeCosts { delay: 0.0, ..self }
+    }
+}
+
+/// A sum of utilizations and the blocking that goes with it: U(φ) = `tasks` + `blocking`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    /// Σ U_i(s).
+    pub tasks: f64,
+    /// t_e / min(T).
+    pub blocking: f64,
+}
+
+impl Share {
+    /// U(φ).
+    pub fn total(self) -> f64 {
+        self.tasks + self.blocking
+    }
+
+    /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T) is the smaller.
+    pub fn with(self, other: Share) -> Share {
+        let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
+        Share { tasks: self.tasks + other.tasks, blocking }
+    }
+}
+
+/// The most by which the double `total` of so many tasks may be off. Each term goes through fewer than 12 roundings of 2⁻⁵³
+/// relative, and the sum through one more for each task; this is more than twice that.
+fn margin(total: f64, tasks: usize) -> f64 {
+    #[allow(clippy::cast_precision_loss)]
+    let roundings = (tasks + 16) as f64;
+    total * roundings * f64::EPSILON
+}
+
+/// How two totals of so many tasks each compare, where doubles can tell.
+pub(super) fn compare_doubles(left: (f64, usize), right: (f64, usize)) -> Option<Ordering> {
+    let slack = margin(left.0, left.1) + margin(right.0, right.1);
+    if left.0 + slack < right.0 {
+        Some(Ordering::Less)
+    } else if right.0 + slack < left.0 {
+        Some(Ordering::Greater)
+    } else {
+        None
+    }
+}
+
+/// A task set seen by an analysis.
+pub(super) struct Loads<'a> {
+    pub set: &'a TaskSet,
+    analysis: &'a dyn Analysis,
+    erase: f64,
+    gc_pass: f64,
+    reclaimed_per_chip: u64,
+}
+
+#[allow(clippy::cast_precision_loss)]
+impl<'a> Loads<'a> {
+    pub fn new(set: &'a TaskSet, analysis: &'a dyn Analysis) -> Loads<'a> {
+        let device = set.device();
+        Loads {
+            set,
+            analysis,
+            erase: device.block_erase().as_ns() as f64,
+            gc_pass: device.gc_pass().as_ns() as f64,
+            reclaimed_per_chip: device.reclaimed_per_chip().into(),
+        }
+    }
+
+    /// Every task in doubles, into `loads`.
+    pub fn fill(&self, loads: &mut Vec<Load>) {
+        let costs = self.analysis.page_costs(self.set.device());
+        let (read_cost, write_cost) = (costs.read.as_ns() as f64, costs.write.as_ns() as f64);
+        let stream = |request: Option<Request>| {
+            request.map_or((0.0, 0.0), |request| (request.pages() as f64, 1.0 / request.period().as_ns() as f64))
+        };
+        loads.clear();
+        loads.extend(self.set.tasks().iter().map(|task| {
+            let (read_pages, read_rate) = stream(task.read);
+            let (write_pages, write_rate) = stream(task.write);
+            let (read_pages_rate, write_pages_rate) = (read_pages * read_rate, write_pages * write_rate);
+            Load {
+                fixed: read_pages_rate * read_cost + write_pages_rate * write_cost,
+                page_rate: read_pages_rate + write_pages_rate,
+                request_rate: if read_rate < write_rate { write_rate } else { read_rate },
+                write_rate,
+                write_pages: task.write.map_or(1, |write| write.pages()),
+            }
+        }));
+    }
+
+    /// What depends on the size of a cluster of `chips` chips.
+    pub fn size_costs(&self, chips: u32) -> SizeCosts {
+        SizeCosts {
+            delay: self.analysis.transfer_delay(self.set.device(), chips).as_ns() as f64,
+            reclaimed: self.reclaimed_per_chip * u64::from(chips),
+        }
+    }
+
+    /// U_i(s), Eq. (IV.7), and t_e over the task's shortest period, in doubles.
+    #[inline]
+    pub fn share(&self, load: &Load, size: SizeCosts) -> Share {
+        // 1 / T^g(s), Eq. (IV.4), from T^w: times ⌈w/(αs)⌉ or over ⌊αs/w⌋.
+        let gc_rate = if load.write_pages > size.reclaimed {
+            load.write_rate * load.write_pages.div_ceil(size.reclaimed) as f64
+        } else {
+            load.write_rate / (size.reclaimed / load.write_pages) as f64
+        };
+        let rate = if gc_rate < load.request_rate { load.request_rate } else { gc_rate };
+        Share { tasks: load.fixed + load.page_rate * size.delay + self.gc_pass * gc_rate, blocking: self.erase * rate }
+    }
+
+    /// Whether U(φ) ≤ 1, given its double and, for the case that this does not tell, its tasks.
+    #[inline]
+    pub fn fits(&self, total: f64, count: usize, chips: u32, tasks: impl FnOnce() -> Vec<usize>) -> bool {
+        match compare_doubles((total, count), (1.0, 0)) {
+            Some(order) => order == Ordering::Less,
+            None => self.exact(&tasks(), chips).cmp_one() != Ordering::Greater,
+        }
+    }
+
+    /// U(φ), Eq. (IV.9), exactly.
+    pub fn exact(&self, tasks: &[usize], chips: u32) -> Rational {
+        Rational::sum(&terms(self.set, self.analysis, tasks, chips))
+    }
+
+    /// U_i(s), Eq. (IV.7), exactly: blocking apart.
+    pub fn exact_task(&self, task: usize, chips: u32) -> Rational {
+        let demand = self.set.tasks().get(task).map(|task| self.analysis.demand(self.set.device(), task, chips));
+        Rational::sum(&demand.iter().flat_map(|demand| demand.utilizations()).collect::<Vec<_>>())
+    }
+
+    /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel before any arithmetic.
+    #[cold]
+    pub fn compare_exactly(&self, left: (Vec<usize>, u32), right: (Vec<usize>, u32)) -> Ordering {
+        if left.1 == right.1 {
+            let shapes = |tasks: &[usize]| {
+                let shape = |&task: &usize| self.set.tasks().get(task).map(|task| (task.read, task.write));
+                let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
+                shapes.sort_unstable();
+                shapes
+            };
+            if shapes(&left.0) == shapes(&right.0) {
+                return Ordering::Equal;
+            }
+        }
+        self.exact(&left.0, left.1).cmp(&self.exact(&right.0, right.1))
+    }
+
+    /// The tasks' positions in Algorithm 1's order: by non-increasing U_i(1), ties by position (line 5). `shares` are those of size 1.
+    pub fn decreasing_order(&self, shares: &[Share], order: &mut Vec<u32>) {
+        order.clear();
+        order.extend((0u32..).take(shares.len()));
+        let alike = |a: usize, b: usize| {
+            let (a, b) = (&self.set.tasks()[a], &self.set.tasks()[b]);
+            (a.read, a.write) == (b.read, b.write)
+        };
+        order.sort_unstable_by(|&left, &right| {
+            let (a, b) = (left as usize, right as usize);
+            let by_utilization = compare_doubles((shares[b].tasks, 1), (shares[a].tasks, 1)).unwrap_or_else(|| {
+                if alike(a, b) { Ordering::Equal } else { self.exact_task(b, 1).cmp(&self.exact_task(a, 1)) }
+            });
+            by_utilization.then(left.cmp(&right))
+        });
+    }
+}

@@ -1,0 +1,194 @@
+//! Which two clusters to merge: the pair with the lowest U at the merged size (Algorithm 1, lines 12 and 13).
+//!
+//! Trying all pairs at every merge costs K² evaluations each. Instead every cluster keeps its best partner among those after it. When
+//! clusters change, only what could have improved is evaluated again; where a best partner is gone or got fuller, the old value stays as a
+//! lower bound (utilization grows with the tasks) and is renewed only if it would win.
+
+use std::cmp::Ordering;
+
+use super::clusters::Clusters;
+use super::loads::{Load, Loads, Share, compare_doubles};
+use super::ties::Ties;
+
+/// A cluster's best partner.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// U of the two merged; a lower bound where `fresh` is false.
+    total: f64,
+    /// The partner's slot.
+    partner: u32,
+    fresh: bool,
+}
+
+const STALE: Row = Row { total: 0.0, partner: 0, fresh: false };
+
+/// Sizes that a slot remembers its share at.
+const REMEMBERED: usize = 4;
+
+/// What the tasks of a slot take of a cluster of some size.
+#[derive(Debug, Clone, Copy, Default)]
+struct Memo {
+    shares: [(u32, Share); REMEMBERED],
+    next: usize,
+}
+
+/// The best pairs, from the first merge of clusters with tasks on.
+#[derive(Debug, Default)]
+pub(super) struct Merger {
+    /// A row for each position in `live`. Empty until the first merge.
+    rows: Vec<Row>,
+    memos: Vec<Memo>,
+}
+
+/// What every step needs.
+pub(super) struct View<'a> {
+    pub loads: &'a Loads<'a>,
+    pub table: &'a [Load],
+}
+
+impl Merger {
+    pub fn reset(&mut self) {
+        self.rows.clear();
+        self.memos.clear();
+    }
+
+    /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions, and returns the slot of the merged
+    /// cluster. There must be at least two clusters, all of them slots.
+    pub fn merge_lowest(&mut self, clusters: &mut Clusters, ties: &mut Ties, view: &View<'_>) -> u32 {
+        if self.rows.is_empty() {
+            self.rows.resize(clusters.live.len(), STALE);
+        }
+        self.memos.resize(clusters.slots.len(), Memo::default());
+        let (lower, partner) = self.lowest_pair(clusters, ties, view);
+        let upper = clusters.live.iter().position(|&slot| slot == partner).unwrap_or(lower + 1);
+        let merged = clusters.merge(lower, upper, view.loads, view.table);
+        ties.touch(merged);
+        self.rows.remove(upper);
+        self.memos[merged as usize] = Memo::default();
+        for (position, row) in self.rows.iter_mut().enumerate() {
+            row.fresh &= row.partner != merged && row.partner != partner && position != lower;
+        }
+        self.rows[lower].total = 0.0;
+        // The merged cluster is the one thing that may be a better partner than before.
+        for position in 0..lower {
+            let total = self.total(clusters, view, clusters.live[position], merged);
+            let row = self.rows[position];
+            if row.fresh
+                && self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
+                    == Ordering::Less
+            {
+                self.rows[position] = Row { total, partner: merged, fresh: true };
+            } else if row.fresh && row.total >= total {
+                // A tie, or too near to tell by doubles: the lower position wins.
+                self.rows[position].fresh = false;
+                self.rows[position].total = total;
+            } else if total < row.total {
+                self.rows[position].total = total;
+            }
+        }
+        merged
+    }
+
+    /// The cluster of this slot got a task.
+    pub fn touch(&mut self, clusters: &Clusters, slot: u32) {
+        if self.rows.is_empty() {
+            return;
+        }
+        self.memos[slot as usize] = Memo::default();
+        for (row, &owner) in self.rows.iter_mut().zip(&clusters.live) {
+            row.fresh &= owner != slot && row.partner != slot;
+        }
+    }
+
+    /// The position and the partner's slot of the best pair.
+    fn lowest_pair(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>) -> (usize, u32) {
+        let last = clusters.live.len() - 1;
+        let count = view.table.len();
+        let contends =
+            |row: &Row, bound: f64| compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater);
+        let fresh = self.rows[..last].iter().filter(|row| row.fresh);
+        let mut bound = fresh.map(|row| row.total).fold(f64::INFINITY, f64::min);
+        for position in 0..last {
+            if !self.rows[position].fresh && contends(&self.rows[position], bound) {
+                self.renew(clusters, ties, view, position);
+                bound = bound.min(self.rows[position].total);
+            }
+        }
+        let mut best: Option<(usize, Row)> = None;
+        for (position, &row) in
+            self.rows[..last].iter().enumerate().filter(|(_, row)| row.fresh && contends(row, bound))
+        {
+            let better = best.is_none_or(|(champion, least)| {
+                let challenge = (position, row.partner, row.total);
+                self.compare(clusters, ties, view, challenge, (champion, least.partner, least.total)) == Ordering::Less
+            });
+            if better {
+                best = Some((position, row));
+            }
+        }
+        best.map_or((0, clusters.live[last]), |(position, row)| (position, row.partner))
+    }
+
+    /// Finds a cluster's best partner among those after it, ties by position.
+    fn renew(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>, position: usize) {
+        let owner = clusters.live[position];
+        let mut best: Option<(u32, f64)> = None;
+        for later in position + 1..clusters.live.len() {
+            let partner = clusters.live[later];
+            let total = self.total(clusters, view, owner, partner);
+            let better = best.is_none_or(|(champion, least)| {
+                self.compare(clusters, ties, view, (position, partner, total), (position, champion, least))
+                    == Ordering::Less
+            });
+            if better {
+                best = Some((partner, total));
+            }
+        }
+        if let Some((partner, total)) = best {
+            self.rows[position] = Row { total, partner, fresh: true };
+        }
+    }
+
+    /// How U of two merged pairs compares; each is a position, a partner's slot, and the double.
+    fn compare(
+        &self,
+        clusters: &Clusters,
+        ties: &mut Ties,
+        view: &View<'_>,
+        left: (usize, u32, f64),
+        right: (usize, u32, f64),
+    ) -> Ordering {
+        let pair = |(position, partner, _): (usize, u32, f64)| [clusters.live[position], partner];
+        let (a, b) = (pair(left), pair(right));
+        let count = |pair: [u32; 2]| pair.map(|slot| clusters.slots[slot as usize].count as usize).iter().sum();
+        if let Some(order) = compare_doubles((left.2, count(a)), (right.2, count(b))) {
+            return order;
+        }
+        let mut alike = |x: u32, y: u32| ties.alike(view.loads.set, clusters, x, y);
+        if (alike(a[0], b[0]) && alike(a[1], b[1])) || (alike(a[0], b[1]) && alike(a[1], b[0])) {
+            return Ordering::Equal;
+        }
+        let merged = |pair: [u32; 2]| {
+            let tasks = pair.iter().flat_map(|&slot| clusters.positions_of(slot)).collect();
+            (tasks, pair.iter().map(|&slot| clusters.slots[slot as usize].size).sum())
+        };
+        view.loads.compare_exactly(merged(a), merged(b))
+    }
+
+    /// U of two clusters merged, in doubles.
+    fn total(&mut self, clusters: &Clusters, view: &View<'_>, a: u32, b: u32) -> f64 {
+        let size = clusters.slots[a as usize].size + clusters.slots[b as usize].size;
+        self.share(clusters, view, a, size).with(self.share(clusters, view, b, size)).total()
+    }
+
+    fn share(&mut self, clusters: &Clusters, view: &View<'_>, slot: u32, size: u32) -> Share {
+        let memo = &mut self.memos[slot as usize];
+        if let Some(&(_, share)) = memo.shares.iter().find(|(remembered, _)| *remembered == size) {
+            return share;
+        }
+        let share = clusters.share_at(slot, view.loads.size_costs(size), view.loads, view.table);
+        memo.shares[memo.next] = (size, share);
+        memo.next = (memo.next + 1) % REMEMBERED;
+        share
+    }
+}

@@ -1,0 +1,68 @@
+//! Clusters that are alike: same size, same tasks but for their names. Their utilizations are equal without computing anything, which
+//! sets of many equal tasks would otherwise pay for again and again.
+
+use std::collections::HashMap;
+
+use rtflash_model::{Request, TaskSet};
+
+use super::clusters::Clusters;
+
+type Shape = (Option<Request>, Option<Request>);
+
+/// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order does not matter.
+#[derive(Debug, Default)]
+pub(super) struct Ties {
+    shapes: HashMap<Shape, u32>,
+    shape_of_task: Vec<u32>,
+    kinds: HashMap<(u32, Vec<u32>), u32>,
+    /// The kind of each slot's cluster, once it was asked for.
+    kind_of_slot: Vec<Option<u32>>,
+}
+
+impl Ties {
+    pub fn reset(&mut self) {
+        self.shapes.clear();
+        self.shape_of_task.clear();
+        self.kinds.clear();
+        self.kind_of_slot.clear();
+    }
+
+    /// The cluster of this slot has changed.
+    pub fn touch(&mut self, slot: u32) {
+        if let Some(kind) = self.kind_of_slot.get_mut(slot as usize) {
+            *kind = None;
+        }
+    }
+
+    /// Whether the clusters of two live slots are alike.
+    pub fn alike(&mut self, set: &TaskSet, clusters: &Clusters, a: u32, b: u32) -> bool {
+        a == b || {
+            let (left, right) = (&clusters.slots[a as usize], &clusters.slots[b as usize]);
+            left.size == right.size
+                && left.count == right.count
+                && self.kind(set, clusters, a) == self.kind(set, clusters, b)
+        }
+    }
+
+    fn kind(&mut self, set: &TaskSet, clusters: &Clusters, slot: u32) -> u32 {
+        let at = slot as usize;
+        if self.kind_of_slot.len() <= at {
+            self.kind_of_slot.resize(at + 1, None);
+        }
+        if let Some(kind) = self.kind_of_slot[at] {
+            return kind;
+        }
+        if self.shape_of_task.is_empty() {
+            for task in set.tasks() {
+                let fresh = super::clusters::index(self.shapes.len());
+                self.shape_of_task.push(*self.shapes.entry((task.read, task.write)).or_insert(fresh));
+            }
+        }
+        let mut shapes: Vec<u32> = clusters.tasks_of(slot).map(|task| self.shape_of_task[task as usize]).collect();
+        shapes.sort_unstable();
+        let fresh = super::clusters::index(self.kinds.len());
+        let kind = *self.kinds.entry((clusters.slots[at].size, shapes)).or_insert(fresh);
+        self.kind_of_slot[at] = Some(kind);
+        kind
+    }
+}
