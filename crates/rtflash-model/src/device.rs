@@ -33,7 +33,7 @@ pub struct DeviceSpec {
 }
 
 /// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`] chips,
-/// a GC pass frees at least one page (α ≥ 1), and the cost of a GC pass is below 2⁶³ ns.
+/// a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers take less than 2⁶³ ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
@@ -96,6 +96,13 @@ impl Device {
                 "pages_per_block",
                 "one GC pass would take 2^63 ns or more".into(),
                 "fewer pages per block or shorter times",
+            );
+        }
+        if spec.page_transfer.checked_mul(u64::from(spec.chips_per_channel)).is_none() {
+            refuse(
+                "page_transfer",
+                "one transfer for every chip of a channel would take 2^63 ns or more".into(),
+                "a shorter page_transfer or fewer chips_per_channel",
             );
         }
         match (wrong.is_empty(), gc_pass) {

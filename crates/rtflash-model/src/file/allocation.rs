@@ -1,0 +1,163 @@
+//! Allocations: what `rtflash alloc` wrote, or somebody by hand.
+
+use std::collections::HashMap;
+
+use super::diagnostic::Diagnostics;
+use super::place::{Place, Slot, quote, quoted};
+use super::reader::Reader;
+use super::tree::{Kind, for_each_element};
+use crate::allocation::{Allocation, Cluster};
+use crate::invalid::Path;
+use crate::task::TaskSet;
+
+const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each with `chips` and `tasks`";
+
+/// Tasks in no cluster that are named, where there are many.
+const MAX_NAMED: usize = 5;
+
+/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and `chips` and `tasks` in each
+/// cluster, are passed over.
+///
+/// # Errors
+/// All that is wrong with it, also where it is the record of an allocation that failed.
+pub fn read_allocation(text: &str, set: &TaskSet) -> Result<Allocation, Diagnostics> {
+    let (mut reader, root) = Reader::open(text, AN_ALLOCATION)?;
+    allocation(&mut reader, root, set).ok_or_else(|| reader.into_diagnostics())
+}
+
+/// `None` where something wrong has been recorded.
+fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<Allocation> {
+    let place = Place::Root;
+    if Kind::of(root) != Kind::Object {
+        reader.refuse(root, &place, format!("the text holds {}", Kind::of(root).noun()), AN_ALLOCATION);
+        return None;
+    }
+    let [clusters, schedulable] = reader.open_object(root, &place, &["clusters", "schedulable"], |_| ())?;
+    let raw = reader.required(clusters, root, &place, "clusters", "an array of clusters")?;
+    let clusters_place = place.key("clusters");
+    let mut empty = Kind::of(raw) == Kind::Array;
+    for_each_element(raw, |_| empty = false);
+    if empty && schedulable == Slot::Given("false") && !set.tasks().is_empty() {
+        let problem = "this is the record of an allocation that failed: it holds none";
+        reader.refuse(raw, &clusters_place, problem, "an allocation with clusters");
+        return None;
+    }
+    let mut draft = Draft::new(set);
+    reader.list(raw, &clusters_place, "an array of clusters", |reader, raw, place| draft.cluster(reader, raw, place));
+    if reader.faults() == 0 {
+        draft.refuse_missing(reader, raw, &clusters_place);
+    }
+    if reader.faults() > 0 {
+        return None;
+    }
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &draft.clusters);
+    if let Err(error) = &allocation {
+        reader.refuse(raw, &clusters_place, error.to_string(), "a partition of the chips, with every task in one part");
+    }
+    allocation.ok()
+}
+
+/// The clusters read so far, and where each chip and task was named.
+struct Draft<'s> {
+    set: &'s TaskSet,
+    position: HashMap<&'s str, usize>,
+    /// The cluster that has the chip, and its position there.
+    chip_at: HashMap<u32, (usize, usize)>,
+    /// The cluster that has the task, and its position there.
+    task_at: Vec<Option<(usize, usize)>>,
+    clusters: Vec<Cluster>,
+}
+
+impl<'s> Draft<'s> {
+    fn new(set: &'s TaskSet) -> Draft<'s> {
+        Draft {
+            set,
+            position: set.tasks().iter().enumerate().map(|(position, task)| (task.name.as_str(), position)).collect(),
+            chip_at: HashMap::new(),
+            task_at: vec![None; set.tasks().len()],
+            clusters: Vec::new(),
+        }
+    }
+
+    fn cluster<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
+        let index = self.clusters.len();
+        self.clusters.push(Cluster::default());
+        let Some([chips, tasks]) = reader.open_object(raw, place, &["chips", "tasks"], |_| ()) else { return };
+        if let Some(list) = reader.required(chips, raw, place, "chips", "an array of chip numbers") {
+            self.chips(reader, list, &place.key("chips"), index);
+        }
+        if let Slot::Given(list) = tasks.or_null() {
+            let mut at = 0;
+            reader.list(list, &place.key("tasks"), "an array of task names", |reader, raw, place| {
+                self.task(reader, raw, place, (index, at));
+                at += 1;
+            });
+        }
+    }
+
+    fn chips<'t>(&mut self, reader: &mut Reader<'t>, list: &'t str, place: &Place<'_>, index: usize) {
+        let most = self.set.device().chips() - 1;
+        let mut at = 0;
+        let is_array = reader.list(list, place, "an array of chip numbers", |reader, raw, place| {
+            let here = (index, at);
+            at += 1;
+            let Some(chip) = reader.whole_u32(raw, place) else { return };
+            if chip > most {
+                reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {most}"));
+            } else if let Some(first) = self.chip_at.get(&chip) {
+                let problem = format!("chip {chip} stands already at {}", entry(*first, "chips"));
+                reader.refuse(raw, place, problem, "each chip once");
+            } else {
+                self.chip_at.insert(chip, here);
+                self.clusters[index].chips.push(chip);
+            }
+        });
+        if is_array && at == 0 {
+            reader.refuse(list, place, "a cluster without chips", "at least one chip");
+        }
+    }
+
+    fn task<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, here: (usize, usize)) {
+        let Some(name) = reader.string(raw, place, "a task's name") else { return };
+        let Some(&task) = self.position.get(name.as_str()) else {
+            if self.set.jobs().iter().any(|job| job.name == name) {
+                let problem = format!("{} is a job, not a task", quote(&name));
+                return reader.refuse(raw, place, problem, "tasks only: jobs are in no cluster");
+            }
+            let names = self.set.tasks().iter().map(|task| task.name.as_str());
+            let expected = match reader.nearest(&name, names) {
+                Some(near) => format!("{}, the nearest of the task names", quote(&self.set.tasks()[near].name)),
+                None => "a task of the task set".to_owned(),
+            };
+            return reader.refuse(raw, place, format!("there is no task {}", quote(&name)), expected);
+        };
+        if let Some(first) = self.task_at[task] {
+            let problem = format!("task {} stands already at {}", quote(&name), entry(first, "tasks"));
+            reader.refuse(raw, place, problem, "each task once");
+        } else {
+            self.task_at[task] = Some(here);
+            self.clusters[here.0].tasks.push(task);
+        }
+    }
+
+    fn refuse_missing(&self, reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) {
+        let missing = self.set.tasks().iter().zip(&self.task_at).filter(|(_, at)| at.is_none());
+        let missing: Vec<&str> = missing.map(|(task, _)| task.name.as_str()).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let named = &missing[..missing.len().min(MAX_NAMED)];
+        let more = missing.len() - named.len();
+        let names = if more > 0 { format!("{}, … ({more} more)", quoted(named)) } else { quoted(named) };
+        let problem = match missing.len() {
+            1 => format!("task {names} is in no cluster"),
+            _ => format!("tasks {names} are in no cluster"),
+        };
+        reader.refuse(raw, place, problem, "every task in the `tasks` of one cluster");
+    }
+}
+
+/// The path of an entry, given its cluster and its position there.
+fn entry((cluster, position): (usize, usize), list: &str) -> Path {
+    Path::root().key("clusters").index(cluster).key(list).index(position)
+}

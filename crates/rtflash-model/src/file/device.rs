@@ -1,0 +1,183 @@
+//! Devices: a profile's name, a profile with fields of one's own, or all fields.
+
+use super::diagnostic::Diagnostics;
+use super::place::{Place, Slot, quote, quoted};
+use super::reader::Reader;
+use super::tree::Kind;
+use crate::device::{Device, DeviceSpec, PROFILES};
+use crate::invalid::{Invalid, Path, Step};
+use crate::ratio::LogicalRatio;
+use crate::time::Span;
+
+const FIELDS: [&str; 11] = [
+    "profile",
+    "chips",
+    "chips_per_channel",
+    "blocks_per_chip",
+    "pages_per_block",
+    "page_size",
+    "logical_ratio",
+    "page_read",
+    "page_program",
+    "block_erase",
+    "page_transfer",
+];
+
+const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
+
+/// Reads a device by itself: the text of a JSON value, as the field `device` of a task-set file has it.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_device(text: &str) -> Result<Device, Diagnostics> {
+    let (mut reader, value) = Reader::open(text, A_DEVICE)?;
+    device(&mut reader, value, &Place::Root).ok_or_else(|| reader.into_diagnostics())
+}
+
+/// Reads a device; `None` where something wrong with it has been recorded.
+pub(super) fn device<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+    match Kind::of(raw) {
+        Kind::Text => profile(reader, raw, place),
+        Kind::Object => described(reader, raw, place),
+        _ => {
+            reader.refuse_kind(raw, place, A_DEVICE);
+            None
+        }
+    }
+}
+
+fn profile<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+    let name = reader.string(raw, place, "a profile's name")?;
+    let found = Device::profile(&name);
+    if found.is_none() {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        let expected = match reader.nearest(&name, names.iter().copied()) {
+            Some(near) => format!("`{}`, the nearest of the known profiles", names[near]),
+            None => format!("a known profile: {}", quoted(&names)),
+        };
+        reader.refuse(raw, place, format!("there is no device profile {}", quote(&name)), expected);
+    }
+    found
+}
+
+fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+    let before = reader.faults();
+    let [base, fields @ ..] = reader.object(raw, place, &FIELDS)?;
+    let base = base.or_null();
+    let defaults = match base {
+        Slot::Given(name) => profile(reader, name, &place.key("profile")).map(|device| device.spec()),
+        _ => None,
+    };
+    let fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
+    let mut parts = Parts { reader, place, fields, defaults, next: 0 };
+    let (chips, chips_per_channel) = (parts.count(|spec| spec.chips), parts.count(|spec| spec.chips_per_channel));
+    let (blocks, pages) = (parts.count(|spec| spec.blocks_per_chip), parts.count(|spec| spec.pages_per_block));
+    let page_size = parts.count(|spec| spec.page_size);
+    let ratio = parts.ratio();
+    let (read, program) = (parts.time(|spec| spec.page_read), parts.time(|spec| spec.page_program));
+    let (erase, transfer) = (parts.time(|spec| spec.block_erase), parts.time(|spec| spec.page_transfer));
+    if base == Slot::Absent {
+        refuse_absent_fields(reader, raw, place, &fields);
+    }
+    // Stand-ins that make no fault of their own, so that the other fields are checked all the same.
+    let spec = DeviceSpec {
+        chips: chips.unwrap_or(1),
+        chips_per_channel: chips_per_channel.unwrap_or(1),
+        blocks_per_chip: blocks.unwrap_or(1),
+        pages_per_block: pages.unwrap_or(2),
+        page_size: page_size.unwrap_or(1),
+        logical_ratio: ratio.unwrap_or(LogicalRatio::HALF),
+        page_read: read.unwrap_or(SHORTEST),
+        page_program: program.unwrap_or(SHORTEST),
+        block_erase: erase.unwrap_or(SHORTEST),
+        page_transfer: transfer.unwrap_or(SHORTEST),
+    };
+    match Device::new(spec) {
+        Ok(device) if reader.faults() == before => Some(device),
+        Ok(_) => None,
+        Err(wrong) => {
+            let doubtful = |invalid: &Invalid| match invalid.path.steps() {
+                [Step::Key(field)] if field == "logical_ratio" => ratio.is_none() || pages.is_none(),
+                [Step::Key(field)] if field == "pages_per_block" => ratio.is_none() && pages != Some(0),
+                _ => false,
+            };
+            for invalid in wrong.into_iter().filter(|invalid| !doubtful(invalid)) {
+                reader.refuse_invalid(raw, place, invalid, 0);
+            }
+            None
+        }
+    }
+}
+
+/// The shortest time there is.
+pub(super) const SHORTEST: Span = match Span::from_ns(1) {
+    Some(span) => span,
+    None => Span::ZERO,
+};
+
+fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>; 10]) {
+    let absent = fields.iter().zip(&FIELDS[1..]).filter(|(slot, _)| **slot == Slot::Absent);
+    let absent: Vec<&str> = absent.map(|(_, name)| *name).collect();
+    if !absent.is_empty() {
+        let problem = format!("missing field{} {}", if absent.len() == 1 { "" } else { "s" }, quoted(&absent));
+        reader.refuse(raw, place, problem, "all ten fields, or a `profile` that gives those left out");
+    }
+}
+
+/// The fields of a description, taken one after another in the order of [`FIELDS`].
+struct Parts<'r, 't, 'p> {
+    reader: &'r mut Reader<'t>,
+    place: &'p Place<'p>,
+    fields: [Slot<'t>; 10],
+    defaults: Option<DeviceSpec>,
+    next: usize,
+}
+
+impl<'t> Parts<'_, 't, '_> {
+    fn take<T>(
+        &mut self,
+        read: fn(&mut Reader<'t>, &'t str, &Place<'_>) -> Option<T>,
+        default: impl FnOnce(&DeviceSpec) -> T,
+    ) -> Option<T> {
+        let field = self.next;
+        self.next += 1;
+        match self.fields[field] {
+            Slot::Given(value) => read(self.reader, value, &self.place.key(FIELDS[field + 1])),
+            Slot::Absent => self.defaults.as_ref().map(default),
+            Slot::Misspelt => None,
+        }
+    }
+
+    fn count(&mut self, default: fn(&DeviceSpec) -> u32) -> Option<u32> {
+        self.take(|reader, raw, place| reader.whole_u32(raw, place), default)
+    }
+
+    fn time(&mut self, default: fn(&DeviceSpec) -> Span) -> Option<Span> {
+        self.take(|reader, raw, place| reader.time(raw, place), default)
+    }
+
+    fn ratio(&mut self) -> Option<LogicalRatio> {
+        self.take(|reader, raw, place| reader.ratio(raw, place), |spec| spec.logical_ratio)
+    }
+}
+
+/// A device on which everything is as cheap as can be: what is too much for it is too much for every device.
+pub(super) fn cheapest() -> Result<Device, Vec<Invalid>> {
+    Device::new(DeviceSpec {
+        chips: 1,
+        chips_per_channel: 1,
+        blocks_per_chip: 1,
+        pages_per_block: 2,
+        page_size: 1,
+        logical_ratio: LogicalRatio::HALF,
+        page_read: SHORTEST,
+        page_program: SHORTEST,
+        block_erase: SHORTEST,
+        page_transfer: SHORTEST,
+    })
+}
+
+/// Whether a path ends in a number of pages, of which a device decides how many are too many.
+pub(super) fn ends_in_pages(path: &Path) -> bool {
+    matches!(path.steps().last(), Some(Step::Key(key)) if matches!(key.as_str(), "pages" | "read_pages" | "write_pages"))
+}

@@ -1,0 +1,98 @@
+//! What is wrong with a text, and on which bytes of it.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::invalid::{Invalid, Path};
+
+/// One thing that is wrong with a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The bytes of the text that are at fault; empty where something is missing. Within the text, on character boundaries
+    /// (but for text that is not UTF-8).
+    pub range: Range<usize>,
+    /// The value at fault, or the value that lacks something.
+    pub path: Path,
+    /// What is wrong, a clause without a full stop. It may quote names of any length that hold any character.
+    pub problem: String,
+    /// What would be right, a clause that follows "expected".
+    pub expected: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.steps().is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{} (expected {})", self.problem, self.expected)
+    }
+}
+
+/// All that is wrong with a text, in the order of the text. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// A single fault of the whole text.
+    pub(super) fn one(range: Range<usize>, problem: impl Into<String>, expected: impl Into<String>) -> Diagnostics {
+        let (problem, expected) = (problem.into(), expected.into());
+        Diagnostics(vec![Diagnostic { range, path: Path::root(), problem, expected }])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, diagnostic) in self.0.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if position == 0 { "" } else { "\n" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// A fault that the core types found, on these bytes.
+pub(super) fn at(range: Range<usize>, invalid: Invalid) -> Diagnostic {
+    Diagnostic { range, path: invalid.path, problem: invalid.problem, expected: invalid.expected }
+}
+
+/// The line and the column of a byte, both from 1. Columns count characters; a byte-order mark is none.
+///
+/// An offset inside a character means that character, one beyond the text its end.
+pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = 1 + before.as_bytes().iter().filter(|&&byte| byte == b'\n').count();
+    let on_line = &before[line_start..];
+    let on_line = if line_start == 0 { on_line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(on_line) } else { on_line };
+    (line, 1 + on_line.chars().count())
+}
+
+/// U+FEFF, which some editors put at the beginning of a text.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        for (text, offset, expected) in [
+            ("", 0, (1, 1)),
+            ("", 9, (1, 1)),
+            ("ab\ncd", 4, (2, 2)),
+            ("ab\ncd", 2, (1, 3)),
+            ("ab\ncd", 3, (2, 1)),
+            ("µs x", 3, (1, 3)),
+            ("µs x", 1, (1, 1)),
+            ("\u{feff}{", 3, (1, 1)),
+            ("\u{feff}{\n}", 5, (2, 1)),
+        ] {
+            assert_eq!(line_column(text, offset), expected, "{text:?} {offset}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Files: what somebody wrote about a device, tasks or an allocation becomes the core types here, or a list of all that is
+//! wrong with it; and task sets are written.
+//!
+//! Nothing here opens a file: texts come in as texts, streams as [`std::io::Read`].
+
+mod allocation;
+mod device;
+mod diagnostic;
+mod place;
+mod reader;
+mod scalar;
+mod scan;
+mod set;
+mod stream;
+mod tree;
+mod wire;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use allocation::read_allocation;
+pub use device::read_device;
+pub use diagnostic::{Diagnostic, Diagnostics, line_column};
+pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};
+pub use stream::{Frame, FrameTooLong, Frames, MAX_FRAME};
+pub use write::{allocation_schema, task_set_schema, write_task_set};

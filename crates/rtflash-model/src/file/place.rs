@@ -1,0 +1,78 @@
+//! The way to a value, and how messages speak of it.
+
+use crate::invalid::Path;
+
+/// Names longer than this, in characters, are cut in messages; longer ones, in bytes, are not compared with others.
+pub(super) const MAX_SHOWN: usize = 64;
+
+/// The way to a value, kept on the stack of the readers: it becomes a [`Path`] only when something is wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'p> {
+    Root,
+    Key(&'p Place<'p>, &'p str),
+    Index(&'p Place<'p>, usize),
+}
+
+impl<'p> Place<'p> {
+    pub(super) fn key(&'p self, key: &'p str) -> Place<'p> {
+        Place::Key(self, key)
+    }
+
+    pub(super) fn index(&'p self, index: usize) -> Place<'p> {
+        Place::Index(self, index)
+    }
+
+    pub(super) fn path(&self) -> Path {
+        match self {
+            Place::Root => Path::root(),
+            Place::Key(outer, key) => outer.path().key(*key),
+            Place::Index(outer, index) => outer.path().index(*index),
+        }
+    }
+
+    /// How a sentence calls the value: its last name.
+    pub(super) fn subject(&self) -> String {
+        match self {
+            Place::Root => "the value".to_owned(),
+            Place::Key(_, key) => format!("`{key}`"),
+            Place::Index(Place::Key(_, key), index) => format!("`{key}[{index}]`"),
+            Place::Index(_, index) => format!("element {index}"),
+        }
+    }
+}
+
+/// What an object has for one of its known fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot<'t> {
+    Absent,
+    /// It is not there, but an unknown field that looks like it is, and has been reported.
+    Misspelt,
+    Given(&'t str),
+}
+
+impl<'t> Slot<'t> {
+    /// The same, for a field that may be left out: then null means that it is.
+    pub(super) fn or_null(self) -> Slot<'t> {
+        match self {
+            Slot::Given("null") => Slot::Absent,
+            other => other,
+        }
+    }
+}
+
+/// A name as a message shows it: cut where it is very long.
+pub(super) fn quote(name: &str) -> String {
+    match name.char_indices().nth(MAX_SHOWN) {
+        None => format!("`{name}`"),
+        Some((end, _)) => format!("`{}…`", &name[..end]),
+    }
+}
+
+/// Names as a message lists them.
+pub(super) fn quoted(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

@@ -1,0 +1,227 @@
+//! What the readers of all the files share: objects with known fields, lists, and the collection of all that is wrong.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::diagnostic::{BYTE_ORDER_MARK, Diagnostic, Diagnostics, at};
+use super::place::{MAX_SHOWN, Place, Slot, quote, quoted};
+use super::tree::{Kind, child, decode, for_each_element, for_each_field, range_in};
+use crate::invalid::Invalid;
+
+/// How many unknown names are compared with all the known ones: about as many as anybody is shown.
+const MAX_SUGGESTIONS: u32 = 32;
+
+/// A text that is being read, and what is wrong with it so far.
+pub(super) struct Reader<'t> {
+    text: &'t str,
+    wrong: Vec<Diagnostic>,
+    suggestions: u32,
+}
+
+impl<'t> Reader<'t> {
+    /// Starts on a text that holds one JSON value, and gives that value. `what` says what the text should hold.
+    pub(super) fn open(text: &'t str, what: &str) -> Result<(Reader<'t>, &'t str), Diagnostics> {
+        let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        if body.trim().is_empty() {
+            return Err(Diagnostics::one(text.len()..text.len(), "empty input", what));
+        }
+        let value = match <&RawValue>::deserialize(&mut serde_json::Deserializer::from_str(body)) {
+            Ok(value) => value.get(),
+            Err(error) => return Err(not_json(text, body, &error, what)),
+        };
+        let rest = &text[range_in(text, value).end..];
+        let extra = rest.trim_matches([' ', '\t', '\r', '\n']);
+        if !extra.is_empty() {
+            let line = extra.lines().next().unwrap_or(extra);
+            let problem = "text after the end of the JSON value";
+            return Err(Diagnostics::one(range_in(text, line), problem, "nothing more"));
+        }
+        Ok((Reader { text, wrong: Vec::new(), suggestions: MAX_SUGGESTIONS }, value))
+    }
+
+    /// How many things have been found wrong.
+    pub(super) fn faults(&self) -> usize {
+        self.wrong.len()
+    }
+
+    /// All that was found wrong, in the order of the text.
+    pub(super) fn into_diagnostics(mut self) -> Diagnostics {
+        self.wrong.sort_by_key(|wrong| (wrong.range.start, wrong.range.end));
+        Diagnostics(self.wrong)
+    }
+
+    /// The bytes of the whole text that `raw` is.
+    pub(super) fn range(&self, raw: &str) -> Range<usize> {
+        range_in(self.text, raw)
+    }
+
+    /// Records a fault of the value `raw` at `place`.
+    pub(super) fn refuse(
+        &mut self,
+        raw: &str,
+        place: &Place<'_>,
+        problem: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
+        let (path, problem, expected) = (place.path(), problem.into(), expected.into());
+        self.wrong.push(Diagnostic { range: self.range(raw), path, problem, expected });
+    }
+
+    /// Records a fault that the core types found. Its path leads from `outer`; `value` is what the first `skip` steps of it
+    /// lead to. Where the path leads nowhere, the fault lies with the last value that it did lead to.
+    pub(super) fn refuse_invalid(&mut self, value: &str, outer: &Place<'_>, invalid: Invalid, skip: usize) {
+        let mut nearest = value;
+        for step in invalid.path.steps().iter().skip(skip) {
+            match child(nearest, step) {
+                Some(inner) => nearest = inner,
+                None => break,
+            }
+        }
+        let range = self.range(nearest);
+        self.wrong.push(at(range, invalid.within(&outer.path())));
+    }
+
+    /// Records that the value is of the wrong kind.
+    pub(super) fn refuse_kind(&mut self, raw: &str, place: &Place<'_>, expected: &str) {
+        self.refuse(raw, place, format!("{} is {}", place.subject(), Kind::of(raw).noun()), expected);
+    }
+
+    /// Records that a field is missing in the object `raw` at `place`.
+    pub(super) fn refuse_absence(&mut self, raw: &str, place: &Place<'_>, key: &str, expected: &str) {
+        self.refuse(raw, place, format!("missing field `{key}`"), format!("`{key}`: {expected}"));
+    }
+
+    /// The value of a field that must be there, in the object `raw` at `place`.
+    pub(super) fn required(
+        &mut self,
+        slot: Slot<'t>,
+        raw: &str,
+        place: &Place<'_>,
+        key: &str,
+        expected: &str,
+    ) -> Option<&'t str> {
+        match slot {
+            Slot::Given(value) => Some(value),
+            Slot::Misspelt => None,
+            Slot::Absent => {
+                self.refuse_absence(raw, place, key, expected);
+                None
+            }
+        }
+    }
+
+    /// The known fields of an object that has no others.
+    pub(super) fn object<const N: usize>(
+        &mut self,
+        raw: &'t str,
+        place: &Place<'_>,
+        known: &[&'static str; N],
+    ) -> Option<[Slot<'t>; N]> {
+        let mut unknown = Vec::new();
+        let mut slots = self.open_object(raw, place, known, |key| unknown.push(key))?;
+        for key in unknown {
+            let name = decode(key);
+            let name = name.as_deref().unwrap_or_else(|| key.trim_matches('"'));
+            let expected = match self.nearest(name, known.iter().copied()) {
+                Some(near) => {
+                    let (near, slot) = (known[near], &mut slots[near]);
+                    if *slot == Slot::Absent {
+                        *slot = Slot::Misspelt;
+                    }
+                    format!("`{near}`, the nearest of the known fields")
+                }
+                None => format!("one of {}", quoted(known)),
+            };
+            self.refuse(key, &place.key(name), format!("unknown field {}", quote(name)), expected);
+        }
+        Some(slots)
+    }
+
+    /// The known fields of an object; `other` is told the key (a literal) of every other one.
+    pub(super) fn open_object<const N: usize>(
+        &mut self,
+        raw: &'t str,
+        place: &Place<'_>,
+        known: &[&'static str; N],
+        mut other: impl FnMut(&'t str),
+    ) -> Option<[Slot<'t>; N]> {
+        let mut slots = [Slot::Absent; N];
+        let is_object = for_each_field(raw, |key, value| {
+            let name = decode(key);
+            match known.iter().position(|known| name.as_deref() == Some(*known)) {
+                None => other(key),
+                Some(field) if slots[field] == Slot::Absent => slots[field] = Slot::Given(value),
+                Some(field) => {
+                    let problem = format!("`{}` is given a second time", known[field]);
+                    self.refuse(key, &place.key(known[field]), problem, "each field once");
+                }
+            }
+        });
+        if is_object {
+            Some(slots)
+        } else {
+            self.refuse_kind(raw, place, &format!("an object with {}", quoted(known)));
+            None
+        }
+    }
+
+    /// Reads every element of an array. Says whether it is one.
+    pub(super) fn list(
+        &mut self,
+        raw: &'t str,
+        place: &Place<'_>,
+        expected: &str,
+        mut each: impl FnMut(&mut Reader<'t>, &'t str, &Place<'_>),
+    ) -> bool {
+        let mut index = 0;
+        let is_array = for_each_element(raw, |element| {
+            each(self, element, &place.index(index));
+            index += 1;
+        });
+        if !is_array {
+            self.refuse_kind(raw, place, expected);
+        }
+        is_array
+    }
+
+    /// The position of the candidate that a mistyped name was most likely meant to be.
+    pub(super) fn nearest<'c>(&mut self, name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<usize> {
+        if name.len() > MAX_SHOWN || self.suggestions == 0 {
+            return None;
+        }
+        self.suggestions -= 1;
+        let name = name.to_lowercase();
+        candidates
+            .enumerate()
+            .filter(|(_, candidate)| candidate.len() <= MAX_SHOWN)
+            .map(|(position, candidate)| {
+                let close = (candidate.chars().count() / 3).max(1);
+                (strsim::osa_distance(&name, &candidate.to_lowercase()), close, position)
+            })
+            .filter(|&(distance, close, _)| distance <= close)
+            .min()
+            .map(|(_, _, position)| position)
+    }
+}
+
+fn not_json(text: &str, body: &str, error: &serde_json::Error, what: &str) -> Diagnostics {
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    if error.is_eof() {
+        let end = text.trim_end().len();
+        return Diagnostics::one(end..end, format!("the text ends too early: {message}"), what);
+    }
+    let lines = body.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let line_start: usize = lines.map(str::len).sum();
+    // serde_json counts columns in bytes, from 1; but here it gives that of the byte before.
+    let before = if message.starts_with("control character") { 0 } else { 1 };
+    let start = line_start + error.column().saturating_sub(before) + (text.len() - body.len());
+    let mut start = start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let end = text[start..].chars().next().map_or(start, |at_fault| start + at_fault.len_utf8());
+    Diagnostics::one(start..end, format!("not JSON: {message}"), what)
+}

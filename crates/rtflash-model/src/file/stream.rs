@@ -1,0 +1,240 @@
+//! Streams of JSON values: JSON Lines, values over many lines, several on a line.
+//!
+//! [`Frames`] cuts a stream where one value ends and the next begins, without decoding them: it counts brackets. A value that
+//! is broken must not take those after it along, so a line that begins with `{` where no value may begin ends the one before it;
+//! and where a value turns out broken only later, reading goes on at the first line inside it that begins with `{`.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use serde::de::IgnoredAny;
+
+use super::diagnostic::BYTE_ORDER_MARK;
+use super::scan::{End, Scan, is_space};
+
+/// Bytes that are asked for at once.
+const CHUNK: usize = 256 * 1024;
+
+/// The longest value, in bytes: 1 GiB.
+pub const MAX_FRAME: usize = 1 << 30;
+
+/// One top-level value of a stream, or what stands in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Its bytes, without white space around them. Never empty. Not known to be JSON or UTF-8.
+    pub text: Vec<u8>,
+    /// The line of the stream on which it begins, from 1.
+    pub first_line: usize,
+    /// The column in which it begins, from 1, in characters.
+    pub first_column: usize,
+}
+
+/// A value that is longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameTooLong {
+    /// The line of the stream on which it begins, from 1.
+    pub first_line: usize,
+    /// The column in which it begins, from 1.
+    pub first_column: usize,
+}
+
+impl fmt::Display for FrameTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FrameTooLong { first_line, first_column } = self;
+        write!(f, "the value that begins at line {first_line}, column {first_column} is longer than {MAX_FRAME} bytes")
+    }
+}
+
+impl std::error::Error for FrameTooLong {}
+
+/// The top-level values of a stream of bytes, in order.
+///
+/// A value begins with `{` or `[` and ends with its last bracket; anything else runs to the end of its line. A value is cut short,
+/// and so broken, by the end of a line inside a string, and by a line that begins with `{` in column 1 and does not follow
+/// a comma, a colon or `[`. Takes linear time, and memory for the longest value and one chunk.
+#[derive(Debug)]
+pub struct Frames<R> {
+    source: R,
+    chunk: Vec<u8>,
+    /// What has been read and not been given away.
+    buffer: Vec<u8>,
+    /// The position in the buffer up to which it has been given away or passed over, and its line and column in the stream.
+    taken: usize,
+    line: usize,
+    column: usize,
+    current: Option<Scan>,
+    /// Up to here in the buffer every line that begins with `{` begins a value: one that was thought to hold it is broken.
+    distrust: usize,
+    limit: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing has been read: there may be a byte-order mark.
+    Fresh,
+    Reading,
+    /// The source has no more.
+    Drained,
+    /// Reading has stopped, after this is reported.
+    Failed(Option<FrameTooLong>),
+}
+
+impl<R: Read> Frames<R> {
+    /// The values of `source`, which needs no buffer of its own.
+    pub fn new(source: R) -> Frames<R> {
+        Frames::with_limit(source, MAX_FRAME)
+    }
+
+    pub(super) fn with_limit(source: R, limit: usize) -> Frames<R> {
+        Frames {
+            source,
+            chunk: vec![0; CHUNK],
+            buffer: Vec::new(),
+            taken: 0,
+            line: 1,
+            column: 1,
+            current: None,
+            distrust: 0,
+            limit,
+            state: State::Fresh,
+        }
+    }
+
+    /// The frames that are complete after the next read of the source that completes any: at least one, or `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the source; and one of the kind [`io::ErrorKind::InvalidData`] that holds a [`FrameTooLong`], after which
+    /// there are no more frames.
+    pub fn next_batch(&mut self) -> io::Result<Option<Vec<Frame>>> {
+        loop {
+            if let State::Failed(error) = &mut self.state {
+                return error.take().map_or(Ok(None), |error| Err(io::Error::new(io::ErrorKind::InvalidData, error)));
+            }
+            let mut batch = Vec::new();
+            while let Some(frame) = self.next_in_buffer() {
+                batch.push(frame);
+            }
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
+            match self.state {
+                State::Failed(_) => {}
+                State::Drained => return Ok(None),
+                State::Fresh | State::Reading => self.fill()?,
+            }
+        }
+    }
+
+    /// Bytes of memory that the stream takes.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.buffer.capacity() + self.chunk.capacity()
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.drop_taken();
+        let count = loop {
+            match self.source.read(&mut self.chunk) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.buffer.extend_from_slice(&self.chunk[..count]);
+        let mark = BYTE_ORDER_MARK.to_string();
+        if matches!(self.state, State::Fresh) && (count == 0 || !mark.as_bytes().starts_with(&self.buffer)) {
+            self.taken = if self.buffer.starts_with(mark.as_bytes()) { mark.len() } else { 0 };
+            self.state = State::Reading;
+        }
+        if count == 0 {
+            self.state = State::Drained;
+        }
+        Ok(())
+    }
+
+    fn drop_taken(&mut self) {
+        self.buffer.drain(..self.taken);
+        if let Some(scan) = &mut self.current {
+            scan.move_back(self.taken);
+        }
+        self.distrust = self.distrust.saturating_sub(self.taken);
+        self.taken = 0;
+        // One huge value is no reason to keep its memory.
+        if self.buffer.capacity() > 4 * CHUNK && self.buffer.len() < CHUNK {
+            self.buffer.shrink_to(2 * CHUNK);
+        }
+    }
+
+    /// The next frame, where the buffer holds all of it.
+    fn next_in_buffer(&mut self) -> Option<Frame> {
+        let mut scan = match self.current.take() {
+            Some(scan) => scan,
+            None => self.begin()?,
+        };
+        let end = scan.run(&self.buffer, self.distrust);
+        let is_beyond = matches!(end, End::Beyond);
+        let (end, whole) = match end {
+            End::Whole(end) => (end, true),
+            End::Cut(end) => (end, false),
+            End::Beyond => (self.buffer.len(), false),
+        };
+        if end - self.taken > self.limit {
+            self.state = State::Failed(Some(FrameTooLong { first_line: self.line, first_column: self.column }));
+            return None;
+        }
+        if is_beyond && !matches!(self.state, State::Drained) {
+            self.current = Some(scan);
+            return None;
+        }
+        Some(self.close(&scan, end, whole))
+    }
+
+    /// Passes over white space and begins a frame, where there is anything left.
+    fn begin(&mut self) -> Option<Scan> {
+        if !matches!(self.state, State::Reading | State::Drained) {
+            return None;
+        }
+        let rest = &self.buffer[self.taken..];
+        let blank = rest.iter().position(|byte| !is_space(*byte)).unwrap_or(rest.len());
+        self.take(self.taken + blank);
+        let first = *self.buffer.get(self.taken)?;
+        Some(Scan::new(self.taken, first))
+    }
+
+    /// Gives the frame from `taken` to `end`, or to the place in it where reading is to go on because it is broken.
+    fn close(&mut self, scan: &Scan, end: usize, whole: bool) -> Frame {
+        let start = self.taken;
+        let is_json = || serde_json::from_slice::<IgnoredAny>(&self.buffer[start..end]).is_ok();
+        let mut resume = end;
+        if let Some(candidate) = scan.candidate
+            && !(whole && is_json())
+        {
+            // Each of the lines up to `end` is scanned a second time, but not a third: there a frame ends with its line.
+            self.distrust = self.distrust.max(end);
+            resume = candidate;
+        }
+        let text = &self.buffer[start..resume];
+        let length = text.iter().rposition(|byte| !is_space(*byte)).map_or(0, |last| last + 1);
+        let text = text[..length].to_vec();
+        let frame = Frame { text, first_line: self.line, first_column: self.column };
+        self.take(resume);
+        frame
+    }
+
+    /// Moves `taken`, counting lines and columns.
+    fn take(&mut self, to: usize) {
+        let passed = &self.buffer[self.taken..to];
+        let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
+        let last_line = match passed.iter().rposition(|byte| *byte == b'\n') {
+            Some(newline) => {
+                self.column = 1;
+                &passed[newline + 1..]
+            }
+            None => passed,
+        };
+        // Bytes that continue a character of UTF-8 are no columns.
+        self.column += last_line.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        self.line += newlines;
+        self.taken = to;
+    }
+}

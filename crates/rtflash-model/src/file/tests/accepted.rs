@@ -1,0 +1,62 @@
+use super::GOOD;
+use crate::file::{read_allocation, read_device, read_task_set, read_task_set_bytes};
+use crate::{Arrivals, Cluster, Device, Instant, Span};
+
+#[test]
+fn a_task_set_is_read_as_it_is_written() {
+    let file = read_task_set(GOOD).unwrap();
+    let device = file.set.device();
+    assert_eq!((device.chips(), device.chips_per_channel(), device.page_size()), (4, 2, 8192));
+    assert_eq!((device.page_transfer(), device.block_erase()), (Span::from_us(40), Span::from_us(5_000)));
+    let [camera, map] = file.set.tasks() else { panic!("two tasks") };
+    let read = camera.read.unwrap();
+    assert_eq!((camera.name.as_str(), read.pages(), read.period()), ("camera", 40, Span::from_us(36_000)));
+    assert_eq!((camera.write.unwrap().pages(), map.write), (24, None));
+    let [log, scan, boot] = file.set.jobs() else { panic!("three jobs") };
+    assert_eq!((log.read_pages, log.write_pages), (0, 128));
+    assert_eq!(log.arrivals, Arrivals::Every(Span::from_us(12_500)));
+    assert_eq!(scan.arrivals, Arrivals::Uniform(Span::from_us(100), Span::from_us(1000)));
+    let at = |us| Instant::START.checked_add(Span::from_us(us)).unwrap();
+    assert_eq!(boot.arrivals, Arrivals::At(vec![at(0), at(1000), at(1000)]));
+    assert_eq!(file.meta.unwrap().get(), r#"{ "seed": 7, "twice": 1, "twice": 2 }"#);
+}
+
+#[test]
+fn devices_may_be_named_and_changed() {
+    let profile = Device::profile("dgist-2021").unwrap();
+    assert_eq!(read_device("\"dgist-2021\""), Ok(profile));
+    assert_eq!(read_device(r#" { "profile": "dgist-2021", "chips": null } "#), Ok(profile));
+    let changed = read_device(r#"{ "chips": 4, "profile": "dgist-2021", "logical_ratio": 9e-1 }"#).unwrap();
+    assert_eq!((changed.chips(), changed.logical_ratio().to_string(), changed.page_size()), (4, "0.9".into(), 8192));
+}
+
+#[test]
+fn what_may_be_left_out_may_be_null() {
+    let text = r#"{ "device": "dgist-2021", "tasks": [{ "name": "\ud83d\ude00\u0000", "read": { "pages": 1, "period": "1s" },
+        "write": null }], "jobs": null, "meta": null }"#;
+    for text in [text.to_owned(), format!("\u{feff}{text}\r\n")] {
+        let file = read_task_set_bytes(text.as_bytes()).unwrap();
+        assert_eq!((file.set.tasks()[0].name.as_str(), file.set.jobs().len()), ("😀\0", 0));
+        assert!(file.meta.is_none() && file.set.tasks()[0].write.is_none());
+    }
+    assert!(read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).is_ok());
+    let any = r#"{ "device": "dgist-2021", "tasks": [], "meta": ["\ud800", 1e999] }"#;
+    assert_eq!(read_task_set(any).unwrap().meta.unwrap().get(), r#"["\ud800", 1e999]"#);
+}
+
+#[test]
+fn allocations_may_say_more() {
+    let set = read_task_set(GOOD).unwrap().set;
+    for text in [
+        r#"{ "clusters": [{ "chips": [3, 1], "tasks": ["map", "camera"] }, { "chips": [0] }] }"#,
+        r#"{ "schedulable": false, "x": 1, "x": 2, "unplaced": null, "clusters": [
+            { "chips": [1, 3], "tasks": ["camera", "map"], "gc": [{ "task": "camera", "task": 2 }], "gc": 1 },
+            { "min_period_ns": null, "chips": [0], "tasks": null }] }"#,
+    ] {
+        let clusters = read_allocation(text, &set).unwrap().clusters();
+        let expected = [Cluster { chips: vec![1, 3], tasks: vec![0, 1] }, Cluster { chips: vec![0], tasks: vec![] }];
+        assert_eq!(clusters, expected);
+    }
+    let none = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
+    assert!(read_allocation(r#"{ "schedulable": false, "clusters": [] }"#, &none).unwrap().is_empty());
+}

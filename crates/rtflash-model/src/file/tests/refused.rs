@@ -1,0 +1,258 @@
+use crate::file::{Diagnostics, read_allocation, read_device, read_task_set, read_task_set_bytes};
+
+/// A fault: the text that is pointed at (a beginning of it), the path, a part of the message.
+type Fault<'a> = (&'a str, &'a str, &'a str);
+
+#[track_caller]
+fn check<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostics>, faults: &[Fault<'_>]) {
+    let wrong = read.expect_err(text).0;
+    let shown: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    assert_eq!(wrong.len(), faults.len(), "{text}\n{shown:#?}");
+    for ((wrong, shown), (slice, path, part)) in wrong.iter().zip(shown).zip(faults) {
+        assert!(text[wrong.range.clone()].starts_with(slice), "{text}\nnot at {slice}: {shown}, {:?}", wrong.range);
+        assert_eq!(wrong.range.is_empty(), slice.is_empty(), "{text}\n{shown}");
+        assert_eq!(wrong.path.to_string(), *path, "{text}\n{shown}");
+        assert!(shown.contains(part), "{text}\n{shown} lacks {part}");
+    }
+}
+
+#[track_caller]
+fn refused(text: &str, faults: &[Fault<'_>]) {
+    check(text, read_task_set(text), faults);
+}
+
+#[test]
+fn whole_texts() {
+    const WHAT: &str = "expected a task set";
+    for (text, faults) in [
+        ("", [("", "", "empty input")]),
+        (" \n\t", [("", "", "empty input")]),
+        ("\u{feff}", [("", "", WHAT)]),
+        ("{", [("", "", "ends too early")]),
+        ("{\"tasks\": [\n", [("", "", WHAT)]),
+        ("{\"tasks\": nul}", [("}", "", "not JSON: expected ident")]),
+        ("{'device': 1}", [("'", "", "not JSON: key must be a string")]),
+        ("\u{feff}{\n \"µ\": 01}", [("1", "", "not JSON: invalid number")]),
+        ("{\"a\": \"x\ny\"}", [("\n", "", "control character")]),
+        ("{\"a\": 1,}", [("}", "", "trailing comma")]),
+        ("\0", [("\0", "", "not JSON: expected value")]),
+        ("{\"tasks\": \"a\0b\"}", [("\0", "", "control character")]),
+        ("device", [("d", "", "not JSON")]),
+        ("{} \n {\"a\": 1}\nmore", [("{\"a\": 1}", "", "text after the end of the JSON value")]),
+        ("{}}", [("}", "", "nothing more")]),
+        ("[1]", [("[1]", "", "the text holds an array (expected a task set")]),
+        ("7", [("7", "", "the text holds a number")]),
+        ("\"dgist-2021\"", [("\"dgist-2021\"", "", "the text holds a string")]),
+        ("null", [("null", "", "the text holds null")]),
+    ] {
+        refused(text, &faults);
+    }
+    refused("{}", &[("{}", "", "missing field `device`"), ("{}", "", "missing field `tasks`")]);
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    for (bytes, range) in [(&b"{\"a\": \"\xff\"}"[..], 7..8), (b"\xc3", 0..1), (b"{}\xe2\x82", 2..4)] {
+        let wrong = read_task_set_bytes(bytes).unwrap_err().0;
+        assert_eq!((wrong[0].range.clone(), wrong.len()), (range, 1));
+    }
+}
+
+#[test]
+fn tasks() {
+    let big = "18446744073709551616";
+    for (tasks, faults) in [
+        ("{}", vec![("{}", "tasks", "`tasks` is an object (expected an array of tasks)")]),
+        ("null", vec![("null", "tasks", "`tasks` is null")]),
+        ("[3]", vec![("3", "tasks[0]", "`tasks[0]` is a number (expected an object with `name`, `read` and `write`)")]),
+        ("[{R}]", vec![("{\"read\"", "tasks[0]", "missing field `name`")]),
+        ("[{\"name\": null, R}]", vec![("null", "tasks[0].name", "`name` is null")]),
+        ("[{\"name\": 5, R}, {N}]", vec![("5", "tasks[0].name", "is a number"), ("{\"name\"", "tasks[1]", "neither")]),
+        ("[{\"name\": \"\", R}]", vec![("\"\"", "tasks[0].name", "an empty name")]),
+        ("[{\"name\": \"\\ud800\", R}]", vec![("\"\\ud800\"", "tasks[0].name", "half of a surrogate pair")]),
+        ("[{\"\\ud800\": 1, N, R}]", vec![("\"\\ud800\"", "tasks[0].\\ud800", "unknown field `\\ud800`")]),
+        ("[{N}]", vec![("{\"name\"", "tasks[0]", "task `a` neither reads nor writes")]),
+        ("[{N, \"read\": null}]", vec![("{", "tasks[0]", "neither reads nor writes")]),
+        ("[{N, R}, {N, R}]", vec![("\"a\"", "tasks[1].name", "the name `a` is taken by tasks[0]")]),
+        ("[{N, R}, {\"name\": \"\\u0061\", R}]", vec![("\"\\u0061\"", "tasks[1].name", "taken")]),
+        ("[{N, R, R}]", vec![("\"read\"", "tasks[0].read", "`read` is given a second time")]),
+        ("[{N, R, \"\\u0072ead\": 1}]", vec![("\"\\u0072ead\"", "tasks[0].read", "a second time")]),
+        ("[{N, \"raed\": {}}]", vec![("\"raed\"", "tasks[0].raed", "unknown field `raed` (expected `read`, the nearest")]),
+        ("[{N, R, \"deadline\": 1}]", vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read` and `write`")]),
+        ("[{N, \"read\": []}]", vec![("[]", "tasks[0].read", "`read` is an array (expected an object with `pages`")]),
+        (
+            "[{N, \"read\": {}}]",
+            vec![("{}", "tasks[0].read", "missing field `pages`"), ("{}", "tasks[0].read", "missing field `period`")],
+        ),
+        ("[{N, \"read\": {P, \"perod\": \"1ms\"}}]", vec![("\"perod\"", "tasks[0].read.perod", "expected `period`")]),
+        ("[{N, \"read\": {\"pages\": 0, T}}]", vec![("0", "tasks[0].read.pages", "zero pages")]),
+        ("[{N, \"read\": {\"pages\": -1, T}}]", vec![("-1", "tasks[0].read.pages", "`pages` is below zero")]),
+        ("[{N, \"read\": {\"pages\": 1.5, T}}]", vec![("1.5", "tasks[0].read.pages", "not a whole number")]),
+        ("[{N, \"read\": {\"pages\": 1e3, T}}]", vec![("1e3", "tasks[0].read.pages", "in digits")]),
+        ("[{N, \"read\": {\"pages\": \"4\", T}}]", vec![("\"4\"", "tasks[0].read.pages", "without quotes")]),
+        ("[{N, \"read\": {\"pages\": BIG, T}}]", vec![("1844", "tasks[0].read.pages", "expected at most 184467440737095516")]),
+        ("[{N, \"read\": {\"pages\": 1152921504606846976, T}}]", vec![("1152", "tasks[0].read.pages", "at most")]),
+        ("[{N, \"read\": {P}}]", vec![("{\"pages\"", "tasks[0].read", "missing field `period` (expected `period`: a time")]),
+        ("[{N, \"read\": {P, \"period\": 36}}]", vec![("36", "tasks[0].read.period", "without a unit (expected a string with a unit, such as \"36ms\"")]),
+        ("[{N, \"read\": {P, \"period\": \"36\"}}]", vec![("\"36\"", "tasks[0].read.period", "such as \"36ms\"")]),
+        ("[{N, \"read\": {P, \"period\": \"36 sec\"}}]", vec![("\"36 sec\"", "tasks[0].read.period", "unknown unit of time `sec`")]),
+        ("[{N, \"read\": {P, \"period\": \"-3ms\"}}]", vec![("\"-3ms\"", "tasks[0].read.period", "below zero")]),
+        ("[{N, \"read\": {P, \"period\": \"0ms\"}}]", vec![("\"0ms\"", "tasks[0].read.period", "a period of zero")]),
+        ("[{N, \"read\": {P, \"period\": \"0.5ns\"}}]", vec![("\"0.5", "tasks[0].read.period", "whole number of nanoseconds")]),
+        ("[{N, \"read\": {P, \"period\": \"9223372036854775808ns\"}}]", vec![("\"92", "tasks[0].read.period", "too long")]),
+        ("[{N, \"read\": {P, \"period\": \"soon\"}}]", vec![("\"soon\"", "tasks[0].read.period", "not a time")]),
+        ("[{N, \"read\": {P, \"period\": \"\\ud800\"}}]", vec![("\"\\ud800\"", "tasks[0].read.period", "not a time")]),
+        ("[{N, \"read\": {P, \"period\": {}}}]", vec![("{}", "tasks[0].read.period", "`period` is an object")]),
+        (
+            "[{N, \"read\": {\"pages\": 0, \"period\": 1}, \"write\": {\"pages\": true, \"period\": \"1m\"}}, {N, \"x\": 1}]",
+            vec![
+                ("0", "tasks[0].read.pages", "zero"),
+                ("1", "tasks[0].read.period", "unit"),
+                ("true", "tasks[0].write.pages", "a truth value"),
+                ("\"1m\"", "tasks[0].write.period", "`m`"),
+                ("{", "tasks[1]", "neither"),
+                ("\"a\"", "tasks[1].name", "taken"),
+                ("\"x\"", "tasks[1].x", "unknown"),
+            ],
+        ),
+    ] {
+        let tasks = tasks.replace('R', "\"read\": {P, T}").replace("BIG", big);
+        let tasks = tasks.replace('N', "\"name\": \"a\"").replace('P', "\"pages\": 4").replace('T', "\"period\": \"1ms\"");
+        let text = format!("{{\"device\": \"dgist-2021\", \"tasks\": {tasks}}}");
+        refused(&text, &faults);
+    }
+}
+
+#[test]
+fn jobs() {
+    for (job, faults) in [
+        ("7", vec![("7", "jobs[0]", "`jobs[0]` is a number")]),
+        ("{\"read_pages\": 1, E}", vec![("{", "jobs[0]", "missing field `name`")]),
+        ("{N, E}", vec![("{", "jobs[0]", "job `j` neither reads nor writes")]),
+        ("{N, \"read_pages\": 0, \"write_pages\": null, E}", vec![("{", "jobs[0]", "neither")]),
+        ("{\"name\": \"t\", \"read_pages\": 1, E}", vec![("\"t\"", "jobs[0].name", "taken by tasks[0]")]),
+        ("{N, \"read_pages\": -1, E}", vec![("-1", "jobs[0].read_pages", "below zero")]),
+        ("{N, \"write_pages\": 9223372036854775808, E}", vec![("9223", "jobs[0].write_pages", "2^63 ns")]),
+        ("{N, \"pages\": 1, E}", vec![("{", "jobs[0]", "neither"), ("\"pages\"", "jobs[0].pages", "unknown field")]),
+        ("{N, \"read_page\": 1, E}", vec![("\"read_page\"", "jobs[0].read_page", "expected `read_pages`")]),
+        ("{N, \"read_pages\": 1}", vec![("{", "jobs[0]", "missing field `arrivals`")]),
+        ("{N, \"read_pages\": 1, \"arrivals\": \"1ms\"}", vec![("\"1ms\"", "jobs[0].arrivals", "an object with `every`")]),
+        ("{N, \"read_pages\": 1, \"arrivals\": {}}", vec![("{}", "jobs[0].arrivals", "of no kind (expected exactly one of")]),
+        (
+            "{N, \"read_pages\": 1, \"arrivals\": {\"every\": \"1ms\", \"at\": []}}",
+            vec![("{", "jobs[0].arrivals", "several kinds: `every` and `at`")],
+        ),
+        ("{A{\"evry\": \"1ms\"}}", vec![("\"evry\"", "jobs[0].arrivals.evry", "expected `every`")]),
+        ("{A{\"every\": 1}}", vec![("1", "jobs[0].arrivals.every", "without a unit")]),
+        ("{A{\"every\": \"0s\"}}", vec![("\"0s\"", "jobs[0].arrivals.every", "a gap of zero")]),
+        ("{A{\"uniform\": \"1ms\"}}", vec![("\"1ms\"", "jobs[0].arrivals.uniform", "an array of two times")]),
+        ("{A{\"uniform\": [\"1ms\"]}}", vec![("[", "jobs[0].arrivals.uniform", "`uniform` has 1 elements")]),
+        ("{A{\"uniform\": [\"0s\", \"1s\"]}}", vec![("\"0s\"", "jobs[0].arrivals.uniform[0]", "a gap of zero")]),
+        ("{A{\"uniform\": [\"2s\", \"1s\"]}}", vec![("[", "jobs[0].arrivals.uniform", "2s is longer than 1s")]),
+        ("{A{\"uniform\": [2, \"1\"]}}", vec![("2", "jobs[0].arrivals.uniform[0]", "`uniform[0]`"), ("\"1\"", "jobs[0].arrivals.uniform[1]", "unit")]),
+        ("{A{\"at\": [\"0s\", \"2s\", \"1s\"]}}", vec![("\"1s\"", "jobs[0].arrivals.at[2]", "earlier than the arrival before")]),
+        ("{A{\"at\": [\"0s\", 3]}}", vec![("3", "jobs[0].arrivals.at[1]", "without a unit")]),
+        ("{A{\"at\": \"1s\"}}", vec![("\"1s\"", "jobs[0].arrivals.at", "an array of times")]),
+    ] {
+        let job = job.replace('A', "N, \"read_pages\": 1, \"arrivals\": ");
+        let job = job.replace('N', "\"name\": \"j\"").replace('E', "\"arrivals\": {\"every\": \"1ms\"}");
+        let tasks = "[{\"name\": \"t\", \"read\": {\"pages\": 1, \"period\": \"1s\"}}]";
+        refused(&format!("{{\"device\": \"dgist-2021\", \"tasks\": {tasks}, \"jobs\": [{job}]}}"), &faults);
+    }
+}
+
+#[test]
+fn devices() {
+    let all = r#""chips_per_channel": 4, "blocks_per_chip": 9, "pages_per_block": 256, "page_size": 1,
+        "page_read": "1us", "page_program": "1us", "block_erase": "1us", "page_transfer": "1us""#;
+    let more = "0.123456789012345678901234567890123456789";
+    for (device, faults) in [
+        ("7", vec![("7", "", "the value is a number (expected a device")]),
+        ("\"dgist2021\"", vec![("\"dgist2021\"", "", "there is no device profile `dgist2021` (expected `dgist-2021`, the nearest")]),
+        ("\"x\"", vec![("\"x\"", "", "expected a known profile: `dgist-2021`")]),
+        ("\"\\ud800\"", vec![("\"\\ud800\"", "", "surrogate")]),
+        ("{\"profile\": \"x\", \"chips\": -1}", vec![("\"x\"", "profile", "there is no"), ("-1", "chips", "below zero")]),
+        ("{\"profile\": 3}", vec![("3", "profile", "`profile` is a number")]),
+        ("{}", vec![("{}", "", "missing fields `chips`, `chips_per_channel`, ")]),
+        ("{\"profile\": null, ALL, \"chips\": 4}", vec![("{", "", "missing field `logical_ratio` (expected all ten")]),
+        ("{ALL, \"logical_ratio\": 0.5, \"chip\": 4}", vec![("\"chip\"", "chip", "expected `chips`, the nearest")]),
+        ("{ALL, \"chips\": 4, \"logical_ratio\": null}", vec![("null", "logical_ratio", "is null")]),
+        ("{PROFILE, \"chips\": 0}", vec![("0", "chips", "`chips` is zero")]),
+        ("{PROFILE, \"chips\": 1048577}", vec![("1048577", "chips", "at most 1048576")]),
+        ("{PROFILE, \"chips\": 4294967296}", vec![("4294967296", "chips", "at most 4294967295")]),
+        ("{PROFILE, \"chips\": 4, \"chips\": 4}", vec![("\"chips\"", "chips", "a second time")]),
+        ("{PROFILE, \"page_size\": 1.0}", vec![("1.0", "page_size", "in digits")]),
+        ("{PROFILE, \"chips_per_channel\": 0}", vec![("0", "chips_per_channel", "is zero")]),
+        ("{PROFILE, \"page_read\": \"0us\"}", vec![("\"0us\"", "page_read", "`page_read` is zero")]),
+        ("{PROFILE, \"block_erase\": 5}", vec![("5", "block_erase", "unit")]),
+        ("{PROFILE, \"logical_ratio\": 0}", vec![("0", "logical_ratio", "outside the open interval (0, 1)")]),
+        ("{PROFILE, \"logical_ratio\": 1.0}", vec![("1.0", "logical_ratio", "outside")]),
+        ("{PROFILE, \"logical_ratio\": -0.5}", vec![("-0.5", "logical_ratio", "outside")]),
+        ("{PROFILE, \"logical_ratio\": \"0.5\"}", vec![("\"0.5\"", "logical_ratio", "without quotes")]),
+        ("{PROFILE, \"logical_ratio\": MORE}", vec![("0.123", "logical_ratio", "more than 38 decimal places")]),
+        ("{PROFILE, \"logical_ratio\": 0.999}", vec![("0.999", "logical_ratio", "free no page")]),
+        ("{PROFILE, \"pages_per_block\": 1}", vec![("{", "logical_ratio", "free no page")]),
+        ("{PROFILE, \"page_program\": \"200y\"}", vec![("\"200y\"", "page_program", "unknown unit of time `y`")]),
+        ("{PROFILE, \"page_program\": \"9000000000s\"}", vec![("{", "pages_per_block", "2^63 ns")]),
+        (
+            "{PROFILE, \"logical_ratio\": 2, \"pages_per_block\": 0, \"page_read\": \"0s\", \"x\": 1}",
+            vec![("2", "logical_ratio", "outside"), ("0", "pages_per_block", "zero"), ("\"0s\"", "page_read", "zero"), ("\"x\"", "x", "one of `profile`")],
+        ),
+    ] {
+        let device = device.replace("PROFILE", "\"profile\": \"dgist-2021\"").replace("ALL", all).replace("MORE", more);
+        check(&device, read_device(&device), &faults);
+        // The same faults, a level deeper; and those of the tasks that any device would have.
+        let tail = ", \"tasks\": [{\"name\": \"\", \"read\": {\"pages\": 1000000000000000000, \"period\": \"1s\"}}]}";
+        let text = format!("{{\"device\": {device}{tail}");
+        let wrong = read_task_set(&text).unwrap_err().0;
+        assert_eq!(wrong.len(), faults.len() + 1, "{wrong:#?}");
+        for (wrong, fault) in wrong.iter().zip(&faults) {
+            let dot = if fault.1.is_empty() { "" } else { "." };
+            assert_eq!(wrong.path.to_string(), format!("device{dot}{}", fault.1));
+        }
+    }
+}
+
+#[test]
+fn allocations() {
+    let tasks: Vec<String> = ["camera", "map", "c", "d", "e", "f", "g"]
+        .iter()
+        .map(|name| format!("{{\"name\": \"{name}\", \"read\": {{\"pages\": 1, \"period\": \"1s\"}}}}"))
+        .collect();
+    let job = "{\"name\": \"log\", \"read_pages\": 1, \"arrivals\": {\"at\": []}}";
+    let set = format!("{{\"device\": \"dgist-2021\", \"tasks\": [{}], \"jobs\": [{job}]}}", tasks.join(","));
+    let set = read_task_set(&set).unwrap().set;
+    let rest = "\"c\", \"d\", \"e\", \"f\", \"g\"";
+    for (text, faults) in [
+        ("", vec![("", "", "empty input (expected an allocation")]),
+        ("[]", vec![("[]", "", "the text holds an array")]),
+        ("{}", vec![("{}", "", "missing field `clusters`")]),
+        ("{\"clusters\": {}}", vec![("{}", "clusters", "`clusters` is an object")]),
+        ("{\"schedulable\": false, \"clusters\": []}", vec![("[]", "clusters", "an allocation that failed")]),
+        ("{\"clusters\": []}", vec![("[]", "clusters", "tasks `camera`, `map`, `c`, `d` and `e`, … (2 more) are in no cluster")]),
+        ("{\"clusters\": [], \"clusters\": []}", vec![("\"clusters\"", "clusters", "a second time")]),
+        ("{\"clusters\": [7]}", vec![("7", "clusters[0]", "an object with `chips` and `tasks`")]),
+        ("{\"clusters\": [{ALL}]}", vec![("{", "clusters[0]", "missing field `chips`")]),
+        ("{\"clusters\": [{\"chips\": [], ALL}]}", vec![("[]", "clusters[0].chips", "without chips")]),
+        ("{\"clusters\": [{\"chips\": 0, ALL}]}", vec![("0", "clusters[0].chips", "an array of chip numbers")]),
+        ("{\"clusters\": [{\"chips\": [16, -1, 1.5], ALL}]}", vec![
+            ("16", "clusters[0].chips[0]", "there is no chip 16 (expected a chip from 0 to 15)"),
+            ("-1", "clusters[0].chips[1]", "below zero"),
+            ("1.5", "clusters[0].chips[2]", "whole number"),
+        ]),
+        ("{\"clusters\": [{\"chips\": [0, 1]}, {\"chips\": [1], ALL}]}", vec![("1", "clusters[1].chips[0]", "chip 1 stands already at clusters[0].chips[1]")]),
+        ("{\"clusters\": [{\"chips\": [0], ALL}, {\"chips\": [1], \"tasks\": [\"map\"]}]}", vec![("\"map\"", "clusters[1].tasks[0]", "task `map` stands already at clusters[0].tasks[1]")]),
+        ("{\"clusters\": [{\"chips\": [0], \"tasks\": [\"camra\", 3, \"log\", \"zzz\"]}]}", vec![
+            ("\"camra\"", "clusters[0].tasks[0]", "there is no task `camra` (expected `camera`, the nearest"),
+            ("3", "clusters[0].tasks[1]", "is a number"),
+            ("\"log\"", "clusters[0].tasks[2]", "`log` is a job"),
+            ("\"zzz\"", "clusters[0].tasks[3]", "a task of the task set"),
+        ]),
+        ("{\"clusters\": [{\"chips\": [0], \"tasks\": {}}]}", vec![("{}", "clusters[0].tasks", "an array of task names")]),
+        ("{\"clusters\": [{\"chips\": [0], ALL, \"tasks\": []}]}", vec![("\"tasks\"", "clusters[0].tasks", "a second time")]),
+        ("{\"clusters\": [{\"chips\": [0], \"tasks\": [\"camera\", REST]}]}", vec![("[", "clusters", "task `map` is in no cluster")]),
+    ] {
+        let text = text.replace("ALL", "\"tasks\": [\"camera\", \"map\", REST]").replace("REST", rest);
+        check(&text, read_allocation(&text, &set), &faults);
+    }
+}

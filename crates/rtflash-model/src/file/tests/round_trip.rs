@@ -1,0 +1,173 @@
+use jsonschema::Validator;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::GOOD;
+use crate::file::{allocation_schema, read_task_set, task_set_schema, write_task_set};
+use crate::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Span, Task, TaskSet};
+
+fn span() -> impl Strategy<Value = Span> {
+    (0..5u32, 1..1_000_000_000u64).prop_map(|(zeros, number)| Span::from_ns(number * 10u64.pow(zeros)).unwrap())
+}
+
+fn device() -> impl Strategy<Value = Device> {
+    let counts = (1..=1u32 << 20, 1..100u32, 1..=u32::MAX, 2..5000u32, 1..=u32::MAX);
+    let times = (span(), span(), span(), span());
+    let described = (counts, 1..10u128.pow(12), times).prop_filter_map("α = 0", |(counts, ratio, times)| {
+        let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
+        let (page_read, page_program, block_erase, page_transfer) = times;
+        let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
+        let (page_read, page_program) = (Span::from_ns(page_read.as_ns() % 1_000_000_007 + 1)?, page_program);
+        #[rustfmt::skip]
+        let spec = DeviceSpec {
+            chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
+            page_read, page_program, block_erase, page_transfer,
+        };
+        Device::new(spec).ok()
+    });
+    prop_oneof![3 => described, 1 => Just(Device::profile(PROFILES[0].name).unwrap())]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    (1..10_000u64, span()).prop_map(|(pages, period)| Request::new(pages, period).unwrap())
+}
+
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    prop_oneof![
+        span().prop_map(Arrivals::Every),
+        (span(), span()).prop_map(|(a, b)| Arrivals::Uniform(a.min(b), a.max(b))),
+        proptest::collection::vec(0..1u64 << 40, 0..4).prop_map(|mut times| {
+            times.sort_unstable();
+            Arrivals::At(times.into_iter().filter_map(Instant::from_ns).collect())
+        }),
+    ]
+}
+
+fn set() -> impl Strategy<Value = TaskSet> {
+    let task = (".{0,8}", proptest::option::of(request()), request(), any::<bool>());
+    let job = ("\\PC{0,8}", 0..1000u64, 1..1000u64, arrivals());
+    let (tasks, jobs) = (proptest::collection::vec(task, 0..5), proptest::collection::vec(job, 0..3));
+    (device(), tasks, jobs).prop_filter_map("too costly", |(device, tasks, jobs)| {
+        let mut index = 0;
+        let mut unlike = |name: String| {
+            index += 1;
+            format!("{name}{index}")
+        };
+        let tasks = tasks.into_iter().map(|(name, one, other, swap)| {
+            let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
+            Task { name: unlike(name), read, write }
+        });
+        let tasks = tasks.collect();
+        let jobs = jobs.into_iter().map(|(name, few, some, arrivals)| {
+            let (read_pages, write_pages) = if few % 2 == 0 { (few, some) } else { (some, few) };
+            Job { name: unlike(name), read_pages, write_pages, arrivals }
+        });
+        TaskSet::new(device, tasks, jobs.collect()).ok()
+    })
+}
+
+fn validator() -> Validator {
+    jsonschema::validator_for(task_set_schema().as_value()).unwrap()
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(set in set()) {
+        let text = write_task_set(&set, None);
+        prop_assert!(!text.contains('\n'));
+        prop_assert!(validator().is_valid(&parsed(&text)), "{text}");
+        prop_assert_eq!(read_task_set(&text).unwrap().set, set);
+    }
+}
+
+#[test]
+fn a_file_is_written_on_one_line() {
+    let file = read_task_set(&GOOD.replace("\"seed\": 7,", "\"seed\":\r\n7,")).unwrap();
+    let text = write_task_set(&file.set, file.meta.as_deref());
+    assert_eq!(
+        text,
+        r#"{"device":{"chips":4,"chips_per_channel":2,"blocks_per_chip":1024,"pages_per_block":256,"page_size":8192,"logical_ratio":0.5,"page_read":"50us","page_program":"500us","block_erase":"5ms","page_transfer":"40us"},"tasks":[{"name":"camera","read":{"pages":40,"period":"36ms"},"write":{"pages":24,"period":"30ms"}},{"name":"map","read":{"pages":80,"period":"36ms"}}],"jobs":[{"name":"log","write_pages":128,"arrivals":{"every":"12.5ms"}},{"name":"scan","read_pages":5,"arrivals":{"uniform":["100us","1ms"]}},{"name":"boot","read_pages":5,"write_pages":1,"arrivals":{"at":["0ns","1ms","1ms"]}}],"meta":{ "seed":  7, "twice": 1, "twice": 2 }}"#
+    );
+    let set = TaskSet::new(Device::profile("dgist-2021").unwrap(), vec![], vec![]).unwrap();
+    assert_eq!(write_task_set(&set, None), r#"{"device":"dgist-2021","tasks":[]}"#);
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    let schema = validator();
+    assert!(schema.is_valid(&parsed(GOOD)));
+    let time = |time: &str| (r#""36ms""#, format!("\"{time}\""));
+    let changes = [
+        ("\"tasks\"", "\"task\"".to_owned()),
+        ("\"meta\"", "\"Meta\"".to_owned()),
+        ("\"name\": \"camera\"", "\"name\": \"\"".to_owned()),
+        ("\"name\": \"camera\"", "\"name\": 3".to_owned()),
+        ("\"pages\": 40,", "\"pages\": 0,".to_owned()),
+        ("\"pages\": 40,", "\"pages\": -1,".to_owned()),
+        ("\"pages\": 40,", "\"pages\": \"40\",".to_owned()),
+        ("\"pages\": 40,", String::new()),
+        ("\"pages\": 40,", "\"pages\": 40, \"deadline\": 1,".to_owned()),
+        ("\"read\": { \"pages\": 80, \"period\": \"36ms\" }", "\"read\": null".to_owned()),
+        ("\"write\": { \"pages\": 24, \"period\": \"30ms\" }", "\"write\": null".to_owned()),
+        ("\"write_pages\": 128,", String::new()),
+        ("\"write_pages\": 128,", "\"write_pages\": 0, \"read_pages\": null,".to_owned()),
+        ("\"write_pages\": 128,", "\"write_pages\": 0, \"read_pages\": 1,".to_owned()),
+        ("\"every\": \"12.5ms\"", String::new()),
+        ("\"every\": \"12.5ms\"", "\"every\": \"12.5ms\", \"at\": []".to_owned()),
+        ("\"every\": \"12.5ms\"", "\"every\": null".to_owned()),
+        ("\"at\": [\"0s\", \"1ms\", \"1ms\"]", "\"at\": []".to_owned()),
+        ("[\"100us\", \"1ms\"]", "[\"100us\"]".to_owned()),
+        ("[\"100us\", \"1ms\"]", "[\"0us\", \"1ms\"]".to_owned()),
+        ("\"page_size\": 8192,", String::new()),
+        ("\"page_size\": 8192,", "\"page_size\": null,".to_owned()),
+        ("\"page_size\": 8192,", "\"profile\": \"dgist-2021\",".to_owned()),
+        ("\"page_size\": 8192,", "\"profile\": \"dgist-2021\", \"page_size\": null,".to_owned()),
+        ("\"page_size\": 8192,", "\"profile\": \"dgist\",".to_owned()),
+        ("\"chips\": 4,", "\"chips\": 0,".to_owned()),
+        ("\"chips\": 4,", "\"chips\": 1048577,".to_owned()),
+        ("\"chips\": 4,", "\"chips\": 1048576,".to_owned()),
+        ("0.5,", "1,".to_owned()),
+        ("0.5,", "0,".to_owned()),
+        ("0.5,", "\"0.5\",".to_owned()),
+        time("36"),
+        time("0ms"),
+        time("0.00ms"),
+        time("000.10 s"),
+        time("10.0 \u{b5}s"),
+        time("10 \u{3bc}s "),
+        time("1.ms"),
+        time(".1ms"),
+        time("-1ms"),
+        time("1e3ms"),
+        time("1m"),
+    ];
+    for (old, new) in changes {
+        let text = GOOD.replacen(old, &new, 1);
+        assert_ne!(text, GOOD, "{old}");
+        assert_eq!(schema.is_valid(&parsed(&text)), read_task_set(&text).is_ok(), "{old} -> {new}");
+    }
+    for device in [r#""dgist-2021""#, r#""dgist""#, "{}", r#"{"profile": "dgist-2021", "page_read": "1us"}"#] {
+        let text = format!(r#"{{"device": {device}, "tasks": []}}"#);
+        assert_eq!(schema.is_valid(&parsed(&text)), read_task_set(&text).is_ok(), "{device}");
+    }
+}
+
+#[test]
+fn the_schema_of_an_allocation_lets_other_fields_be() {
+    let schema = jsonschema::validator_for(allocation_schema().as_value()).unwrap();
+    for (text, valid) in [
+        (r#"{"clusters": [{"chips": [0, 1], "tasks": ["a"], "utilization": 0.5}], "unplaced": null}"#, true),
+        (r#"{"clusters": [{"chips": [0], "tasks": null}, {"chips": [1]}]}"#, true),
+        (r#"{"clusters": [{"chips": []}]}"#, false),
+        (r#"{"clusters": [{"chips": [0, 0]}]}"#, false),
+        (r#"{"clusters": [{"tasks": ["a"]}]}"#, false),
+        (r#"{"clusters": [{"chips": [-1]}]}"#, false),
+        ("{}", false),
+    ] {
+        assert_eq!(schema.is_valid(&parsed(text)), valid, "{text}");
+    }
+}

@@ -1,0 +1,267 @@
+//! The written form of task sets and allocations, as serde and schemars see it. The doc comments are the schema's descriptions.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::{Error, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::device::PROFILES;
+use crate::ratio::LogicalRatio;
+use crate::time::{Instant, Span};
+
+/// A real-time I/O task set with the flash device that it runs on.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "TaskSet", deny_unknown_fields)]
+pub(super) struct TaskSetWire<'a> {
+    /// The flash device.
+    pub(super) device: DeviceWire,
+    /// The real-time tasks. Names differ, also from those of the jobs.
+    pub(super) tasks: Vec<TaskWire<'a>>,
+    /// Streams of I/O jobs that are not real-time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) jobs: Option<Vec<JobWire<'a>>>,
+    /// What the file says about itself: any value; it is passed through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub(super) meta: Option<&'a RawValue>,
+}
+
+/// A flash device: a profile's name, a profile with some fields changed, or all fields.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Device", untagged)]
+pub(super) enum DeviceWire {
+    Profile(ProfileName),
+    /// Only read, never written: a changed profile is written in full.
+    #[allow(dead_code)]
+    Changed(ChangedDevice),
+    Full(FullDevice),
+}
+
+/// The name of a device that rtflash knows.
+#[derive(Serialize)]
+pub(super) struct ProfileName(pub(super) &'static str);
+
+/// A device like a profile, but for the fields given.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+pub(super) struct ChangedDevice {
+    /// The profile that gives the fields left out.
+    profile: ProfileName,
+    /// m: flash chips.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    chips: Option<u32>,
+    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
+    #[schemars(range(min = 1))]
+    chips_per_channel: Option<u32>,
+    /// Blocks on each chip.
+    #[schemars(range(min = 1))]
+    blocks_per_chip: Option<u32>,
+    /// P: pages in a block.
+    #[schemars(range(min = 1))]
+    pages_per_block: Option<u32>,
+    /// Bytes in a page.
+    #[schemars(range(min = 1))]
+    page_size: Option<u32>,
+    /// λ: logical over physical address space.
+    logical_ratio: Option<Ratio>,
+    /// t_r (tR): time to read a page on a chip.
+    page_read: Option<LongerThanZero>,
+    /// t_w (tPROG): time to program a page on a chip.
+    page_program: Option<LongerThanZero>,
+    /// t_e (tBERS): time to erase a block.
+    block_erase: Option<LongerThanZero>,
+    /// t_d: time to move one page over the channel's bus.
+    page_transfer: Option<LongerThanZero>,
+}
+
+/// A device with all its fields.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FullDevice {
+    /// m: flash chips.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub(super) chips: u32,
+    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
+    #[schemars(range(min = 1))]
+    pub(super) chips_per_channel: u32,
+    /// Blocks on each chip.
+    #[schemars(range(min = 1))]
+    pub(super) blocks_per_chip: u32,
+    /// P: pages in a block.
+    #[schemars(range(min = 1))]
+    pub(super) pages_per_block: u32,
+    /// Bytes in a page.
+    #[schemars(range(min = 1))]
+    pub(super) page_size: u32,
+    /// λ: logical over physical address space.
+    pub(super) logical_ratio: Ratio,
+    /// t_r (tR): time to read a page on a chip.
+    pub(super) page_read: LongerThanZero,
+    /// t_w (tPROG): time to program a page on a chip.
+    pub(super) page_program: LongerThanZero,
+    /// t_e (tBERS): time to erase a block.
+    pub(super) block_erase: LongerThanZero,
+    /// t_d: time to move one page over the channel's bus.
+    pub(super) page_transfer: LongerThanZero,
+}
+
+/// A real-time I/O task, with a read request, a write request, or both.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Task", deny_unknown_fields)]
+#[schemars(extend("anyOf" = [
+    { "required": ["read"], "properties": { "read": { "not": { "type": "null" } } } },
+    { "required": ["write"], "properties": { "write": { "not": { "type": "null" } } } }
+]))]
+pub(super) struct TaskWire<'a> {
+    /// What tells it from the other tasks and jobs.
+    #[schemars(length(min = 1))]
+    pub(super) name: &'a str,
+    /// (r, T^r).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<RequestWire>,
+    /// (w, T^w).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write: Option<RequestWire>,
+}
+
+/// So many pages every period, each request due within a period.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Request", deny_unknown_fields)]
+pub(super) struct RequestWire {
+    /// Pages a request.
+    #[schemars(range(min = 1))]
+    pub(super) pages: u64,
+    /// The period and the relative deadline.
+    pub(super) period: LongerThanZero,
+}
+
+/// A stream of I/O jobs that are not real-time and that read or write pages, or both.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Job", deny_unknown_fields)]
+#[schemars(extend("anyOf" = [
+    { "required": ["read_pages"], "properties": { "read_pages": { "type": "integer", "minimum": 1 } } },
+    { "required": ["write_pages"], "properties": { "write_pages": { "type": "integer", "minimum": 1 } } }
+]))]
+pub(super) struct JobWire<'a> {
+    /// What tells it from the other jobs and tasks.
+    #[schemars(length(min = 1))]
+    pub(super) name: &'a str,
+    /// Pages that each job reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read_pages: Option<u64>,
+    /// Pages that each job writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write_pages: Option<u64>,
+    /// When they arrive.
+    pub(super) arrivals: ArrivalsWire<'a>,
+}
+
+/// When jobs arrive.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Arrivals", rename_all = "lowercase")]
+pub(super) enum ArrivalsWire<'a> {
+    /// One at time 0 and one after each such time.
+    Every(LongerThanZero),
+    /// A fresh gap between these two, drawn each time; the shorter one first.
+    Uniform([LongerThanZero; 2]),
+    /// At these times after the start, in order.
+    At(#[schemars(with = "Vec<Time>")] Cow<'a, [Time]>),
+}
+
+/// An allocation: clusters of chips, and the tasks that each cluster serves. Other fields are passed over.
+#[derive(JsonSchema)]
+#[schemars(rename = "Allocation")]
+#[allow(dead_code)]
+pub(super) struct AllocationWire {
+    /// The clusters. No chip is in two, and every task is in one.
+    clusters: Vec<ClusterWire>,
+}
+
+/// A cluster. Other fields are passed over.
+#[derive(JsonSchema)]
+#[schemars(rename = "Cluster")]
+#[allow(dead_code)]
+pub(super) struct ClusterWire {
+    /// Its chips: numbers from 0, channel by channel.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    chips: Vec<u32>,
+    /// The names of its tasks.
+    #[schemars(extend("uniqueItems" = true))]
+    tasks: Option<Vec<String>>,
+}
+
+/// λ, written as the decimal that it is.
+pub(super) struct Ratio(pub(super) LogicalRatio);
+
+/// A time above zero.
+pub(super) struct LongerThanZero(pub(super) Span);
+
+/// A point in time.
+#[derive(Clone)]
+pub(super) struct Time(pub(super) Instant);
+
+impl Serialize for Ratio {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let decimal = self.0.to_string();
+        <&RawValue>::deserialize(&mut serde_json::Deserializer::from_str(&decimal))
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl Serialize for LongerThanZero {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+macro_rules! schema {
+    ($wire:ident, $name:literal, $schema:tt) => {
+        impl JsonSchema for $wire {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+schema!(Ratio, "Ratio", {
+    "description": "A decimal between 0 and 1 with at most 38 places, taken exactly as it is written.",
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "exclusiveMaximum": 1
+});
+schema!(Time, "Time", {
+    "description": "A time with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
+    "type": "string",
+    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s)\\s*$"
+});
+schema!(LongerThanZero, "LongerThanZero", {
+    "description": "A time above zero with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
+    "type": "string",
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*$"
+});
+
+impl JsonSchema for ProfileName {
+    fn schema_name() -> Cow<'static, str> {
+        "ProfileName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        json_schema!({ "description": "The name of a device that rtflash knows.", "type": "string", "enum": names })
+    }
+}

@@ -1,0 +1,79 @@
+//! Task sets, written; and the schemas of what is read.
+
+use schemars::{Schema, schema_for};
+use serde_json::value::RawValue;
+
+use super::wire::{
+    AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio, RequestWire,
+    TaskSetWire, TaskWire, Time,
+};
+use crate::device::{Device, PROFILES};
+use crate::task::{Arrivals, Job, Request, Task, TaskSet};
+
+/// Writes a task set as one line of JSON, without a newline at its end, that [`read_task_set`](crate::read_task_set) reads
+/// back to the same set.
+///
+/// A device that is a profile is written as its name. `meta` goes into the field of this name; line breaks between its parts
+/// become spaces.
+pub fn write_task_set(set: &TaskSet, meta: Option<&RawValue>) -> String {
+    let wire = TaskSetWire {
+        device: device(set.device()),
+        tasks: set.tasks().iter().map(task).collect(),
+        jobs: (!set.jobs().is_empty()).then(|| set.jobs().iter().map(job).collect()),
+        meta,
+    };
+    // Its keys are strings, its numbers finite, its ratio a decimal: nothing that serde_json refuses.
+    let text = serde_json::to_string(&wire).expect("a task set can always be written");
+    // Within strings JSON allows no line breaks, so these stand between the parts of `meta`.
+    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+}
+
+/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0, costs above 2⁶³ ns.
+pub fn task_set_schema() -> Schema {
+    schema_for!(TaskSetWire<'static>)
+}
+
+/// The JSON Schema of an allocation as it is read: the fields that are looked at; others may be there.
+pub fn allocation_schema() -> Schema {
+    schema_for!(AllocationWire)
+}
+
+fn device(device: &Device) -> DeviceWire {
+    if let Some(profile) = PROFILES.iter().find(|profile| Device::profile(profile.name) == Some(*device)) {
+        return DeviceWire::Profile(ProfileName(profile.name));
+    }
+    DeviceWire::Full(FullDevice {
+        chips: device.chips(),
+        chips_per_channel: device.chips_per_channel(),
+        blocks_per_chip: device.blocks_per_chip(),
+        pages_per_block: device.pages_per_block(),
+        page_size: device.page_size(),
+        logical_ratio: Ratio(device.logical_ratio()),
+        page_read: LongerThanZero(device.page_read()),
+        page_program: LongerThanZero(device.page_program()),
+        block_erase: LongerThanZero(device.block_erase()),
+        page_transfer: LongerThanZero(device.page_transfer()),
+    })
+}
+
+fn task(task: &Task) -> TaskWire<'_> {
+    TaskWire { name: &task.name, read: task.read.map(request), write: task.write.map(request) }
+}
+
+fn request(request: Request) -> RequestWire {
+    RequestWire { pages: request.pages(), period: LongerThanZero(request.period()) }
+}
+
+fn job(job: &Job) -> JobWire<'_> {
+    let above_zero = |pages: u64| (pages > 0).then_some(pages);
+    JobWire {
+        name: &job.name,
+        read_pages: above_zero(job.read_pages),
+        write_pages: above_zero(job.write_pages),
+        arrivals: match &job.arrivals {
+            Arrivals::Every(gap) => ArrivalsWire::Every(LongerThanZero(*gap)),
+            Arrivals::Uniform(low, high) => ArrivalsWire::Uniform([LongerThanZero(*low), LongerThanZero(*high)]),
+            Arrivals::At(times) => ArrivalsWire::At(times.iter().copied().map(Time).collect()),
+        },
+    }
+}

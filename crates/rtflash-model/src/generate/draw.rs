@@ -1,0 +1,253 @@
+//! Drawing one task set.
+
+use std::fmt;
+
+use super::options::{Generator, MAX_TASKS, SetOptions, SetSpec};
+use super::random::Stream;
+use super::shares::Shares;
+use super::utilization::Utilization;
+use crate::device::Device;
+use crate::task::{Request, Task, TaskSet};
+use crate::time::{Span, TIME_LIMIT_NS};
+
+/// Draws of one set, after which it is given up.
+pub const MAX_DRAWS: u32 = 1_000_000;
+
+/// T is at least 100 ms before it is adapted to the pages, in nanoseconds.
+const LEAST_PERIOD: u64 = 100_000_000;
+/// The first T that is too long before it is adapted to the pages: 500 ms, in nanoseconds.
+const PERIOD_BOUND: u64 = 500_000_000;
+/// The longest T of a set: 1000 s, in nanoseconds.
+const LONGEST_PERIOD: f64 = 1e12;
+
+/// Why a draw was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// A task has a utilization above 1 (for integer shares: 1 or more).
+    Share,
+    /// A period is longer than 1000 s: the task's read or write utilization is tiny.
+    Period,
+    /// The pages of a request may take 2⁶³ ns or more.
+    Pages,
+    /// A task does not even fit on the whole device alone.
+    Alone,
+}
+
+impl Refusal {
+    const ALL: [Refusal; 4] = [Refusal::Share, Refusal::Period, Refusal::Pages, Refusal::Alone];
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Share => "a task had a utilization above 1",
+            Refusal::Period => "a period was longer than 1000 s",
+            Refusal::Pages => "the pages of a request took 2^63 ns or more",
+            Refusal::Alone => "a task did not fit on the whole device alone",
+        })
+    }
+}
+
+/// A set was given up: there is none, or it was not found in [`MAX_DRAWS`] draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exhausted {
+    /// The total utilization asked for.
+    pub utilization: Utilization,
+    /// The position among the sets of this utilization.
+    pub index: u64,
+    /// The seed of the whole run.
+    pub seed: u64,
+    /// How the utilization was divided.
+    pub generator: Generator,
+    /// n.
+    pub tasks: u32,
+    /// How often the set was drawn; 0 if it was clear at once that there is none.
+    pub draws: u32,
+    /// Why most draws were refused.
+    pub mostly: Refusal,
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Exhausted { utilization, index, seed, generator, tasks, draws, mostly } = self;
+        if *draws == 0 {
+            let limit = match generator {
+                Generator::UUniFast => "at most",
+                Generator::IntegerShares => "less than",
+            };
+            return write!(
+                f,
+                "no set of {tasks} task(s) has utilization {utilization}: with {generator}, each task has {limit} 1"
+            );
+        }
+        write!(
+            f,
+            "no set found: {draws} draws of {tasks} task(s) with utilization {utilization} (generator {generator}, \
+             index {index}, seed {seed}) were refused, mostly because {mostly}"
+        )
+    }
+}
+
+impl std::error::Error for Exhausted {}
+
+impl SetOptions {
+    /// The set `index` (any number; usually counted from 0) at this total utilization. It has the tasks `t1` … `tn`, no jobs.
+    ///
+    /// `fits_alone` is asked whether a task could run on the whole device alone, U_i(m) ≤ 1; it must always answer the same for the same task.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws.
+    pub fn draw(
+        &self,
+        utilization: Utilization,
+        index: u64,
+        fits_alone: impl Fn(&Device, &Task) -> bool,
+    ) -> Result<TaskSet, Exhausted> {
+        self.draw_at_most(MAX_DRAWS, utilization, index, fits_alone)
+    }
+
+    /// [`SetOptions::draw`] with another limit of draws.
+    pub(super) fn draw_at_most(
+        &self,
+        limit: u32,
+        utilization: Utilization,
+        index: u64,
+        fits_alone: impl Fn(&Device, &Task) -> bool,
+    ) -> Result<TaskSet, Exhausted> {
+        let &SetSpec { device, tasks: n, generator, seed, .. } = self.spec();
+        let exhausted = |draws, mostly| Exhausted { utilization, index, seed, generator, tasks: n, draws, mostly };
+        let Some(shares) = Shares::new(generator, n, utilization) else {
+            return Err(exhausted(0, Refusal::Share));
+        };
+        let mut stream = Stream::new(self.key(utilization, index));
+        let mut utilizations = vec![0.0; n as usize];
+        let mut tasks = Vec::new();
+        let mut refused = [0u32; Refusal::ALL.len()];
+        for draws in 1..=limit {
+            let refusal = if shares.propose(&mut stream, &mut utilizations) {
+                // Named only now: the shares are what is refused most.
+                if tasks.is_empty() {
+                    tasks = unfinished_tasks(n);
+                }
+                match self.fill(&mut stream, &utilizations, &mut tasks, &fits_alone) {
+                    // Names differ and costs are bounded, so the set is valid.
+                    Ok(()) => {
+                        return TaskSet::new(device, tasks, Vec::new()).map_err(|_| exhausted(draws, Refusal::Pages));
+                    }
+                    Err(refusal) => refusal,
+                }
+            } else {
+                Refusal::Share
+            };
+            refused[refusal as usize] += 1;
+        }
+        let most = Refusal::ALL.into_iter().max_by_key(|&refusal| refused[refusal as usize]);
+        Err(exhausted(limit, most.unwrap_or(Refusal::Share)))
+    }
+
+    /// Gives every task its requests, up to the first that is refused.
+    fn fill(
+        &self,
+        stream: &mut Stream,
+        utilizations: &[f64],
+        tasks: &mut [Task],
+        fits_alone: impl Fn(&Device, &Task) -> bool,
+    ) -> Result<(), Refusal> {
+        let SetSpec { device, page_costs, .. } = self.spec();
+        let (read_bound, write_bound) = device.page_cost_bound();
+        for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
+            let write = utilization * self.write_part(stream, position);
+            task.read = Some(request(stream, utilization - write, page_costs.read, read_bound)?);
+            task.write = Some(request(stream, write, page_costs.write, write_bound)?);
+            if !fits_alone(device, task) {
+                return Err(Refusal::Alone);
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of a task's utilization that its writes take.
+    fn write_part(&self, stream: &mut Stream, position: u32) -> f64 {
+        let spec = self.spec();
+        if let Some(write_heavy) = spec.write_heavy {
+            let half = stream.unit() / 2.0;
+            return if position < write_heavy { 0.5 + half } else { half };
+        }
+        let mut weight = || match spec.generator {
+            // In (0, 1]: two zeros would have no ratio.
+            Generator::UUniFast => 1.0 - stream.unit(),
+            Generator::IntegerShares => float(1 + stream.below(10)),
+        };
+        let (read, write) = (weight(), weight());
+        write / (read + write)
+    }
+}
+
+/// A request of this utilization, with a period that starts from a random one and is adapted to whole pages.
+/// `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
+fn request(stream: &mut Stream, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
+    let period = LEAST_PERIOD + stream.below(PERIOD_BOUND - LEAST_PERIOD);
+    let page_cost = float(page_cost.as_ns());
+    let pages = whole(utilization * float(period) / page_cost).max(1);
+    if u128::from(pages).checked_mul(page_cost_bound).is_none_or(|cost| cost >= u128::from(TIME_LIMIT_NS)) {
+        return Err(Refusal::Pages);
+    }
+    let period = (float(pages) * page_cost / utilization).round();
+    // Infinite for a utilization of zero.
+    if period > LONGEST_PERIOD {
+        return Err(Refusal::Period);
+    }
+    let period = Span::from_ns(whole(period)).ok_or(Refusal::Period)?;
+    Request::new(pages, period).ok_or(Refusal::Period)
+}
+
+/// The nearest double: exact for all but page costs above 2⁵³ ns (104 days).
+#[allow(clippy::cast_precision_loss)]
+fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1 from above.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole(x: f64) -> u64 {
+    // This is what the cast is defined to do.
+    x as u64
+}
+
+/// Tasks `t1` … `tn` that neither read nor write yet.
+fn unfinished_tasks(n: u32) -> Vec<Task> {
+    (1..=n.min(MAX_TASKS)).map(|number| Task { name: name(number), read: None, write: None }).collect()
+}
+
+/// `t` and the number; written by hand, because formatting would take longer than drawing the task.
+fn name(number: u32) -> String {
+    let mut name = String::with_capacity(8);
+    name.push('t');
+    let mut place = 10u32.pow(number.checked_ilog10().unwrap_or(0));
+    while place > 0 {
+        name.push(char::from_digit(number / place % 10, 10).unwrap_or('0'));
+        place /= 10;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_t_and_the_number() {
+        assert!((0..=MAX_TASKS).all(|number| name(number) == format!("t{number}")));
+        assert_eq!(name(u32::MAX), "t4294967295");
+    }
+
+    #[test]
+    fn utilizations_of_nothing_are_refused() {
+        let mut stream = Stream::new([0; 32]);
+        let cost = Span::from_us(50);
+        assert_eq!(request(&mut stream, 0.0, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(&mut stream, 1e-9, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(&mut stream, 1.0, cost, 1 << 60), Err(Refusal::Pages));
+        assert_eq!(request(&mut stream, 1.0, cost, u128::MAX), Err(Refusal::Pages));
+    }
+}

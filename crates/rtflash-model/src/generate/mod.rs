@@ -1,0 +1,29 @@
+//! Random task sets of a given total utilization, for experiments.
+//!
+//! Sources: E. Bini and G. C. Buttazzo, "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005
+//! (UUniFast); the thesis, Section 5.1 (periods, pages, the split between reads and writes).
+//!
+//! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
+//! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1.
+//! 2. Each U_i is split between read and write ([`SetSpec::write_heavy`] says how).
+//! 3. T^r and T^w are uniform in [100, 500) ms; pages = ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest
+//!    nanosecond, so that the pages, which are whole, still make up U. No T may exceed 1000 s.
+//! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing here knows an analysis.
+//!
+//! The set at (seed, U, index) depends on these three, the generator, the number of tasks and the [`SetSpec`]; not on other sets,
+//! on threads or on the machine: the random stream is ChaCha8, and floating point is confined to operations that IEEE 754
+//! rounds correctly and to `libm`, which is made of such.
+
+mod draw;
+mod options;
+mod random;
+mod range;
+mod shares;
+#[cfg(test)]
+mod tests;
+mod utilization;
+
+pub use draw::{Exhausted, MAX_DRAWS, Refusal};
+pub use options::{Generator, MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
+pub use range::{MAX_POINTS, RangeError, UtilizationRange};
+pub use utilization::{Utilization, UtilizationError};

@@ -1,0 +1,209 @@
+//! What to draw: generator, device, number of tasks, seed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::utilization::Utilization;
+use crate::device::Device;
+use crate::time::Span;
+
+/// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an hour; with 1,000, minutes.
+pub const MAX_TASKS: u32 = 10_000;
+
+/// How the total utilization is divided among the tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Generator {
+    /// (U_1 … U_n) is uniform on the simplex ΣU_i = U, among the points with no U_i above 1: UUniFast (Bini & Buttazzo 2005)
+    /// with discarding. Read and write share U_i as b_1 : b_2, each uniform in (0, 1].
+    UUniFast,
+    /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what the thesis's figures used.
+    /// Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
+    IntegerShares,
+}
+
+impl Generator {
+    /// Every generator.
+    pub const ALL: [Generator; 2] = [Generator::UUniFast, Generator::IntegerShares];
+
+    /// What the user calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Generator::UUniFast => "uunifast",
+            Generator::IntegerShares => "integer-shares",
+        }
+    }
+}
+
+/// There is no generator of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownGenerator(pub String);
+
+impl fmt::Display for UnknownGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no generator `{}`: write uunifast or integer-shares", self.0)
+    }
+}
+
+impl std::error::Error for UnknownGenerator {}
+
+impl FromStr for Generator {
+    type Err = UnknownGenerator;
+
+    fn from_str(text: &str) -> Result<Generator, UnknownGenerator> {
+        let named = Generator::ALL.into_iter().find(|generator| generator.name() == text);
+        named.ok_or_else(|| UnknownGenerator(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Generator {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What one page costs in the analysis that the sets are made for: the factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageCosts {
+    /// Time to read a page.
+    pub read: Span,
+    /// Time to write a page.
+    pub write: Span,
+}
+
+/// What to draw, as somebody asks for it, not yet checked. [`SetOptions::new`] checks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetSpec {
+    /// The device of the sets.
+    pub device: Device,
+    /// n: tasks in each set.
+    pub tasks: u32,
+    /// How the utilization is divided among them.
+    pub generator: Generator,
+    /// What a page costs.
+    pub page_costs: PageCosts,
+    /// K: in the first K tasks writes take a part of the task's utilization that is uniform in [0.5, 1), in the others one uniform in
+    /// [0, 0.5). Without it, the [`Generator`] says how read and write share.
+    pub write_heavy: Option<u32>,
+    /// Decides everything random, together with utilization and index of a set.
+    pub seed: u64,
+}
+
+/// Why a [`SetSpec`] cannot be drawn. Says what would be right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptionsError {
+    /// No tasks.
+    NoTasks,
+    /// So many tasks, above [`MAX_TASKS`].
+    TooManyTasks(u32),
+    /// So many write-heavy tasks, of fewer in all.
+    TooManyWriteHeavy {
+        /// K.
+        write_heavy: u32,
+        /// n.
+        tasks: u32,
+    },
+    /// A page costs no time.
+    FreePages,
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionsError::NoTasks => f.write_str("a set of no tasks: at least one"),
+            OptionsError::TooManyTasks(tasks) => write!(f, "{tasks} tasks are too many: at most {MAX_TASKS}"),
+            OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
+                write!(f, "{write_heavy} write-heavy tasks are more than there are tasks: at most {tasks}")
+            }
+            OptionsError::FreePages => f.write_str("pages that cost no time: a cost above zero"),
+        }
+    }
+}
+
+impl std::error::Error for OptionsError {}
+
+/// What to draw, checked: 1 ≤ n ≤ [`MAX_TASKS`], K ≤ n, pages cost time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetOptions {
+    spec: SetSpec,
+}
+
+impl SetOptions {
+    /// Checks a request.
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn new(spec: SetSpec) -> Result<SetOptions, OptionsError> {
+        let tasks = spec.tasks;
+        if tasks == 0 {
+            return Err(OptionsError::NoTasks);
+        }
+        if tasks > MAX_TASKS {
+            return Err(OptionsError::TooManyTasks(tasks));
+        }
+        if let Some(write_heavy) = spec.write_heavy.filter(|&write_heavy| write_heavy > tasks) {
+            return Err(OptionsError::TooManyWriteHeavy { write_heavy, tasks });
+        }
+        if spec.page_costs.read == Span::ZERO || spec.page_costs.write == Span::ZERO {
+            return Err(OptionsError::FreePages);
+        }
+        Ok(SetOptions { spec })
+    }
+
+    /// The request these options were made from, to change and check again.
+    pub fn spec(&self) -> &SetSpec {
+        &self.spec
+    }
+
+    /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian: seed, utilization in
+    /// billionths, index, number of tasks, generator, `gen`.
+    ///
+    /// Device, page costs and write-heavy tasks are left out on purpose: experiments that differ in these alone start from
+    /// the same utilizations, which makes their difference easier to see.
+    pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
+        let generator = match self.spec.generator {
+            Generator::UUniFast => 0,
+            Generator::IntegerShares => 1,
+        };
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&self.spec.seed.to_le_bytes());
+        key[8..16].copy_from_slice(&utilization.billionths().to_le_bytes());
+        key[16..24].copy_from_slice(&index.to_le_bytes());
+        key[24..28].copy_from_slice(&self.spec.tasks.to_le_bytes());
+        key[28..].copy_from_slice(&[generator, b'g', b'e', b'n']);
+        key
+    }
+
+    /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one that gave the page costs.
+    pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
+        let SetSpec { seed, generator, tasks, write_heavy, .. } = self.spec;
+        Meta { utilization, index, seed, generator, tasks, write_heavy, analysis }
+    }
+}
+
+/// Where a generated set comes from: the `meta` object of its line. Together with the device it repeats the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Meta<'a> {
+    /// The total utilization asked for.
+    pub utilization: Utilization,
+    /// The position among the sets of this utilization, from 0.
+    pub index: u64,
+    /// The seed of the whole run.
+    pub seed: u64,
+    /// How the utilization was divided.
+    pub generator: Generator,
+    /// n: tasks in the set.
+    pub tasks: u32,
+    /// K: write-heavy tasks, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_heavy: Option<u32>,
+    /// The analysis that gave the page costs and the test of each task alone.
+    pub analysis: &'a str,
+}

@@ -1,0 +1,67 @@
+//! The random stream of one set.
+
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+
+/// 2⁻⁵³.
+const ULP: f64 = 1.0 / (1u64 << 53) as f64;
+
+/// Random numbers that are the same on every machine and under every version of every library: the key stream of ChaCha8 as
+/// 64-bit words, and two ways to use one, both spelled out here.
+pub(super) struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream of this key.
+    pub(super) fn new(key: [u8; 32]) -> Stream {
+        Stream(ChaCha8Rng::from_seed(key))
+    }
+
+    /// Uniform in [0, 1): a multiple of 2⁻⁵³.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn unit(&mut self) -> f64 {
+        // 53 bits are exact in a double.
+        (self.0.next_u64() >> 11) as f64 * ULP
+    }
+
+    /// Uniform in 0..`bound`, exactly: the high word of word · bound, refused where the low word is below 2⁶⁴ mod bound
+    /// (D. Lemire, "Fast random integer generation in an interval", 2019). Zero for the bound zero.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        loop {
+            let product = u128::from(self.0.next_u64()) * u128::from(bound);
+            // The two words of the product, cut off on purpose.
+            let (high, low) = ((product >> 64) as u64, product as u64);
+            // 2⁶⁴ mod bound is below bound: most words are accepted without the division.
+            if low >= bound || low >= bound.wrapping_neg() % bound.max(1) {
+                return high;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_is_chacha8() {
+        // The key stream of ChaCha8 for the zero key and nonce (eSTREAM test vectors): 3e 00 ef 2f 89 5f 40 d6 …
+        let mut stream = Stream::new([0; 32]);
+        assert_eq!(stream.0.next_u64(), 0xd640_5f89_2fef_003e);
+    }
+
+    #[test]
+    fn units_and_integers_stay_in_range() {
+        let mut stream = Stream::new([7; 32]);
+        let mut seen = [0u32; 10];
+        for _ in 0..100_000 {
+            assert!((0.0..1.0).contains(&stream.unit()));
+            seen[usize::try_from(stream.below(10)).unwrap()] += 1;
+        }
+        assert!(seen.iter().all(|&times| times.abs_diff(10_000) < 400), "{seen:?}");
+        assert_eq!((stream.below(0), stream.below(1)), (0, 0));
+        // Half of all words are refused for this bound.
+        let bound = (1 << 63) + 1;
+        assert!((0..1_000).all(|_| stream.below(bound) < bound));
+    }
+}

@@ -1,0 +1,223 @@
+//! Totals, refusals, and any options at all.
+
+use proptest::prelude::*;
+
+use crate::generate::{
+    Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, Refusal, SetOptions, SetSpec, Utilization,
+};
+use crate::{Device, Span, TaskSet};
+
+pub(super) fn spec(generator: Generator, write_heavy: Option<u32>) -> SetSpec {
+    let device = Device::profile("dgist-2021").unwrap();
+    let page_costs = PageCosts { read: device.page_read(), write: device.page_program() };
+    SetSpec { device, tasks: 3, generator, page_costs, write_heavy, seed: 42 }
+}
+
+fn at(text: &str) -> Utilization {
+    text.parse().unwrap()
+}
+
+pub(super) fn draw(spec: SetSpec, utilization: &str, index: u64) -> TaskSet {
+    SetOptions::new(spec).unwrap().draw(at(utilization), index, |_, _| true).unwrap()
+}
+
+/// Utilization of each task in reads and writes, as the pages and periods have it.
+#[allow(clippy::cast_precision_loss)]
+fn achieved(spec: &SetSpec, set: &TaskSet) -> Vec<(f64, f64)> {
+    let of = |request: Option<crate::Request>, cost: Span| {
+        let request = request.unwrap();
+        (request.pages() * cost.as_ns()) as f64 / request.period().as_ns() as f64
+    };
+    set.tasks().iter().map(|t| (of(t.read, spec.page_costs.read), of(t.write, spec.page_costs.write))).collect()
+}
+
+#[test]
+fn a_set_depends_on_its_own_coordinates_alone() {
+    let options = SetOptions::new(SetSpec { tasks: 8, ..spec(Generator::UUniFast, None) }).unwrap();
+    let coordinates = [("0.1", 0), ("0.1", 1), ("0.2", 0), ("4", 0), ("4", 99)];
+    let one = |(utilization, index)| options.draw(at(utilization), index, |_, _| true).unwrap();
+    let forward: Vec<TaskSet> = coordinates.into_iter().map(one).collect();
+    let mut backward: Vec<TaskSet> = coordinates.into_iter().rev().map(one).collect();
+    backward.reverse();
+    assert_eq!(forward, backward);
+    let other_seed = SetOptions::new(SetSpec { seed: 43, ..*options.spec() }).unwrap();
+    let mut all = forward.clone();
+    all.push(other_seed.draw(at("0.1"), 0, |_, _| true).unwrap());
+    for (i, set) in all.iter().enumerate() {
+        assert!(all[..i].iter().all(|other| other != set));
+    }
+}
+
+#[test]
+fn pages_and_periods_make_up_the_utilization() {
+    for generator in Generator::ALL {
+        for (tasks, utilization) in [(1, "0.3"), (8, "0.1"), (8, "2"), (8, "4"), (8, "6"), (32, "10"), (100, "50")] {
+            let spec = SetSpec { tasks, ..spec(generator, None) };
+            for index in 0..20 {
+                let set = draw(spec, utilization, index);
+                let total: f64 = achieved(&spec, &set).iter().map(|(read, write)| read + write).sum();
+                assert!((total - at(utilization).to_f64()).abs() < 1e-6, "{total} of {utilization}");
+                assert_eq!((set.tasks().len(), set.jobs().len()), (tasks as usize, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn periods_start_uniform_and_grow_only_where_a_page_is_missing() {
+    let spec = SetSpec { tasks: 8, ..spec(Generator::UUniFast, None) };
+    let mut periods: Vec<u64> =
+        (0..500).flat_map(|i| draw(spec, "4", i).tasks().to_vec()).map(|t| t.read.unwrap().period().as_ns()).collect();
+    periods.sort_unstable();
+    // 4000 periods, uniform in [100, 500) ms but for a page or so.
+    let quarter = |i: usize| periods[i * periods.len() / 4].abs_diff((100 + 100 * i as u64) * 1_000_000);
+    assert!((1..4).all(|i| quarter(i) < 8_000_000), "{} {} {}", quarter(1), quarter(2), quarter(3));
+    assert!(periods[periods.len() * 99 / 100] < 500_000_000);
+}
+
+#[test]
+fn write_heavy_tasks_come_first() {
+    for generator in Generator::ALL {
+        for heavy in 0..=3 {
+            let spec = spec(generator, Some(heavy));
+            for index in 0..300 {
+                for (position, (read, write)) in (0..).zip(achieved(&spec, &draw(spec, "2", index))) {
+                    // Whole nanoseconds move a part by less than 1e-7.
+                    let part = write / (read + write);
+                    let (low, high) = if position < heavy { (0.5 - 1e-7, 1.0) } else { (0.0, 0.5 + 1e-7) };
+                    assert!((low..high).contains(&part), "{generator} {heavy} {position}: {part}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn integer_shares_are_integer_ratios_below_one() {
+    let spec = SetSpec { tasks: 4, ..spec(Generator::IntegerShares, None) };
+    for index in 0..100 {
+        let set = draw(spec, "3", index);
+        let shares: Vec<f64> = achieved(&spec, &set).iter().map(|(read, write)| read + write).collect();
+        assert!(shares.iter().all(|&share| share < 1.0 - 1e-3), "{shares:?}");
+        let is_whole = |scale: i32| {
+            let a = |share: f64| share * f64::from(scale) / 3.0;
+            shares.iter().all(|&share| (a(share) - a(share).round()).abs() < 1e-5)
+        };
+        assert!((4..=40).any(is_whole), "{shares:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let options = |tasks, generator| SetOptions::new(SetSpec { tasks, ..spec(generator, None) }).unwrap();
+    let two = options(2, Generator::UUniFast);
+    let error = two.draw(at("0.5"), 3, |_, _| false).unwrap_err();
+    assert_eq!((error.draws, error.mostly, error.index), (MAX_DRAWS, Refusal::Alone, 3));
+    assert_eq!(
+        error.to_string(),
+        "no set found: 1000000 draws of 2 task(s) with utilization 0.5 (generator uunifast, index 3, seed 42) were refused, \
+         mostly because a task did not fit on the whole device alone"
+    );
+    let error = two.draw(at("2.1"), 0, |_, _| true).unwrap_err();
+    assert_eq!((error.draws, error.mostly), (0, Refusal::Share));
+    assert_eq!(error.to_string(), "no set of 2 task(s) has utilization 2.1: with uunifast, each task has at most 1");
+    let error = options(2, Generator::IntegerShares).draw(at("2"), 0, |_, _| true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no set of 2 task(s) has utilization 2: with integer-shares, each task has less than 1"
+    );
+    let error = options(8, Generator::IntegerShares).draw(at("7.999999999"), 0, |_, _| true).unwrap_err();
+    assert_eq!((error.draws, error.mostly), (MAX_DRAWS, Refusal::Share));
+    let error = two.draw(at("0.000000001"), 0, |_, _| true).unwrap_err();
+    assert_eq!((error.draws, error.mostly), (MAX_DRAWS, Refusal::Period));
+    // A utilization of n leaves one set of shares, and UUniFast finds it.
+    for tasks in [1, 2, 100] {
+        assert!(options(tasks, Generator::UUniFast).draw(at(&tasks.to_string()), 0, |_, _| true).is_ok());
+    }
+}
+
+#[test]
+fn a_refused_set_is_drawn_afresh() {
+    let calls = std::cell::Cell::new(0);
+    let options = SetOptions::new(spec(Generator::UUniFast, None)).unwrap();
+    let third = |_: &Device, _: &crate::Task| {
+        calls.set(calls.get() + 1);
+        calls.get() >= 3
+    };
+    let set = options.draw(at("1"), 0, third).unwrap();
+    assert_eq!(calls.get(), 5);
+    assert_ne!(set, draw(*options.spec(), "1", 0));
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let good = spec(Generator::UUniFast, None);
+    let free = PageCosts { read: Span::ZERO, ..good.page_costs };
+    for (spec, error) in [
+        (SetSpec { tasks: 0, ..good }, OptionsError::NoTasks),
+        (SetSpec { tasks: u32::MAX, ..good }, OptionsError::TooManyTasks(u32::MAX)),
+        (SetSpec { write_heavy: Some(4), ..good }, OptionsError::TooManyWriteHeavy { write_heavy: 4, tasks: 3 }),
+        (SetSpec { page_costs: free, ..good }, OptionsError::FreePages),
+    ] {
+        assert_eq!(SetOptions::new(spec), Err(error));
+    }
+    assert_eq!(
+        "UUniFast".parse::<Generator>().unwrap_err().to_string(),
+        "there is no generator `UUniFast`: write uunifast or integer-shares"
+    );
+    assert!(Generator::ALL.into_iter().all(|generator| generator.to_string().parse() == Ok(generator)));
+}
+
+#[test]
+fn meta_repeats_the_set() {
+    let options = SetOptions::new(spec(Generator::IntegerShares, None)).unwrap();
+    let json = serde_json::to_string(&options.meta(at("0.10"), 5, "thesis")).unwrap();
+    assert_eq!(
+        json,
+        r#"{"utilization":0.1,"index":5,"seed":42,"generator":"integer-shares","tasks":3,"analysis":"thesis"}"#
+    );
+    let options = SetOptions::new(spec(Generator::UUniFast, Some(2))).unwrap();
+    let json = serde_json::to_string(&options.meta(at("4"), 0, "thesis")).unwrap();
+    assert!(json.starts_with(r#"{"utilization":4,"#) && json.contains(r#""write_heavy":2,"#), "{json}");
+}
+
+prop_compose! {
+    fn any_spec()(
+        tasks in prop_oneof![0..40u32, Just(MAX_TASKS), any::<u32>()],
+        integers in any::<bool>(),
+        read in prop_oneof![0..1_000_000u64, 0..1u64 << 63],
+        write in prop_oneof![0..1_000_000u64, 0..1u64 << 63],
+        write_heavy in prop_oneof![Just(None), (0..40u32).prop_map(Some), any::<Option<u32>>()],
+        page_read in 1..1u64 << 54,
+        slow_device in any::<bool>(),
+        seed in any::<u64>(),
+    ) -> SetSpec {
+        let mut device = Device::profile("dgist-2021").unwrap();
+        if slow_device {
+            device = Device::new(crate::DeviceSpec { page_read: Span::from_ns(page_read).unwrap(), ..device.spec() }).unwrap();
+        }
+        let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
+        let generator = Generator::ALL[usize::from(integers)];
+        SetSpec { device, tasks, generator, page_costs, write_heavy, seed }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_options_are_refused_or_drawn_or_exhausted(
+        spec in any_spec(),
+        billionths in prop_oneof![1..20_000_000_000u64, 1..1_000_000_000_000_000u64],
+        index in any::<u64>(),
+    ) {
+        let utilization = Utilization::from_billionths(billionths).unwrap();
+        if let Ok(options) = SetOptions::new(spec) {
+            let drawn = options.draw_at_most(20, utilization, index, |_, task| task.name != "t7777");
+            let again = options.draw_at_most(20, utilization, index, |_, task| task.name != "t7777");
+            prop_assert_eq!(&drawn, &again);
+            match drawn {
+                Ok(set) => prop_assert_eq!(set.tasks().len(), spec.tasks as usize),
+                Err(Exhausted { draws, .. }) => prop_assert!(draws == 0 || draws == 20),
+            }
+        }
+    }
+}
