@@ -1,2 +1,7 @@
-//! tbd
-fn main() {}
+//! The `rtflash` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rtflash_cli::main()
+}

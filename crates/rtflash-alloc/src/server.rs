@@ -1,8 +1,9 @@
 //! Total Bandwidth Servers: deadlines for jobs that are not real-time (thesis, Section 4.4).
 
+use rtflash_model::generate::PageCosts;
 use rtflash_model::{Instant, Span, TaskSet};
 
-use crate::analysis::{Analysis, PageCosts, reclaimed_pages, server_share};
+use crate::analysis::{Analysis, reclaimed_pages, server_share};
 use crate::fraction::Rational;
 
 /// What a job is granted: Eqs. (IV.11) and (IV.12).

@@ -1,1 +1,18 @@
-//! tbd
+//! The independent judge: the thesis's equations in plain exact arithmetic, and its algorithms in their plain form.
+//!
+//! This crate shares nothing but the model with the crates whose answers it judges: it is written from the thesis, slow where it may be, and
+//! clever nowhere.
+//!
+//! - [`judge`] and [`judge_part_ftl`]: whether a given allocation passes the test, cluster by cluster.
+//! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are the truth, in doubles the naive speed.
+
+mod equations;
+mod judge;
+mod part_ftl;
+pub mod plain;
+mod scalar;
+
+pub use equations::Equations;
+pub use judge::{ClusterJudgement, Judgement, judge};
+pub use part_ftl::{PartFtlJudgement, judge_part_ftl};
+pub use scalar::Scalar;

@@ -1,6 +1,7 @@
 //! The test of a whole cluster, Theorem 1, and what there is to report of it.
 
 use std::cmp::Ordering;
+use std::ops::Add;
 
 use rtflash_model::{Span, TaskSet};
 
@@ -72,9 +73,13 @@ pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chi
 pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterReport {
     let demands: Vec<TaskDemand> = demands(set, analysis, tasks, chips).collect();
     let share = |utilization: Option<Fraction>| utilization.map_or(0.0, Fraction::to_f64);
-    let read: f64 = demands.iter().map(|demand| share(demand.read.map(|read| read.utilization()))).sum();
-    let write: f64 = demands.iter().map(|demand| share(demand.write.map(|write| write.utilization()))).sum();
-    let gc: f64 = demands.iter().map(|demand| share(demand.gc.map(|gc| gc.utilization()))).sum();
+    // Not `sum`, whose empty sum is −0.0.
+    let total = |term: fn(&TaskDemand) -> Option<Fraction>| {
+        demands.iter().map(|demand| share(term(demand))).fold(0.0, f64::add)
+    };
+    let read = total(|demand| demand.read.map(|read| read.utilization()));
+    let write = total(|demand| demand.write.map(|write| write.utilization()));
+    let gc = total(|demand| demand.gc.map(|gc| gc.utilization()));
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = share(min_period.map(|period| over(set.device().block_erase(), period)));
     let utilization = blocking + read + write + gc;

@@ -1,8 +1,8 @@
 //! What one task asks of a cluster: Eqs. (IV.1) to (IV.7), each in one place, in exact numbers.
 
+use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Request, Span, Task};
 
-use super::PageCosts;
 use crate::fraction::Fraction;
 
 /// The demand of a read or a write request.

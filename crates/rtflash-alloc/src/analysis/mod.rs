@@ -3,14 +3,17 @@
 //! An analysis answers two questions: what utilization a task has in a cluster of s chips, and whether a cluster is
 //! schedulable. Nothing else in this crate knows which analysis is in use.
 
+mod alone;
 mod cluster;
 mod demand;
 mod part_ftl;
 mod thesis;
 mod thesis_evaluated;
 
+use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Span, Task};
 
+pub use alone::fits_alone;
 pub(crate) use cluster::terms;
 pub use cluster::{ClusterReport, GcReport, report_cluster, server_share, test_cluster};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
@@ -25,15 +28,6 @@ pub struct Assumption {
     pub name: &'static str,
     /// The assumption in a sentence.
     pub statement: &'static str,
-}
-
-/// What one page costs before any waiting for the bus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageCosts {
-    /// Time to read a page.
-    pub read: Span,
-    /// Time to write a page.
-    pub write: Span,
 }
 
 /// A schedulability analysis of the form of Theorem 1: a cluster is schedulable iff blocking and the tasks' utilizations sum to at most one.

@@ -1,8 +1,9 @@
 //! `thesis`: the equations as they are printed.
 
+use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Span};
 
-use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, PageCosts, SERIAL};
+use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, SERIAL};
 
 /// Theorem 1 with the transfer delay as printed in Eqs. (IV.5) and (IV.6).
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,9 +1,10 @@
 //! `thesis-evaluated`: the equations that the published figures were computed with.
 
+use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Span};
 
 use super::thesis::times_transfer;
-use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, PageCosts, SERIAL};
+use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, SERIAL};
 
 /// Theorem 1 with page costs and transfer delay as in the authors' public simulation (Techyee/sched_test, 2020), which
 /// the published figures come from. Not monotone in the cluster size: D(s) is zero only where s fills whole channels.

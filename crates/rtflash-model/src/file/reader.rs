@@ -223,5 +223,7 @@ fn not_json(text: &str, body: &str, error: &serde_json::Error, what: &str) -> Di
         start -= 1;
     }
     let end = text[start..].chars().next().map_or(start, |at_fault| start + at_fault.len_utf8());
+    let is_trailing_comma = text[start..].starts_with(['}', ']']) && text[..start].trim_end().ends_with(',');
+    let message = if is_trailing_comma { "a comma before the end" } else { message };
     Diagnostics::one(start..end, format!("not JSON: {message}"), what)
 }

@@ -6,8 +6,7 @@ use super::GOOD;
 use crate::TaskSet;
 use crate::file::{Diagnostics, read_allocation, read_device, read_task_set, read_task_set_bytes};
 
-const ALLOCATION: &str =
-    r#"{ "schedulable": true, "clusters": [{ "chips": [0, 3], "tasks": ["camera"] }, { "chips": [1], "tasks": ["map"] }] }"#;
+const ALLOCATION: &str = r#"{ "schedulable": true, "clusters": [{ "chips": [0, 3], "tasks": ["camera"] }, { "chips": [1], "tasks": ["map"] }] }"#;
 
 const DEVICE: &str = r#"{ "profile": "dgist-2021", "chips": 8, "logical_ratio": 0.75, "page_read": "50us" }"#;
 
@@ -40,9 +39,40 @@ fn read_by_all(bytes: &[u8]) {
 /// Texts of the words that the readers know.
 fn words() -> impl Strategy<Value = String> {
     let words = [
-        "{", "}", "[", "]", ",", ":", "0", "-1", "1e9", "0.5", "null", "true", "\"1ms\"", "\"\\ud800\"", "\"a\"", " ", "\n",
-        "\"device\":", "\"tasks\":", "\"jobs\":", "\"meta\":", "\"name\":", "\"read\":", "\"pages\":", "\"period\":", "µ",
-        "\"dgist-2021\"", "\"profile\":", "\"arrivals\":", "\"at\":", "\"every\":", "\"clusters\":", "\"chips\":", "\"x\":",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "0",
+        "-1",
+        "1e9",
+        "0.5",
+        "null",
+        "true",
+        "\"1ms\"",
+        "\"\\ud800\"",
+        "\"a\"",
+        " ",
+        "\n",
+        "\"device\":",
+        "\"tasks\":",
+        "\"jobs\":",
+        "\"meta\":",
+        "\"name\":",
+        "\"read\":",
+        "\"pages\":",
+        "\"period\":",
+        "µ",
+        "\"dgist-2021\"",
+        "\"profile\":",
+        "\"arrivals\":",
+        "\"at\":",
+        "\"every\":",
+        "\"clusters\":",
+        "\"chips\":",
+        "\"x\":",
     ];
     proptest::collection::vec(proptest::sample::select(words.to_vec()), 0..40).prop_map(|words| words.concat())
 }
@@ -123,4 +153,9 @@ fn speed() {
         }
         println!("{} bytes: {:?}", text.len(), start.elapsed() / times);
     }
+    let stream = format!("{}\n", file(10)).repeat(20_000);
+    let start = Instant::now();
+    let mut frames = crate::file::Frames::new(stream.as_bytes());
+    let count: usize = std::iter::from_fn(|| frames.next_batch().unwrap()).map(|batch| batch.len()).sum();
+    println!("{count} frames of {} bytes: {:?}", stream.len(), start.elapsed());
 }

@@ -1,20 +1,5 @@
-use crate::file::{Diagnostics, read_allocation, read_device, read_task_set, read_task_set_bytes};
-
-/// A fault: the text that is pointed at (a beginning of it), the path, a part of the message.
-type Fault<'a> = (&'a str, &'a str, &'a str);
-
-#[track_caller]
-fn check<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostics>, faults: &[Fault<'_>]) {
-    let wrong = read.expect_err(text).0;
-    let shown: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-    assert_eq!(wrong.len(), faults.len(), "{text}\n{shown:#?}");
-    for ((wrong, shown), (slice, path, part)) in wrong.iter().zip(shown).zip(faults) {
-        assert!(text[wrong.range.clone()].starts_with(slice), "{text}\nnot at {slice}: {shown}, {:?}", wrong.range);
-        assert_eq!(wrong.range.is_empty(), slice.is_empty(), "{text}\n{shown}");
-        assert_eq!(wrong.path.to_string(), *path, "{text}\n{shown}");
-        assert!(shown.contains(part), "{text}\n{shown} lacks {part}");
-    }
-}
+use super::{Fault, check};
+use crate::file::{read_device, read_task_set, read_task_set_bytes};
 
 #[track_caller]
 fn refused(text: &str, faults: &[Fault<'_>]) {
@@ -34,7 +19,7 @@ fn whole_texts() {
         ("{'device': 1}", [("'", "", "not JSON: key must be a string")]),
         ("\u{feff}{\n \"µ\": 01}", [("1", "", "not JSON: invalid number")]),
         ("{\"a\": \"x\ny\"}", [("\n", "", "control character")]),
-        ("{\"a\": 1,}", [("}", "", "trailing comma")]),
+        ("{\"a\": 1,}", [("}", "", "a comma before the end")]),
         ("\0", [("\0", "", "not JSON: expected value")]),
         ("{\"tasks\": \"a\0b\"}", [("\0", "", "control character")]),
         ("device", [("d", "", "not JSON")]),
@@ -77,7 +62,10 @@ fn tasks() {
         ("[{N, R}, {\"name\": \"\\u0061\", R}]", vec![("\"\\u0061\"", "tasks[1].name", "taken")]),
         ("[{N, R, R}]", vec![("\"read\"", "tasks[0].read", "`read` is given a second time")]),
         ("[{N, R, \"\\u0072ead\": 1}]", vec![("\"\\u0072ead\"", "tasks[0].read", "a second time")]),
-        ("[{N, \"raed\": {}}]", vec![("\"raed\"", "tasks[0].raed", "unknown field `raed` (expected `read`, the nearest")]),
+        (
+            "[{N, \"raed\": {}}]",
+            vec![("\"raed\"", "tasks[0].raed", "unknown field `raed` (expected `read`, the nearest")],
+        ),
         ("[{N, R, \"deadline\": 1}]", vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read` and `write`")]),
         ("[{N, \"read\": []}]", vec![("[]", "tasks[0].read", "`read` is an array (expected an object with `pages`")]),
         (
@@ -90,16 +78,34 @@ fn tasks() {
         ("[{N, \"read\": {\"pages\": 1.5, T}}]", vec![("1.5", "tasks[0].read.pages", "not a whole number")]),
         ("[{N, \"read\": {\"pages\": 1e3, T}}]", vec![("1e3", "tasks[0].read.pages", "in digits")]),
         ("[{N, \"read\": {\"pages\": \"4\", T}}]", vec![("\"4\"", "tasks[0].read.pages", "without quotes")]),
-        ("[{N, \"read\": {\"pages\": BIG, T}}]", vec![("1844", "tasks[0].read.pages", "expected at most 184467440737095516")]),
+        (
+            "[{N, \"read\": {\"pages\": BIG, T}}]",
+            vec![("1844", "tasks[0].read.pages", "expected at most 184467440737095516")],
+        ),
         ("[{N, \"read\": {\"pages\": 1152921504606846976, T}}]", vec![("1152", "tasks[0].read.pages", "at most")]),
-        ("[{N, \"read\": {P}}]", vec![("{\"pages\"", "tasks[0].read", "missing field `period` (expected `period`: a time")]),
-        ("[{N, \"read\": {P, \"period\": 36}}]", vec![("36", "tasks[0].read.period", "without a unit (expected a string with a unit, such as \"36ms\"")]),
+        (
+            "[{N, \"read\": {P}}]",
+            vec![("{\"pages\"", "tasks[0].read", "missing field `period` (expected `period`: a time")],
+        ),
+        (
+            "[{N, \"read\": {P, \"period\": 36}}]",
+            vec![("36", "tasks[0].read.period", "without a unit (expected a string with a unit, such as \"36ms\"")],
+        ),
         ("[{N, \"read\": {P, \"period\": \"36\"}}]", vec![("\"36\"", "tasks[0].read.period", "such as \"36ms\"")]),
-        ("[{N, \"read\": {P, \"period\": \"36 sec\"}}]", vec![("\"36 sec\"", "tasks[0].read.period", "unknown unit of time `sec`")]),
+        (
+            "[{N, \"read\": {P, \"period\": \"36 sec\"}}]",
+            vec![("\"36 sec\"", "tasks[0].read.period", "unknown unit of time `sec`")],
+        ),
         ("[{N, \"read\": {P, \"period\": \"-3ms\"}}]", vec![("\"-3ms\"", "tasks[0].read.period", "below zero")]),
         ("[{N, \"read\": {P, \"period\": \"0ms\"}}]", vec![("\"0ms\"", "tasks[0].read.period", "a period of zero")]),
-        ("[{N, \"read\": {P, \"period\": \"0.5ns\"}}]", vec![("\"0.5", "tasks[0].read.period", "whole number of nanoseconds")]),
-        ("[{N, \"read\": {P, \"period\": \"9223372036854775808ns\"}}]", vec![("\"92", "tasks[0].read.period", "too long")]),
+        (
+            "[{N, \"read\": {P, \"period\": \"0.5ns\"}}]",
+            vec![("\"0.5", "tasks[0].read.period", "whole number of nanoseconds")],
+        ),
+        (
+            "[{N, \"read\": {P, \"period\": \"9223372036854775808ns\"}}]",
+            vec![("\"92", "tasks[0].read.period", "too long")],
+        ),
         ("[{N, \"read\": {P, \"period\": \"soon\"}}]", vec![("\"soon\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": \"\\ud800\"}}]", vec![("\"\\ud800\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": {}}}]", vec![("{}", "tasks[0].read.period", "`period` is an object")]),
@@ -117,7 +123,8 @@ fn tasks() {
         ),
     ] {
         let tasks = tasks.replace('R', "\"read\": {P, T}").replace("BIG", big);
-        let tasks = tasks.replace('N', "\"name\": \"a\"").replace('P', "\"pages\": 4").replace('T', "\"period\": \"1ms\"");
+        let tasks =
+            tasks.replace('N', "\"name\": \"a\"").replace('P', "\"pages\": 4").replace('T', "\"period\": \"1ms\"");
         let text = format!("{{\"device\": \"dgist-2021\", \"tasks\": {tasks}}}");
         refused(&text, &faults);
     }
@@ -136,8 +143,14 @@ fn jobs() {
         ("{N, \"pages\": 1, E}", vec![("{", "jobs[0]", "neither"), ("\"pages\"", "jobs[0].pages", "unknown field")]),
         ("{N, \"read_page\": 1, E}", vec![("\"read_page\"", "jobs[0].read_page", "expected `read_pages`")]),
         ("{N, \"read_pages\": 1}", vec![("{", "jobs[0]", "missing field `arrivals`")]),
-        ("{N, \"read_pages\": 1, \"arrivals\": \"1ms\"}", vec![("\"1ms\"", "jobs[0].arrivals", "an object with `every`")]),
-        ("{N, \"read_pages\": 1, \"arrivals\": {}}", vec![("{}", "jobs[0].arrivals", "of no kind (expected exactly one of")]),
+        (
+            "{N, \"read_pages\": 1, \"arrivals\": \"1ms\"}",
+            vec![("\"1ms\"", "jobs[0].arrivals", "an object with `every`")],
+        ),
+        (
+            "{N, \"read_pages\": 1, \"arrivals\": {}}",
+            vec![("{}", "jobs[0].arrivals", "of no kind (expected exactly one of")],
+        ),
         (
             "{N, \"read_pages\": 1, \"arrivals\": {\"every\": \"1ms\", \"at\": []}}",
             vec![("{", "jobs[0].arrivals", "several kinds: `every` and `at`")],
@@ -149,8 +162,17 @@ fn jobs() {
         ("{A{\"uniform\": [\"1ms\"]}}", vec![("[", "jobs[0].arrivals.uniform", "`uniform` has 1 elements")]),
         ("{A{\"uniform\": [\"0s\", \"1s\"]}}", vec![("\"0s\"", "jobs[0].arrivals.uniform[0]", "a gap of zero")]),
         ("{A{\"uniform\": [\"2s\", \"1s\"]}}", vec![("[", "jobs[0].arrivals.uniform", "2s is longer than 1s")]),
-        ("{A{\"uniform\": [2, \"1\"]}}", vec![("2", "jobs[0].arrivals.uniform[0]", "`uniform[0]`"), ("\"1\"", "jobs[0].arrivals.uniform[1]", "unit")]),
-        ("{A{\"at\": [\"0s\", \"2s\", \"1s\"]}}", vec![("\"1s\"", "jobs[0].arrivals.at[2]", "earlier than the arrival before")]),
+        (
+            "{A{\"uniform\": [2, \"1\"]}}",
+            vec![
+                ("2", "jobs[0].arrivals.uniform[0]", "`uniform[0]`"),
+                ("\"1\"", "jobs[0].arrivals.uniform[1]", "unit"),
+            ],
+        ),
+        (
+            "{A{\"at\": [\"0s\", \"2s\", \"1s\"]}}",
+            vec![("\"1s\"", "jobs[0].arrivals.at[2]", "earlier than the arrival before")],
+        ),
         ("{A{\"at\": [\"0s\", 3]}}", vec![("3", "jobs[0].arrivals.at[1]", "without a unit")]),
         ("{A{\"at\": \"1s\"}}", vec![("\"1s\"", "jobs[0].arrivals.at", "an array of times")]),
     ] {
@@ -168,10 +190,16 @@ fn devices() {
     let more = "0.123456789012345678901234567890123456789";
     for (device, faults) in [
         ("7", vec![("7", "", "the value is a number (expected a device")]),
-        ("\"dgist2021\"", vec![("\"dgist2021\"", "", "there is no device profile `dgist2021` (expected `dgist-2021`, the nearest")]),
+        (
+            "\"dgist2021\"",
+            vec![("\"dgist2021\"", "", "there is no device profile `dgist2021` (expected `dgist-2021`, the nearest")],
+        ),
         ("\"x\"", vec![("\"x\"", "", "expected a known profile: `dgist-2021`")]),
         ("\"\\ud800\"", vec![("\"\\ud800\"", "", "surrogate")]),
-        ("{\"profile\": \"x\", \"chips\": -1}", vec![("\"x\"", "profile", "there is no"), ("-1", "chips", "below zero")]),
+        (
+            "{\"profile\": \"x\", \"chips\": -1}",
+            vec![("\"x\"", "profile", "there is no"), ("-1", "chips", "below zero")],
+        ),
         ("{\"profile\": 3}", vec![("3", "profile", "`profile` is a number")]),
         ("{}", vec![("{}", "", "missing fields `chips`, `chips_per_channel`, ")]),
         ("{\"profile\": null, ALL, \"chips\": 4}", vec![("{", "", "missing field `logical_ratio` (expected all ten")]),
@@ -196,7 +224,12 @@ fn devices() {
         ("{PROFILE, \"page_program\": \"9000000000s\"}", vec![("{", "pages_per_block", "2^63 ns")]),
         (
             "{PROFILE, \"logical_ratio\": 2, \"pages_per_block\": 0, \"page_read\": \"0s\", \"x\": 1}",
-            vec![("2", "logical_ratio", "outside"), ("0", "pages_per_block", "zero"), ("\"0s\"", "page_read", "zero"), ("\"x\"", "x", "one of `profile`")],
+            vec![
+                ("2", "logical_ratio", "outside"),
+                ("0", "pages_per_block", "zero"),
+                ("\"0s\"", "page_read", "zero"),
+                ("\"x\"", "x", "one of `profile`"),
+            ],
         ),
     ] {
         let device = device.replace("PROFILE", "\"profile\": \"dgist-2021\"").replace("ALL", all).replace("MORE", more);
@@ -210,49 +243,5 @@ fn devices() {
             let dot = if fault.1.is_empty() { "" } else { "." };
             assert_eq!(wrong.path.to_string(), format!("device{dot}{}", fault.1));
         }
-    }
-}
-
-#[test]
-fn allocations() {
-    let tasks: Vec<String> = ["camera", "map", "c", "d", "e", "f", "g"]
-        .iter()
-        .map(|name| format!("{{\"name\": \"{name}\", \"read\": {{\"pages\": 1, \"period\": \"1s\"}}}}"))
-        .collect();
-    let job = "{\"name\": \"log\", \"read_pages\": 1, \"arrivals\": {\"at\": []}}";
-    let set = format!("{{\"device\": \"dgist-2021\", \"tasks\": [{}], \"jobs\": [{job}]}}", tasks.join(","));
-    let set = read_task_set(&set).unwrap().set;
-    let rest = "\"c\", \"d\", \"e\", \"f\", \"g\"";
-    for (text, faults) in [
-        ("", vec![("", "", "empty input (expected an allocation")]),
-        ("[]", vec![("[]", "", "the text holds an array")]),
-        ("{}", vec![("{}", "", "missing field `clusters`")]),
-        ("{\"clusters\": {}}", vec![("{}", "clusters", "`clusters` is an object")]),
-        ("{\"schedulable\": false, \"clusters\": []}", vec![("[]", "clusters", "an allocation that failed")]),
-        ("{\"clusters\": []}", vec![("[]", "clusters", "tasks `camera`, `map`, `c`, `d` and `e`, … (2 more) are in no cluster")]),
-        ("{\"clusters\": [], \"clusters\": []}", vec![("\"clusters\"", "clusters", "a second time")]),
-        ("{\"clusters\": [7]}", vec![("7", "clusters[0]", "an object with `chips` and `tasks`")]),
-        ("{\"clusters\": [{ALL}]}", vec![("{", "clusters[0]", "missing field `chips`")]),
-        ("{\"clusters\": [{\"chips\": [], ALL}]}", vec![("[]", "clusters[0].chips", "without chips")]),
-        ("{\"clusters\": [{\"chips\": 0, ALL}]}", vec![("0", "clusters[0].chips", "an array of chip numbers")]),
-        ("{\"clusters\": [{\"chips\": [16, -1, 1.5], ALL}]}", vec![
-            ("16", "clusters[0].chips[0]", "there is no chip 16 (expected a chip from 0 to 15)"),
-            ("-1", "clusters[0].chips[1]", "below zero"),
-            ("1.5", "clusters[0].chips[2]", "whole number"),
-        ]),
-        ("{\"clusters\": [{\"chips\": [0, 1]}, {\"chips\": [1], ALL}]}", vec![("1", "clusters[1].chips[0]", "chip 1 stands already at clusters[0].chips[1]")]),
-        ("{\"clusters\": [{\"chips\": [0], ALL}, {\"chips\": [1], \"tasks\": [\"map\"]}]}", vec![("\"map\"", "clusters[1].tasks[0]", "task `map` stands already at clusters[0].tasks[1]")]),
-        ("{\"clusters\": [{\"chips\": [0], \"tasks\": [\"camra\", 3, \"log\", \"zzz\"]}]}", vec![
-            ("\"camra\"", "clusters[0].tasks[0]", "there is no task `camra` (expected `camera`, the nearest"),
-            ("3", "clusters[0].tasks[1]", "is a number"),
-            ("\"log\"", "clusters[0].tasks[2]", "`log` is a job"),
-            ("\"zzz\"", "clusters[0].tasks[3]", "a task of the task set"),
-        ]),
-        ("{\"clusters\": [{\"chips\": [0], \"tasks\": {}}]}", vec![("{}", "clusters[0].tasks", "an array of task names")]),
-        ("{\"clusters\": [{\"chips\": [0], ALL, \"tasks\": []}]}", vec![("\"tasks\"", "clusters[0].tasks", "a second time")]),
-        ("{\"clusters\": [{\"chips\": [0], \"tasks\": [\"camera\", REST]}]}", vec![("[", "clusters", "task `map` is in no cluster")]),
-    ] {
-        let text = text.replace("ALL", "\"tasks\": [\"camera\", \"map\", REST]").replace("REST", rest);
-        check(&text, read_allocation(&text, &set), &faults);
     }
 }

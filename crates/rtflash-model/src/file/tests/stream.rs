@@ -59,7 +59,8 @@ fn streams_are_cut_between_values() {
         ("[[[", vec![("[[[", 1, 1)]),
     ] {
         for at_once in [1, 2, 7, usize::MAX] {
-            let expected: Vec<_> = expected.iter().map(|&(text, line, column)| (text.to_owned(), line, column)).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|&(text, line, column)| (text.to_owned(), line, column)).collect();
             assert_eq!(frames(stream.as_bytes(), at_once), expected, "{stream:?} by {at_once}");
         }
     }
@@ -89,7 +90,8 @@ fn a_value_that_is_too_long_stops_reading() {
 #[test]
 fn broken_streams_take_linear_time() {
     // Each of these would take minutes if every line were scanned to the end.
-    for line in ["{\"a\":[\n", "{\"a\":[\n{},\n {\"a\":[\n", "{\"a\":[{},\n", "{\"a\":[{}],\"b\":\n", "[\n", "{\n\"a\n"] {
+    for line in ["{\"a\":[\n", "{\"a\":[\n{},\n {\"a\":[\n", "{\"a\":[{},\n", "{\"a\":[{}],\"b\":\n", "[\n", "{\n\"a\n"]
+    {
         let stream = line.repeat(200_000);
         assert!(!frames(stream.as_bytes(), usize::MAX).is_empty());
     }

@@ -1,0 +1,69 @@
+//! How many allocations a second, and how many times as many as the plain form of the algorithm.
+//!
+//! `cargo bench --bench allocation`. Task sets are parsed beforehand; each size covers total utilizations from 0.1 to 4.0.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
+use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
+use rtflash::check::Equations;
+use rtflash::check::plain;
+use rtflash::model::generate::{Generator, SetOptions, SetSpec, Utilization};
+use rtflash::model::{Device, DeviceSpec, TaskSet};
+
+/// `each` sets at each of the utilizations 0.1, 0.2 … 4.0.
+fn sets(chips: u32, tasks: u32, analysis: &dyn Analysis, each: u64) -> Vec<TaskSet> {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
+    let spec = SetSpec {
+        device,
+        tasks,
+        generator: Generator::UUniFast,
+        page_costs: analysis.page_costs(&device),
+        write_heavy: None,
+        seed: 1,
+    };
+    let options = SetOptions::new(spec).expect("options");
+    let points = (1..=40).map(|tenths| Utilization::from_billionths(tenths * 100_000_000).expect("a utilization"));
+    let draw = |utilization, index| {
+        options.draw(utilization, index, |device, task| fits_alone(analysis, device, task)).expect("a set")
+    };
+    points.flat_map(|utilization| (0..each).map(move |index| (utilization, index))).map(|(u, i)| draw(u, i)).collect()
+}
+
+fn clustering_bfd(criterion: &mut Criterion) {
+    let analyses: [(&dyn Analysis, Equations); 2] =
+        [(&Thesis, Equations::Thesis), (&ThesisEvaluated, Equations::ThesisEvaluated)];
+    for (analysis, equations) in analyses {
+        for (tasks, chips, each, each_plain) in [(8, 16, 25, 25), (32, 256, 10, 1)] {
+            let mut group = criterion.benchmark_group(format!("{tasks} tasks on {chips} chips, {}", analysis.name()));
+            let many = sets(chips, tasks, analysis, each);
+            group.throughput(Throughput::Elements(many.len() as u64));
+            group.bench_function("clustering-bfd", |bencher| {
+                bencher.iter(|| many.iter().for_each(|set| drop(black_box(ClusteringBfd.allocate(set, analysis)))));
+            });
+            let few = sets(chips, tasks, analysis, each_plain);
+            group.throughput(Throughput::Elements(few.len() as u64));
+            group.sample_size(10);
+            group.bench_function("plain form in doubles", |bencher| {
+                bencher
+                    .iter(|| few.iter().for_each(|set| drop(black_box(plain::clustering_bfd::<f64>(set, equations)))));
+            });
+            group.finish();
+        }
+    }
+}
+
+fn exact(criterion: &mut Criterion) {
+    let many = sets(16, 8, &Thesis, 5);
+    let mut group = criterion.benchmark_group("8 tasks on 16 chips, thesis");
+    group.throughput(Throughput::Elements(many.len() as u64));
+    group.bench_function("exact", |bencher| {
+        bencher.iter(|| many.iter().for_each(|set| drop(black_box(Exact.allocate(set, &Thesis)))));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, clustering_bfd, exact);
+criterion_main!(benches);

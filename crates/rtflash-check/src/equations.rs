@@ -1,0 +1,106 @@
+//! The equations of the thesis, each written down once more.
+
+use rtflash_model::{Device, Request, Task};
+
+use crate::scalar::Scalar;
+
+/// Which reading of the transfer delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Equations {
+    /// As printed, Eqs. (IV.5) and (IV.6).
+    Thesis,
+    /// What the published figures were computed with.
+    ThesisEvaluated,
+}
+
+impl Equations {
+    /// By the name of the analysis.
+    pub fn from_name(name: &str) -> Option<Equations> {
+        [Equations::Thesis, Equations::ThesisEvaluated].into_iter().find(|equations| equations.name() == name)
+    }
+
+    /// The name of the analysis.
+    pub fn name(self) -> &'static str {
+        match self {
+            Equations::Thesis => "thesis",
+            Equations::ThesisEvaluated => "thesis-evaluated",
+        }
+    }
+
+    /// D(s) in nanoseconds: what Eqs. (IV.5) and (IV.6) multiply by the pages.
+    pub(crate) fn delay(self, device: &Device, size: u32) -> u128 {
+        let (transfer, per_channel, size) =
+            (nanoseconds(device.page_transfer()), i128::from(device.chips_per_channel()), i128::from(size));
+        let waits = match self {
+            Equations::Thesis => per_channel - ((size + per_channel - 1) / per_channel + 1),
+            Equations::ThesisEvaluated => (per_channel - size % per_channel) % per_channel,
+        };
+        transfer * u128::try_from(waits).unwrap_or(0)
+    }
+
+    /// What a page costs to read and to write, in nanoseconds, waiting apart.
+    pub(crate) fn page_costs(self, device: &Device) -> (u128, u128) {
+        let (read, write, transfer) = (device.page_read(), device.page_program(), nanoseconds(device.page_transfer()));
+        match self {
+            Equations::Thesis => (nanoseconds(read), nanoseconds(write)),
+            Equations::ThesisEvaluated => (nanoseconds(read) + transfer, nanoseconds(write) + transfer),
+        }
+    }
+
+    /// The terms of U_i(s), Eq. (IV.7).
+    pub(crate) fn utilizations<S: Scalar>(self, device: &Device, task: &Task, size: u32) -> Vec<S> {
+        let (read_cost, write_cost) = self.page_costs(device);
+        let delay = self.delay(device, size);
+        let mut terms = Vec::with_capacity(3);
+        for (request, cost) in [(task.read, read_cost), (task.write, write_cost)] {
+            if let Some(request) = request {
+                terms.push(S::ratio(u128::from(request.pages()) * (cost + delay), nanoseconds(request.period())));
+            }
+        }
+        if let Some(write) = task.write {
+            let (times, over) = gc_period(device, write, size);
+            terms.push(S::ratio(gc_cost(device) * over, times));
+        }
+        terms
+    }
+}
+
+fn nanoseconds(span: rtflash_model::Span) -> u128 {
+    span.as_ns().into()
+}
+
+/// ⌈λP⌉, from λ's decimal digits.
+pub(crate) fn valid_pages(device: &Device) -> u128 {
+    let (numerator, decimals) = device.logical_ratio().to_decimal();
+    // In two steps, because λ may have 38 digits: λP = whole + rest/10^decimals.
+    let product = num_bigint::BigUint::from(numerator) * device.pages_per_block();
+    let scale = num_bigint::BigUint::from(10u8).pow(decimals);
+    let rounded_up = (product + &scale - 1u8) / scale;
+    u128::try_from(rounded_up).unwrap_or(u128::MAX)
+}
+
+/// α = P − ⌈λP⌉.
+pub(crate) fn reclaimed(device: &Device) -> u128 {
+    u128::from(device.pages_per_block()) - valid_pages(device)
+}
+
+/// C^g = ⌈λP⌉·(t_r + t_w) + t_e in nanoseconds, Eq. (IV.3).
+pub(crate) fn gc_cost(device: &Device) -> u128 {
+    valid_pages(device) * (nanoseconds(device.page_read()) + nanoseconds(device.page_program()))
+        + nanoseconds(device.block_erase())
+}
+
+/// T^g(s) in nanoseconds as numerator and denominator, Eq. (IV.4).
+pub(crate) fn gc_period(device: &Device, write: Request, size: u32) -> (u128, u128) {
+    let (period, pages) = (nanoseconds(write.period()), u128::from(write.pages()));
+    let reclaimed = reclaimed(device) * u128::from(size);
+    if pages > reclaimed { (period, pages.div_ceil(reclaimed)) } else { (period * (reclaimed / pages), 1) }
+}
+
+/// t_e over the shortest of T^r, T^w, T^g: what one task contributes to blocking. The cluster's is the largest of its tasks'.
+pub(crate) fn blocking<S: Scalar>(device: &Device, task: &Task, size: u32) -> Option<S> {
+    let erase = nanoseconds(device.block_erase());
+    let periods = task.read.iter().chain(&task.write).map(|request| (nanoseconds(request.period()), 1));
+    let periods = periods.chain(task.write.map(|write| gc_period(device, write, size)));
+    periods.map(|(times, over)| S::ratio(erase * over, times)).max_by(Scalar::compare)
+}

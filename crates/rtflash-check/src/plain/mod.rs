@@ -1,0 +1,49 @@
+//! The algorithms in their plain form: as printed, with nothing remembered and nothing skipped.
+
+mod algorithms;
+mod enumeration;
+
+use std::cmp::Ordering;
+
+use rtflash_model::{Cluster, TaskSet};
+
+use crate::equations::{Equations, blocking};
+use crate::scalar::Scalar;
+
+pub use algorithms::{clustering_bfd, equal_split, full_isolation, global};
+pub use enumeration::{Optimum, optimum};
+
+/// What an algorithm found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlainOutcome<S> {
+    /// The clusters when it ended, in order.
+    pub clusters: Vec<Cluster>,
+    /// Whether every task has a cluster and every cluster passes.
+    pub schedulable: bool,
+    /// The task that could not be placed.
+    pub unplaced: Option<PlainUnplaced<S>>,
+}
+
+/// A task that could not be placed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlainUnplaced<S> {
+    /// Its position in the set.
+    pub task: usize,
+    /// The lowest U that a cluster would have reached with it.
+    pub best_utilization: S,
+    /// That cluster's position.
+    pub cluster: usize,
+}
+
+/// U(φ), Eq. (IV.9), of these tasks in a cluster of `size` chips.
+pub fn utilization<S: Scalar>(set: &TaskSet, equations: Equations, tasks: &[usize], size: u32) -> S {
+    let members = || tasks.iter().map(|&task| &set.tasks()[task]);
+    let mut terms: Vec<S> = members().flat_map(|task| equations.utilizations(set.device(), task, size)).collect();
+    terms.extend(members().filter_map(|task| blocking(set.device(), task, size)).max_by(S::compare));
+    S::sum(terms)
+}
+
+/// Whether U(φ) ≤ 1.
+fn feasible<S: Scalar>(utilization: &S) -> bool {
+    utilization.compare(&S::ratio(1, 1)) != Ordering::Greater
+}

@@ -1,0 +1,112 @@
+//! Numbers that the equations can be computed in.
+
+use std::cmp::Ordering;
+
+use num_bigint::{BigInt, BigUint};
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+
+/// A number that the equations can be computed in.
+pub trait Scalar: Clone {
+    /// numerator / denominator; the denominator is not zero.
+    fn ratio(numerator: u128, denominator: u128) -> Self;
+    /// The sum of all.
+    fn sum(terms: Vec<Self>) -> Self;
+    /// How they compare.
+    fn compare(&self, other: &Self) -> Ordering;
+    /// As a double.
+    fn to_double(&self) -> f64;
+}
+
+impl Scalar for f64 {
+    #[allow(clippy::cast_precision_loss)]
+    fn ratio(numerator: u128, denominator: u128) -> f64 {
+        numerator as f64 / denominator as f64
+    }
+
+    fn sum(terms: Vec<f64>) -> f64 {
+        terms.iter().fold(0.0, |sum, term| sum + term)
+    }
+
+    fn compare(&self, other: &f64) -> Ordering {
+        self.total_cmp(other)
+    }
+
+    fn to_double(&self) -> f64 {
+        *self
+    }
+}
+
+impl Scalar for BigRational {
+    fn ratio(numerator: u128, denominator: u128) -> BigRational {
+        BigRational::new(numerator.into(), denominator.into())
+    }
+
+    fn sum(terms: Vec<BigRational>) -> BigRational {
+        terms.into_iter().fold(BigRational::zero(), |sum, term| sum + term)
+    }
+
+    fn compare(&self, other: &BigRational) -> Ordering {
+        self.cmp(other)
+    }
+
+    fn to_double(&self) -> f64 {
+        Quotient { numerator: self.numer().magnitude().clone(), denominator: self.denom().magnitude().clone() }
+            .to_double()
+    }
+}
+
+/// An exact non-negative quotient that is never reduced: for sums of very many terms, where reducing would take most of the time.
+#[derive(Debug, Clone)]
+pub struct Quotient {
+    numerator: BigUint,
+    denominator: BigUint,
+}
+
+impl Quotient {
+    /// As a rational in lowest terms.
+    pub fn reduced(&self) -> BigRational {
+        BigRational::new(BigInt::from(self.numerator.clone()), BigInt::from(self.denominator.clone()))
+    }
+}
+
+impl Scalar for Quotient {
+    fn ratio(numerator: u128, denominator: u128) -> Quotient {
+        Quotient { numerator: numerator.into(), denominator: denominator.into() }
+    }
+
+    /// Adds neighbours, then neighbouring sums, and so on: the numbers multiplied are of equal length.
+    fn sum(mut terms: Vec<Quotient>) -> Quotient {
+        while terms.len() > 1 {
+            terms = terms
+                .chunks(2)
+                .map(|pair| match pair {
+                    [a, b] => Quotient {
+                        numerator: &a.numerator * &b.denominator + &b.numerator * &a.denominator,
+                        denominator: &a.denominator * &b.denominator,
+                    },
+                    other => other[0].clone(),
+                })
+                .collect();
+        }
+        terms.pop().unwrap_or(Quotient { numerator: BigUint::zero(), denominator: BigUint::one() })
+    }
+
+    fn compare(&self, other: &Quotient) -> Ordering {
+        (&self.numerator * &other.denominator).cmp(&(&other.numerator * &self.denominator))
+    }
+
+    fn to_double(&self) -> f64 {
+        if self.numerator.is_zero() {
+            return 0.0;
+        }
+        // 2^shift · value has 70 bits or so: as many as a double holds, and more.
+        let shift = 70 + self.denominator.bits().cast_signed() - self.numerator.bits().cast_signed();
+        let scaled = if shift >= 0 {
+            (&self.numerator << shift.unsigned_abs()) / &self.denominator
+        } else {
+            &self.numerator / (&self.denominator << shift.unsigned_abs())
+        };
+        scaled.to_f64().unwrap_or(f64::INFINITY) * 2f64.powi(i32::try_from(-shift).unwrap_or(i32::MAX))
+    }
+}

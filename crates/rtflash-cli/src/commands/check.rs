@@ -1,0 +1,125 @@
+//! `rtflash check`: a given allocation before the independent judge.
+
+use std::collections::VecDeque;
+
+use rtflash_check::{Equations, judge};
+use rtflash_model::{Frame, Frames, read_allocation, read_task_set_bytes};
+
+use crate::args::{CheckArgs, Format};
+use crate::batch::{next_batch, refuse};
+use crate::output::{self, Output};
+use crate::render::check_text;
+use crate::render::wire::{CheckAnswer, line};
+use crate::source::Source;
+use crate::status::Status;
+use crate::Failure;
+
+/// The values of one stream, one after another.
+struct Values {
+    name: String,
+    frames: Frames<Source>,
+    ready: VecDeque<Frame>,
+}
+
+impl Values {
+    fn of(source: Source) -> Values {
+        Values { name: source.name.clone(), frames: Frames::new(source), ready: VecDeque::new() }
+    }
+
+    fn next(&mut self) -> Result<Option<Frame>, Failure> {
+        if self.ready.is_empty() {
+            self.ready.extend(next_batch(&mut self.frames, &self.name)?.unwrap_or_default());
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
+struct Plan {
+    equations: Equations,
+    format: Format,
+}
+
+/// Carries the command out: the k-th allocation is tested with the k-th task set.
+pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
+    let equations = &args.analysis.analysis;
+    let equations = Equations::from_name(equations).ok_or_else(|| Failure(format!("the judge knows no analysis `{equations}`")))?;
+    let plan = Plan { equations, format: args.format.format };
+    if args.file == args.allocation && args.file.as_os_str() == "-" {
+        return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
+    }
+    let mut sets = Values::of(Source::open(&args.file)?);
+    let mut allocations = Values::of(Source::open(&args.allocation)?);
+    let mut output = Output::stdout();
+    let mut worst = Status::Yes;
+    let (mut set, mut allocation) = (sets.next()?, allocations.next()?);
+    for (values, first) in [(&sets, &set), (&allocations, &allocation)] {
+        if first.is_none() {
+            return Err(Failure(format!("{}:1:1: there is nothing in it", values.name)));
+        }
+    }
+    let mut number = 1;
+    loop {
+        match (&set, &allocation) {
+            (None, None) => return Ok(worst),
+            (Some(set_frame), Some(allocation_frame)) => {
+                let text = plan.answer((&sets.name, set_frame), (&allocations.name, allocation_frame), &mut worst);
+                let failure = |error: std::io::Error| Failure::io("cannot write", &error);
+                if !output.write(&text).and_then(|_| output.flush()).map_err(failure)? {
+                    return Ok(worst);
+                }
+            }
+            _ => {
+                let (longer, shorter) = if set.is_some() { (&sets.name, &allocations.name) } else { (&allocations.name, &sets.name) };
+                return Err(Failure(format!("{longer} goes on after {shorter} has ended, behind number {}", number - 1)));
+            }
+        }
+        (set, allocation) = (sets.next()?, allocations.next()?);
+        number += 1;
+    }
+}
+
+impl Plan {
+    /// The answer; what is wrong with the input is complained of.
+    fn answer(&self, (set_name, set): (&str, &Frame), (name, allocation): (&str, &Frame), worst: &mut Status) -> String {
+        let file = match read_task_set_bytes(&set.text) {
+            Ok(file) => file,
+            Err(diagnostics) => {
+                output::complain(&refuse(set_name, set, &diagnostics));
+                *worst = Status::Wrong;
+                return String::new();
+            }
+        };
+        let text = String::from_utf8_lossy(&allocation.text);
+        match read_allocation(&text, &file.set) {
+            Err(diagnostics) => {
+                output::complain(&refuse(name, allocation, &diagnostics));
+                *worst = Status::Wrong;
+                String::new()
+            }
+            Ok(read) => {
+                let judgement = judge(&file.set, &read, self.equations);
+                *worst = (*worst).max(Status::of(Some(judgement.schedulable())));
+                let answer = CheckAnswer::new(&file.set, self.equations.name(), &judgement, file.meta.as_deref());
+                for warning in disagreements(&text, &answer) {
+                    output::complain(&output::warning(&format!("{name}: {warning}")));
+                }
+                match self.format {
+                    Format::Json => line(&answer),
+                    Format::Text => check_text::answer(&answer),
+                }
+            }
+        }
+    }
+}
+
+/// Where the utilizations that an allocation states are not those that it has: nothing depends on them, but somebody may.
+fn disagreements(allocation: &str, answer: &CheckAnswer<'_>) -> Vec<String> {
+    let stated = serde_json::from_str::<serde_json::Value>(allocation).unwrap_or_default();
+    let clusters = answer.clusters.iter().enumerate();
+    let disagreement = clusters.filter_map(|(position, cluster)| {
+        let says = stated.get("clusters")?.get(position)?.get("utilization")?.as_f64()?;
+        let off = (says - cluster.utilization).abs() > 1e-9 * cluster.utilization.max(1.0);
+        off.then(|| format!("it states a utilization of {says} for cluster {position}, which has {}", cluster.utilization))
+    });
+    disagreement.collect()
+}

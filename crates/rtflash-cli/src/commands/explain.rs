@@ -1,0 +1,107 @@
+//! `rtflash explain`: where the utilization goes.
+
+use std::io::Read;
+use std::path::Path;
+
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Frame, TaskSetFile, read_allocation};
+
+use super::{allocator, analysis};
+use crate::args::{ExplainArgs, Format};
+use crate::batch::{Answer, Batch, refuse};
+use crate::render::{alloc_text, explain_text, explain_wire, wire};
+use crate::source::Source;
+use crate::status::Status;
+use crate::{Failure, output};
+
+/// Carries the command out. The exit status is the verdict on the allocation explained.
+pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
+    let analysis = analysis(&args.analysis.analysis)?;
+    let allocator = allocator(&args.algorithm)?;
+    let given = args.allocation.as_deref().map(read).transpose()?;
+    let format = args.format.format;
+    Batch { separate: false }.run(Source::open(&args.file)?, |file, _| {
+        let (allocation, headline) = match &given {
+            None => {
+                let outcome = allocator.allocate(&file.set, analysis);
+                let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome);
+                if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
+                    return refusal(&outcome, allocator.name());
+                }
+                (outcome.allocation().cloned(), headline)
+            }
+            Some((name, text)) => match read_allocation(text, &file.set) {
+                Ok(allocation) => (Some(allocation), String::new()),
+                Err(diagnostics) => {
+                    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
+                    return Answer {
+                        complaint: refuse(name, &frame, &diagnostics),
+                        status: Status::Wrong,
+                        ..Answer::default()
+                    };
+                }
+            },
+        };
+        explain(file, analysis, allocation.as_ref(), &headline, format)
+    })
+}
+
+/// What has no terms to show.
+fn refusal(outcome: &Outcome, algorithm: &str) -> Answer {
+    let reason = match outcome {
+        Outcome::CannotTell(limit) => limit.to_string(),
+        _ => format!(
+            "{algorithm} makes no clusters: it has a test of its own, see `rtflash alloc --algorithm {algorithm}`"
+        ),
+    };
+    Answer { complaint: output::error(&reason), status: Status::CannotTell, ..Answer::default() }
+}
+
+fn explain(
+    file: &TaskSetFile,
+    analysis: &dyn Analysis,
+    allocation: Option<&Allocation>,
+    headline: &str,
+    format: Format,
+) -> Answer {
+    let set = &file.set;
+    let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
+    let text = match format {
+        Format::Json => wire::line(&explain_wire::Explanation::new(set, analysis, allocation, file.meta.as_deref())),
+        Format::Text => {
+            let mut text = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
+            text += &explain_text::device(set);
+            match allocation {
+                None => text += &explain_text::alone(set, analysis),
+                Some(allocation) => {
+                    for (position, cluster) in allocation.clusters().iter().enumerate() {
+                        if !cluster.tasks.is_empty() || !set.jobs().is_empty() {
+                            text += &explain_text::cluster(set, analysis, position, cluster);
+                        }
+                    }
+                }
+            }
+            text + &explain_text::assumptions(analysis)
+        }
+    };
+    Answer { text, complaint: String::new(), status }
+}
+
+fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {
+    let passes = |cluster: &rtflash_model::Cluster| {
+        rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size())
+    };
+    allocation.clusters().iter().all(passes)
+}
+
+/// The name and text of a file that holds one value.
+pub fn read(path: &Path) -> Result<(String, String), Failure> {
+    let mut source = Source::open(path)?;
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(|error| Failure::io(&format!("cannot read {}", source.name), &error))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
+    Ok((source.name, text))
+}

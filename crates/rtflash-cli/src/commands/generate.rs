@@ -1,0 +1,137 @@
+//! `rtflash gen`: random task sets as JSON Lines.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use rtflash_alloc::analysis::{Analysis, fits_alone};
+use rtflash_model::Device;
+use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::{read_device, write_task_set};
+use serde_json::value::to_raw_value;
+
+use super::analysis;
+use crate::Failure;
+use crate::args::GenArgs;
+use crate::diagnose;
+use crate::output::{self, Output};
+use crate::status::Status;
+
+/// Sets drawn before they are written: enough for all cores, little in memory.
+const CHUNK: u64 = 512;
+
+struct Plan {
+    points: Vec<Utilization>,
+    sets: u64,
+    options: SetOptions,
+    analysis: &'static dyn Analysis,
+}
+
+/// Carries the command out.
+pub fn run(args: &GenArgs) -> Result<Status, Failure> {
+    let Some(device) = device(&args.device)? else { return Ok(Status::Wrong) };
+    let analysis = analysis(&args.analysis.analysis)?;
+    let range: UtilizationRange =
+        args.util.parse().map_err(|error| Failure(format!("--util {}: {error}", args.util)))?;
+    let step: Utilization = args.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.step)))?;
+    let points =
+        range.points(step).map_err(|error| Failure(format!("--util {} --step {}: {error}", args.util, args.step)))?;
+    let spec = SetSpec {
+        device,
+        tasks: args.tasks,
+        generator: args.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        page_costs: analysis.page_costs(&device),
+        write_heavy: args.write_heavy,
+        seed: args.seed,
+    };
+    let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.tasks)))?;
+    let plan = Plan { points, sets: args.sets, options, analysis };
+    let mut output = match &args.out {
+        None => Output::stdout(),
+        Some(path) => {
+            Output::file(path).map_err(|error| Failure::io(&format!("cannot write {}", path.display()), &error))?
+        }
+    };
+    match args.jobs {
+        None => plan.write(&mut output),
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
+            let pool = pool.map_err(|error| Failure(format!("--jobs {threads}: {error}")))?;
+            plan.write_in(&pool, &mut output)
+        }
+    }
+}
+
+/// The device of a profile's name, a file, or JSON; `None` once its faults have been told.
+pub fn device(text: &str) -> Result<Option<Device>, Failure> {
+    let (name, json) = if text.trim_start().starts_with('{') {
+        ("--device", text.to_owned())
+    } else if Device::profile(text).is_none() && Path::new(text).is_file() {
+        let content = std::fs::read(text).map_err(|error| Failure::io(&format!("cannot read {text}"), &error))?;
+        (text, String::from_utf8(content).map_err(|_| Failure(format!("cannot read {text}: it is not text in UTF-8")))?)
+    } else {
+        // A name: said as JSON, so that an unknown one is answered as in a file.
+        ("--device", serde_json::Value::from(text).to_string())
+    };
+    match read_device(&json) {
+        Ok(device) => Ok(Some(device)),
+        Err(diagnostics) => {
+            output::complain(&diagnose::render(name, &json, 1, 1, &diagnostics, output::complaints_in_colour()));
+            Ok(None)
+        }
+    }
+}
+
+impl Plan {
+    fn write_in(&self, pool: &rayon::ThreadPool, output: &mut Output) -> Result<Status, Failure> {
+        self.write_chunks(output, |range| pool.install(|| self.draw(range)))
+    }
+
+    fn write(&self, output: &mut Output) -> Result<Status, Failure> {
+        self.write_chunks(output, |range| self.draw(range))
+    }
+
+    fn draw(&self, range: std::ops::Range<u64>) -> Vec<Result<String, Exhausted>> {
+        range.into_par_iter().map(|number| self.line(number)).collect()
+    }
+
+    fn write_chunks(
+        &self,
+        output: &mut Output,
+        draw: impl Fn(std::ops::Range<u64>) -> Vec<Result<String, Exhausted>>,
+    ) -> Result<Status, Failure> {
+        let failure = |error: std::io::Error| Failure::io("cannot write", &error);
+        let total = (self.points.len() as u64).saturating_mul(self.sets);
+        let mut start = 0;
+        while start < total {
+            let end = total.min(start + CHUNK);
+            for line in draw(start..end) {
+                let listening = match line {
+                    Ok(line) => output.write(&line).map_err(failure)?,
+                    Err(exhausted) => {
+                        output.flush().map_err(failure)?;
+                        output::complain(&output::error(&exhausted.to_string()));
+                        return Ok(Status::CannotTell);
+                    }
+                };
+                if !listening {
+                    return Ok(Status::Yes);
+                }
+            }
+            start = end;
+        }
+        output.flush().map_err(failure)?;
+        Ok(Status::Yes)
+    }
+
+    /// Set `number` counted over all points.
+    fn line(&self, number: u64) -> Result<String, Exhausted> {
+        let point = usize::try_from(number / self.sets).unwrap_or(usize::MAX);
+        let utilization = self.points[point.min(self.points.len() - 1)];
+        let index = number % self.sets;
+        let set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
+        let meta = self.options.meta(utilization, index, self.analysis.name());
+        let mut line = write_task_set(&set, to_raw_value(&meta).ok().as_deref());
+        line.push('\n');
+        Ok(line)
+    }
+}

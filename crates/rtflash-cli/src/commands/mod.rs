@@ -1,0 +1,23 @@
+//! One file for each command: it turns arguments into a plan and carries it out.
+
+pub mod alloc;
+//pub mod check;
+pub mod explain;
+pub mod generate;
+pub mod schema;
+pub mod shell;
+
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::analysis::Analysis;
+
+use crate::Failure;
+
+/// The analysis of a name that clap has already found among the possible ones.
+fn analysis(name: &str) -> Result<&'static dyn Analysis, Failure> {
+    rtflash_alloc::analysis::analysis(name).ok_or_else(|| Failure(format!("there is no analysis `{name}`")))
+}
+
+/// The algorithm of a name that clap has already found among the possible ones.
+fn allocator(name: &str) -> Result<&'static dyn Allocator, Failure> {
+    rtflash_alloc::allocator::allocator(name).ok_or_else(|| Failure(format!("there is no algorithm `{name}`")))
+}

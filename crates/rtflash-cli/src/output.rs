@@ -1,0 +1,93 @@
+//! Where answers and complaints go.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+
+/// Standard output, or a file. A reader that has gone away is no error: writing just ends.
+pub struct Output {
+    sink: Box<dyn Write>,
+    closed: bool,
+}
+
+impl Output {
+    /// Standard output. Colour is taken out unless it is a terminal and NO_COLOR is not set.
+    pub fn stdout() -> Output {
+        Output { sink: Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout())), closed: false }
+    }
+
+    /// A new file.
+    ///
+    /// # Errors
+    /// Where it cannot be created.
+    pub fn file(path: &Path) -> io::Result<Output> {
+        Ok(Output { sink: Box::new(BufWriter::with_capacity(1 << 16, File::create(path)?)), closed: false })
+    }
+
+    /// Writes a text. Returns whether anybody still listens.
+    ///
+    /// # Errors
+    /// Whatever goes wrong with writing, but for a closed pipe.
+    pub fn write(&mut self, text: &str) -> io::Result<bool> {
+        let result = if self.closed { Ok(()) } else { self.sink.write_all(text.as_bytes()) };
+        self.settle(result)
+    }
+
+    /// Hands on what is buffered. Returns whether anybody still listens.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn flush(&mut self) -> io::Result<bool> {
+        let result = if self.closed { Ok(()) } else { self.sink.flush() };
+        self.settle(result)
+    }
+
+    fn settle(&mut self, result: io::Result<()>) -> io::Result<bool> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(false)
+            }
+            Err(error) => Err(error),
+            Ok(()) => Ok(!self.closed),
+        }
+    }
+}
+
+/// A complaint to standard error. If nobody reads that either, so be it.
+pub fn complain(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// Whether complaints may be coloured.
+pub fn complaints_in_colour() -> bool {
+    io::stderr().is_terminal() && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
+}
+
+/// `error: …` for a complaint that has no place in a file.
+pub fn error(message: &str) -> String {
+    format!("{}: {message}\n", paint(RED, "error"))
+}
+
+/// `warning: …`.
+pub fn warning(message: &str) -> String {
+    format!("{}: {message}\n", paint(YELLOW, "warning"))
+}
+
+/// For what is well.
+pub const GREEN: Style = AnsiColor::Green.on_default().bold();
+/// For what is not.
+pub const RED: Style = AnsiColor::Red.on_default().bold();
+/// For what to look at.
+pub const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+/// For headings.
+pub const BOLD: Style = Style::new().bold();
+/// For what matters less.
+pub const DIM: Style = Style::new().dimmed();
+
+/// The text in a style. The style is taken out again where colour is not wanted.
+pub fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}

@@ -1,0 +1,239 @@
+//! Every term of every equation in text, with its number.
+
+use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
+use rtflash_alloc::server::{JobPages, Server};
+use rtflash_model::{Cluster, Instant, Job, Span, Task, TaskSet};
+
+use super::numbers::{chips, count, percent, period, plain, share, time};
+use super::table::table;
+use crate::output::{BOLD, DIM, GREEN, RED, paint};
+
+/// The device's part: Eq. (IV.3) and what goes into it.
+pub fn device(set: &TaskSet) -> String {
+    let device = set.device();
+    let (valid, pages) = (device.valid_pages_bound(), device.pages_per_block());
+    let rows = [
+        (
+            "m, m_c",
+            format!("{} on {}", count(device.chips() as usize, "chip"), count(device.channels() as usize, "channel")),
+            format!("{}, {}", device.chips(), device.chips_per_channel()),
+        ),
+        (
+            "ceil(lambda P)",
+            format!("ceil({} x {pages}): valid pages of a victim block, at most", device.logical_ratio()),
+            valid.to_string(),
+        ),
+        (
+            "alpha",
+            format!("{pages} - {valid}: pages reclaimed on a chip by one GC pass, at least"),
+            device.reclaimed_per_chip().to_string(),
+        ),
+        (
+            "C^g (IV.3)",
+            format!("{valid} x ({} + {}) + {}", device.page_read(), device.page_program(), device.block_erase()),
+            device.gc_pass().to_string(),
+        ),
+    ];
+    let rows = rows.map(|(term, how, value)| vec![term.to_owned(), how, value]);
+    format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
+}
+
+/// A share of a cluster and what it goes to.
+struct Part {
+    what: String,
+    share: f64,
+}
+
+/// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for the jobs.
+pub fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
+    let size = cluster.size();
+    let delay = analysis.transfer_delay(set.device(), size);
+    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
+    let mut text = format!("\n{}\n", paint(BOLD, &heading));
+    text += &format!(
+        "  s = {size}, alpha s = {}, D(s) = {delay} a page (IV.5, IV.6)\n",
+        reclaimed_pages(set.device(), size)
+    );
+    let mut rows = Vec::new();
+    let mut parts = Vec::new();
+    let mut blocking = None;
+    for task in cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)) {
+        let demand = analysis.demand(set.device(), task, size);
+        blocking = blocking.into_iter().chain(demand.min_period()).min();
+        task_rows(set, analysis, task, &demand, size, &mut rows, &mut parts);
+    }
+    if let Some(shortest) = blocking {
+        let value = share_of(set.device().block_erase(), shortest.to_f64());
+        rows.push(row(
+            "",
+            "blocking",
+            format!("t_e / min(T) = {} / {}", set.device().block_erase(), period(shortest)),
+            share(value),
+        ));
+        parts.push(Part { what: "blocking".into(), share: value });
+    }
+    if !rows.is_empty() {
+        text += &table(&["task", "term", "how", ">value"], rows);
+    }
+    text + &summary(set, analysis, cluster, &parts) + &jobs(set, analysis, cluster)
+}
+
+fn share_of(time: Span, period: f64) -> f64 {
+    #[allow(clippy::cast_precision_loss)]
+    let time = time.as_ns() as f64;
+    time / period
+}
+
+fn row(task: &str, term: &str, how: String, value: String) -> Vec<String> {
+    vec![task.to_owned(), term.to_owned(), how, value]
+}
+
+fn task_rows(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    task: &Task,
+    demand: &TaskDemand,
+    size: u32,
+    rows: &mut Vec<Vec<String>>,
+    parts: &mut Vec<Part>,
+) {
+    let costs = analysis.page_costs(set.device());
+    let delay = analysis.transfer_delay(set.device(), size);
+    let name = plain(&task.name);
+    let mut total = 0.0;
+    let streams = [
+        ("r", "read", demand.read, costs.read, ("IV.1", "IV.5")),
+        ("w", "write", demand.write, costs.write, ("IV.2", "IV.6")),
+    ];
+    for (letter, kind, stream, cost, (service, waiting)) in streams {
+        let Some(StreamDemand { pages, service: time, delay: wait, period }) = stream else { continue };
+        rows.push(row(
+            &name,
+            &format!("C^{letter} ({service})"),
+            format!("{} x {cost}", count_pages(pages)),
+            time.to_string(),
+        ));
+        rows.push(row(
+            "",
+            &format!("D^{letter} ({waiting})"),
+            format!("{} x {delay}", count_pages(pages)),
+            wait.to_string(),
+        ));
+        let value = stream.map_or(0.0, |stream| stream.utilization().to_f64());
+        rows.push(row(
+            "",
+            kind,
+            format!("(C^{letter} + D^{letter}) / T^{letter}, T^{letter} = {period}"),
+            share(value),
+        ));
+        parts.push(Part { what: format!("{kind} of {name}"), share: value });
+        total += value;
+    }
+    if let (Some(gc), Some(write)) = (demand.gc, task.write) {
+        rows.push(row("", "T^g (IV.4)", gc_period(set, gc, write.pages(), write.period(), size), period(gc.period)));
+        let value = gc.utilization().to_f64();
+        rows.push(row("", "gc", format!("C^g / T^g = {} / {}", gc.cost, period(gc.period)), share(value)));
+        parts.push(Part { what: format!("garbage collection of {name}"), share: value });
+        total += value;
+    }
+    rows.push(row("", "U_i (IV.7)", "read + write + gc".into(), share(total)));
+}
+
+fn count_pages(pages: u64) -> String {
+    if pages == 1 { "1 page".into() } else { format!("{pages} pages") }
+}
+
+fn gc_period(set: &TaskSet, gc: GcDemand, pages: u64, period: Span, size: u32) -> String {
+    let reclaimed = reclaimed_pages(set.device(), size);
+    debug_assert!(gc.cost == set.device().gc_pass());
+    if pages > reclaimed {
+        format!("T^w / ceil(w / alpha s) = {period} / ceil({pages} / {reclaimed})")
+    } else {
+        format!("T^w floor(alpha s / w) = {period} x floor({reclaimed} / {pages})")
+    }
+}
+
+fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[Part]) -> String {
+    let total = parts.iter().map(|part| part.share).fold(0.0, |sum, share| sum + share);
+    let passes = rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size());
+    let verdict = if passes {
+        format!(
+            "{}; U_s = {} is left for other jobs (IV.10)",
+            paint(GREEN, "schedulable"),
+            share((1.0 - total).max(0.0))
+        )
+    } else {
+        format!("{}: {} too much", paint(RED, "not schedulable"), percent((total - 1.0).max(f64::MIN_POSITIVE)))
+    };
+    let mut text = format!("  U = {} (IV.9), {verdict}\n", share(total));
+    // The first of the largest, so that ties read the same every time.
+    let largest = parts.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
+    if let Some(largest) = largest.filter(|_| total > 0.0) {
+        text += &format!(
+            "  largest term: {}, {} ({} of U)\n",
+            largest.what,
+            share(largest.share),
+            percent(largest.share / total)
+        );
+    }
+    text
+}
+
+/// What the cluster's server grants each job, were it the first.
+fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
+    let Some(server) = Server::new(set, analysis, &cluster.tasks, cluster.size()) else {
+        return if set.jobs().is_empty() {
+            String::new()
+        } else {
+            "  no server: nothing is left for other jobs\n".into()
+        };
+    };
+    let line = |job: &Job| {
+        let pages = JobPages { read: job.read_pages, write: job.write_pages };
+        let name = plain(&job.name);
+        match server.offer(Instant::START, pages) {
+            Some(grant) => format!(
+                "  job {name}: C_j = {} with B = {} (IV.12), due {} after it arrives at an idle server (IV.11)\n",
+                grant.execution,
+                grant.gc_passes,
+                time(instant(grant.deadline))
+            ),
+            None => format!("  job {name}: would take 2^63 ns or more\n"),
+        }
+    };
+    set.jobs().iter().map(line).collect()
+}
+
+fn instant(instant: Instant) -> f64 {
+    #[allow(clippy::cast_precision_loss)]
+    let nanoseconds = instant.as_ns() as f64;
+    nanoseconds
+}
+
+/// What each task takes of the smallest and the largest cluster, by itself.
+pub fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
+    let chips = set.device().chips();
+    let total = |task: usize, size: u32| {
+        share(rtflash_alloc::analysis::report_cluster(set, analysis, &[task], size).utilization)
+    };
+    let rows = set
+        .tasks()
+        .iter()
+        .enumerate()
+        .map(|(index, task)| vec![plain(&task.name), total(index, 1), total(index, chips)]);
+    let table = table(&["task alone", ">U on 1 chip", &format!(">U on {chips}")], rows.collect::<Vec<_>>());
+    format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))
+}
+
+/// What the analysis takes for granted.
+pub fn assumptions(analysis: &dyn Analysis) -> String {
+    let lines =
+        analysis.assumes().iter().map(|assumption| format!("  {}: {}\n", assumption.name, assumption.statement));
+    let heading = format!("what `{}` assumes", analysis.name());
+    format!(
+        "\n{} {}\n{}",
+        paint(BOLD, &heading),
+        paint(DIM, &format!("({})", analysis.summary())),
+        lines.collect::<String>()
+    )
+}

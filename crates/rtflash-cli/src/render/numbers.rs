@@ -1,0 +1,105 @@
+//! Numbers as a person reads them.
+
+use rtflash_alloc::Fraction;
+use rtflash_model::format_ns;
+
+/// A share of one, to four places; never rounded to the wrong side of one.
+pub fn share(value: f64) -> String {
+    let text = format!("{value:.4}");
+    // What is above one must not read as one, nor what is below.
+    match (text.as_str(), value) {
+        ("1.0000", value) if value > 1.0 => ">1.0000".into(),
+        ("1.0000", value) if value < 1.0 => "<1.0000".into(),
+        _ => text,
+    }
+}
+
+/// A share of one in per cent, to two places.
+pub fn percent(value: f64) -> String {
+    let text = format!("{:.2} %", value * 100.0);
+    if text == "0.00 %" && value > 0.0 { "less than 0.01 %".into() } else { text }
+}
+
+/// Nanoseconds that need not be whole, in a unit for people.
+pub fn period(nanoseconds: Fraction) -> String {
+    match u64::try_from(nanoseconds.floor()) {
+        Ok(whole) if nanoseconds.is_whole() => format_ns(whole),
+        _ => time(nanoseconds.to_f64()),
+    }
+}
+
+/// A time in nanoseconds, to six significant digits or so.
+pub fn time(nanoseconds: f64) -> String {
+    let (unit, scale) = match nanoseconds {
+        n if n >= 1e9 => ("s", 1e9),
+        n if n >= 1e6 => ("ms", 1e6),
+        n if n >= 1e3 => ("us", 1e3),
+        _ => ("ns", 1.0),
+    };
+    format!("{:.3}{unit}", nanoseconds / scale)
+}
+
+/// Chip numbers, runs of them joined: `0-3, 7`.
+pub fn chips(chips: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &chip in chips {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == chip => *last = chip,
+            _ => runs.push((chip, chip)),
+        }
+    }
+    let run = |&(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+}
+
+/// `1 chip`, `2 chips`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A few of many names: `a, b, c and 7 more`.
+pub fn names<'a>(mut names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
+    let total = names.len();
+    let shown: Vec<String> = names.by_ref().take(if total == most + 1 { total } else { most }).map(plain).collect();
+    match total - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// A name from a file, with nothing in it that could move a terminal's cursor, and not endless.
+pub fn plain(name: &str) -> String {
+    let mut text: String = name.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if name.chars().nth(40).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_above_one_reads_as_one() {
+        assert_eq!(
+            (share(1.0), share(1.000_000_1), share(0.999_999_9)),
+            ("1.0000".into(), ">1.0000".into(), "<1.0000".into())
+        );
+        assert_eq!((percent(0.2551), percent(1e-9)), ("25.51 %".into(), "less than 0.01 %".into()));
+    }
+
+    #[test]
+    fn lists_are_short() {
+        assert_eq!(chips(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+        assert_eq!(names(["a", "b", "c", "d"].into_iter(), 2), "a, b and 2 more");
+        assert_eq!(names(["a", "b", "c"].into_iter(), 2), "a, b, c");
+        assert_eq!(plain("a\x1b[2Jb"), "a\u{fffd}[2Jb");
+    }
+
+    #[test]
+    fn periods_are_exact_where_they_are_whole() {
+        assert_eq!(period(Fraction::new(300_000_000, 1)), "300ms");
+        assert_eq!(period(Fraction::new(100_000_000, 3)), "33.333ms");
+    }
+}

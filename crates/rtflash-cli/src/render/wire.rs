@@ -1,0 +1,226 @@
+//! What the commands print as JSON. Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one.
+
+use rtflash_alloc::Fraction;
+use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
+use rtflash_alloc::analysis::{Analysis, report_cluster};
+use rtflash_model::{Cluster, TaskSet};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// What `rtflash alloc --format json` prints for one task set, on one line.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AllocAnswer<'a> {
+    /// Whether every deadline is met: true, false, or null where the algorithm cannot tell.
+    pub schedulable: Option<bool>,
+    /// The algorithm that divided the chips.
+    pub algorithm: &'a str,
+    /// The analysis that decided.
+    pub analysis: &'a str,
+    /// The clusters, in order; those without tasks serve jobs that are not real-time. Empty where there is no complete allocation.
+    pub clusters: Vec<ClusterAnswer<'a>>,
+    /// The task that could not be placed.
+    pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// U_R of PaRT-FTL (only with `part-ftl`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_utilization: Option<f64>,
+    /// U_W of PaRT-FTL (only with `part-ftl`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_utilization: Option<f64>,
+    /// Why the algorithm cannot tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The task set's own `meta`, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<&'a RawValue>,
+}
+
+/// A cluster in an [`AllocAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClusterAnswer<'a> {
+    /// Its chips, ascending.
+    pub chips: Vec<u32>,
+    /// The names of its tasks, in the order of the task set.
+    pub tasks: Vec<&'a str>,
+    /// U of the cluster, blocking included, Eq. (IV.9).
+    pub utilization: f64,
+    /// The share lost to blocking, t_e / min(T).
+    pub blocking: f64,
+    /// The share of reads.
+    pub read_utilization: f64,
+    /// The share of writes.
+    pub write_utilization: f64,
+    /// The share of garbage collection.
+    pub gc_utilization: f64,
+    /// min(T); null without tasks.
+    pub min_period_ns: Option<Nanoseconds>,
+    /// U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U is above 1.
+    pub server_utilization: f64,
+    /// The GC task of each writing task.
+    pub gc: Vec<GcAnswer<'a>>,
+}
+
+/// A GC task in a [`ClusterAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GcAnswer<'a> {
+    /// The writing task.
+    pub task: &'a str,
+    /// C^g, Eq. (IV.3).
+    pub cost_ns: u64,
+    /// T^g, Eq. (IV.4).
+    pub period_ns: Nanoseconds,
+}
+
+/// The task that could not be placed, in an [`AllocAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UnplacedAnswer<'a> {
+    /// Its name.
+    pub task: &'a str,
+    /// The lowest U that a cluster would have reached with it.
+    pub best_utilization: f64,
+    /// That cluster's position when the algorithm gave up.
+    pub cluster: usize,
+    /// Its number of chips.
+    pub chips: u32,
+    /// The other tasks in it.
+    pub with: Vec<&'a str>,
+}
+
+/// A time in nanoseconds that need not be whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Nanoseconds(pub Fraction);
+
+impl Serialize for Nanoseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_whole() {
+            serializer.serialize_u128(self.0.floor())
+        } else {
+            serializer.serialize_f64(self.0.to_f64())
+        }
+    }
+}
+
+impl JsonSchema for Nanoseconds {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Nanoseconds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+/// The name of a task by its position.
+pub fn task_name(set: &TaskSet, task: usize) -> &str {
+    set.tasks().get(task).map_or("", |task| task.name.as_str())
+}
+
+impl<'a> AllocAnswer<'a> {
+    /// The answer for an outcome.
+    pub fn new(
+        set: &'a TaskSet,
+        algorithm: &'a str,
+        analysis: &'a dyn Analysis,
+        outcome: &Outcome,
+        meta: Option<&'a RawValue>,
+    ) -> AllocAnswer<'a> {
+        let clusters = outcome.allocation().map(rtflash_model::Allocation::clusters).unwrap_or_default();
+        let (read_utilization, write_utilization) = match outcome {
+            Outcome::Partitioned(verdict) => (Some(verdict.read_utilization), Some(verdict.write_utilization)),
+            _ => (None, None),
+        };
+        AllocAnswer {
+            schedulable: outcome.is_schedulable(),
+            algorithm,
+            analysis: analysis.name(),
+            clusters: clusters.into_iter().map(|cluster| ClusterAnswer::new(set, analysis, cluster)).collect(),
+            unplaced: match outcome {
+                Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
+                _ => None,
+            },
+            read_utilization,
+            write_utilization,
+            reason: match outcome {
+                Outcome::CannotTell(limit) => Some(Limit::to_string(limit)),
+                _ => None,
+            },
+            meta,
+        }
+    }
+}
+
+impl<'a> ClusterAnswer<'a> {
+    fn new(set: &'a TaskSet, analysis: &dyn Analysis, cluster: Cluster) -> ClusterAnswer<'a> {
+        let report = report_cluster(set, analysis, &cluster.tasks, cluster.size());
+        let gc = report.gc_tasks.iter();
+        ClusterAnswer {
+            tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+            chips: cluster.chips,
+            utilization: report.utilization,
+            blocking: report.blocking,
+            read_utilization: report.read,
+            write_utilization: report.write,
+            gc_utilization: report.gc,
+            min_period_ns: report.min_period.map(Nanoseconds),
+            server_utilization: report.server,
+            gc: gc
+                .map(|gc| GcAnswer {
+                    task: task_name(set, gc.task),
+                    cost_ns: gc.cost.as_ns(),
+                    period_ns: Nanoseconds(gc.period),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<'a> UnplacedAnswer<'a> {
+    fn new(set: &'a TaskSet, unplaced: &Unplaced) -> UnplacedAnswer<'a> {
+        UnplacedAnswer {
+            task: task_name(set, unplaced.task),
+            best_utilization: unplaced.best_utilization,
+            cluster: unplaced.cluster,
+            chips: unplaced.chips,
+            with: unplaced.others.iter().map(|&task| task_name(set, task)).collect(),
+        }
+    }
+}
+
+/// One line of JSON.
+pub fn line(answer: &impl Serialize) -> String {
+    // Nothing that is printed has a key that is not a string: this cannot fail.
+    let mut text = serde_json::to_string(answer).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What `rtflash check --format json` prints for one task set and its allocation, on one line.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckAnswer<'a> {
+    /// Whether every cluster passes.
+    pub schedulable: bool,
+    /// The analysis that was tested with.
+    pub analysis: &'a str,
+    /// The clusters, in order.
+    pub clusters: Vec<CheckedCluster<'a>>,
+    /// The task set's own `meta`, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<&'a RawValue>,
+}
+
+/// A cluster in a [`CheckAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedCluster<'a> {
+    /// Its chips.
+    pub chips: Vec<u32>,
+    /// The names of its tasks.
+    pub tasks: Vec<&'a str>,
+    /// Whether U ≤ 1, exactly.
+    pub schedulable: bool,
+    /// U, Eq. (IV.9), to the nearest double.
+    pub utilization: f64,
+    /// t_e / min(T).
+    pub blocking: f64,
+}

@@ -1,0 +1,39 @@
+//! Where input comes from.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::Failure;
+
+/// A file or standard input, with the name it has in complaints.
+pub struct Source {
+    /// What complaints call it.
+    pub name: String,
+    reader: Box<dyn Read + Send>,
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// Where it cannot be opened or is a folder.
+    pub fn open(path: &Path) -> Result<Source, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Source { name: "<stdin>".into(), reader: Box::new(io::stdin()) });
+        }
+        let name = path.display().to_string();
+        let failure = |error: &io::Error| Failure(format!("cannot read {name}: {error}"));
+        let file = File::open(path).map_err(|error| failure(&error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(Failure(format!("cannot read {name}: it is a folder")));
+        }
+        Ok(Source { name, reader: Box::new(file) })
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}

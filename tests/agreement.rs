@@ -1,0 +1,250 @@
+//! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts, reasons, tie for tie.
+
+use proptest::prelude::*;
+use rtflash::alloc::allocator::{
+    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Outcome, allocator,
+};
+use rtflash::alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
+use rtflash::check::plain::{self, PlainOutcome};
+use rtflash::check::{Equations, Scalar, judge, judge_part_ftl};
+use rtflash::model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+
+/// Exact rationals, as the twins use them.
+type Rational = num_rational::BigRational;
+type Plain = fn(&TaskSet, Equations) -> PlainOutcome<Rational>;
+
+const TWINS: [(&dyn Allocator, Plain); 4] = [
+    (&ClusteringBfd, plain::clustering_bfd::<Rational>),
+    (&FullIsolation, plain::full_isolation::<Rational>),
+    (&Global, plain::global::<Rational>),
+    (&EqualSplit, plain::equal_split::<Rational>),
+];
+
+const EQUATIONS: [Equations; 2] = [Equations::Thesis, Equations::ThesisEvaluated];
+
+fn span(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// Devices of which every number is small: with them, ties and utilizations of exactly one are common.
+fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
+    let times = (1u64..5, 1u64..8, 1u64..30, 1u64..5);
+    (1..=max_chips, 1u32..7, 2u32..20, 1u32..100, times).prop_filter_map(
+        "a GC pass frees something",
+        |(chips, ways, pages, ratio, times)| {
+            Device::new(DeviceSpec {
+                chips,
+                chips_per_channel: ways,
+                blocks_per_chip: 64,
+                pages_per_block: pages,
+                page_size: 4096,
+                logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
+                page_read: span(times.0),
+                page_program: span(times.1),
+                block_erase: span(times.2),
+                page_transfer: span(times.3),
+            })
+            .ok()
+        },
+    )
+}
+
+/// Devices like real ones.
+fn real_device() -> impl Strategy<Value = Device> {
+    let times = (20_000u64..100_000, 100_000u64..2_000_000, 1_000_000u64..10_000_000, 5_000u64..100_000);
+    (1u32..=24, 1u32..9, 16u32..600, 5u32..95, times).prop_filter_map(
+        "a GC pass frees something",
+        |(chips, ways, pages, ratio, times)| {
+            Device::new(DeviceSpec {
+                chips,
+                chips_per_channel: ways,
+                blocks_per_chip: 1024,
+                pages_per_block: pages,
+                page_size: 8192,
+                logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
+                page_read: span(times.0),
+                page_program: span(times.1),
+                block_erase: span(times.2),
+                page_transfer: span(times.3),
+            })
+            .ok()
+        },
+    )
+}
+
+fn request(
+    pages: impl Strategy<Value = u64>,
+    period: impl Strategy<Value = u64>,
+) -> impl Strategy<Value = Option<Request>> {
+    proptest::option::weighted(
+        0.75,
+        (pages, period).prop_map(|(pages, period)| Request::new(pages, span(period)).expect("above zero")),
+    )
+}
+
+/// Tasks with few different parameters, so that many are alike.
+fn small_tasks(most: usize) -> impl Strategy<Value = Vec<Task>> {
+    let period = || prop_oneof![prop::sample::select(vec![60u64, 120, 240, 360, 720, 5040]), 40u64..400];
+    prop::collection::vec((request(1u64..25, period()), request(1u64..25, period())), 0..=most).prop_map(name_tasks)
+}
+
+fn real_tasks(most: usize) -> impl Strategy<Value = Vec<Task>> {
+    let period = || 30_000_000u64..800_000_000;
+    prop::collection::vec((request(1u64..300, period()), request(1u64..80, period())), 0..=most).prop_map(name_tasks)
+}
+
+fn name_tasks(requests: Vec<(Option<Request>, Option<Request>)>) -> Vec<Task> {
+    let some = requests.into_iter().filter(|(read, write)| read.is_some() || write.is_some());
+    some.enumerate().map(|(index, (read, write))| Task { name: format!("t{index}"), read, write }).collect()
+}
+
+fn set(device: Device, tasks: Vec<Task>) -> TaskSet {
+    TaskSet::new(device, tasks, vec![]).expect("a task set")
+}
+
+fn small_set(chips: u32, tasks: usize) -> impl Strategy<Value = TaskSet> {
+    (small_device(chips), small_tasks(tasks)).prop_map(|(device, tasks)| set(device, tasks))
+}
+
+fn real_set(tasks: usize) -> impl Strategy<Value = TaskSet> {
+    (real_device(), real_tasks(tasks)).prop_map(|(device, tasks)| set(device, tasks))
+}
+
+fn of(equations: Equations) -> &'static dyn Analysis {
+    analysis(equations.name()).expect("the analysis of that name")
+}
+
+fn near(left: f64, right: f64) -> bool {
+    (left - right).abs() <= 1e-9 * right.abs().max(1.0)
+}
+
+/// Whether each algorithm says what its twin says.
+fn agree(set: &TaskSet) {
+    for equations in EQUATIONS {
+        for (allocator, twin) in TWINS {
+            let (fast, plain) = (allocator.allocate(set, of(equations)), twin(set, equations));
+            let context = format!("{} under {}", allocator.name(), equations.name());
+            assert_eq!(fast.is_schedulable(), Some(plain.schedulable), "{context}");
+            if let Some(allocation) = fast.allocation() {
+                assert_eq!(allocation.clusters(), plain.clusters, "{context}");
+                agree_on_utilization(set, equations, &plain.clusters);
+            }
+            if let Outcome::NotSchedulable(failure) = &fast {
+                let expected = plain.unplaced.expect("a reason");
+                assert_eq!(
+                    (failure.unplaced.task, failure.unplaced.cluster),
+                    (expected.task, expected.cluster),
+                    "{context}"
+                );
+                assert!(near(failure.unplaced.best_utilization, expected.best_utilization.to_double()), "{context}");
+            }
+        }
+    }
+    agree_on_part_ftl(set);
+}
+
+fn agree_on_utilization(set: &TaskSet, equations: Equations, clusters: &[Cluster]) {
+    for cluster in clusters {
+        let exact: Rational = plain::utilization(set, equations, &cluster.tasks, cluster.size());
+        let report = report_cluster(set, of(equations), &cluster.tasks, cluster.size());
+        assert!(near(report.utilization, exact.to_double()));
+        let passes = exact <= Rational::from_integer(1.into());
+        assert_eq!(test_cluster(set, of(equations), &cluster.tasks, cluster.size()), passes);
+    }
+}
+
+fn agree_on_part_ftl(set: &TaskSet) {
+    let (fast, plain) = (PartFtl::test(set), judge_part_ftl(set));
+    assert_eq!(fast.is_some(), plain.is_some());
+    if let Some((fast, plain)) = fast.zip(plain) {
+        assert_eq!(fast.schedulable, plain.schedulable);
+        assert!(near(fast.read_utilization, plain.read_utilization.to_double()));
+        assert!(near(fast.write_utilization, plain.write_utilization.to_double()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn on_small_numbers(set in small_set(9, 9)) {
+        agree(&set);
+    }
+
+    #[test]
+    fn on_devices_like_real_ones(set in real_set(12)) {
+        agree(&set);
+    }
+
+    #[test]
+    fn on_more_clusters_than_a_merge_remembers(set in small_set(20, 18)) {
+        agree(&set);
+    }
+
+    #[test]
+    fn every_allocation_passes_and_exact_accepts_what_any_other_does(set in prop_oneof![small_set(9, 8), real_set(8)]) {
+        for equations in EQUATIONS {
+            let exact = Exact.allocate(&set, of(equations));
+            for algorithm in ALLOCATORS.iter().filter(|allocator| allocator.name() != "part-ftl") {
+                let outcome = algorithm.allocate(&set, of(equations));
+                if let Outcome::Schedulable(allocation) = &outcome {
+                    prop_assert!(judge(&set, allocation, equations).schedulable(), "{}", algorithm.name());
+                    prop_assert_eq!(exact.is_schedulable(), Some(true), "{} accepts", algorithm.name());
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exact_is_the_optimum(set in small_set(6, 5)) {
+        for equations in EQUATIONS {
+            let optimum = plain::optimum::<Rational>(&set, equations);
+            let outcome = Exact.allocate(&set, of(equations));
+            prop_assert_eq!(outcome.is_schedulable(), Some(optimum.is_some()));
+            if let (Some(optimum), Some(allocation)) = (optimum, outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true))) {
+                let clusters = allocation.clusters();
+                let cost = clusters.iter().map(|cluster| {
+                    let total: Rational = plain::utilization(&set, equations, &cluster.tasks, cluster.size());
+                    total + Rational::from_integer((cluster.size() - 1).into())
+                });
+                let cost: Rational = cost.fold(Rational::from_integer(0.into()), |sum, cost| sum + cost);
+                prop_assert!(near(cost.to_double(), optimum.cost.to_double()));
+            }
+        }
+    }
+
+    /// A cluster filled to exactly one by a last task passes; with a period one nanosecond shorter it does not.
+    #[test]
+    fn the_boundary_is_exact(set in small_set(5, 5), scale in 1u64..1000) {
+        for equations in EQUATIONS {
+            let (tasks, chips): (Vec<usize>, u32) = ((0..set.tasks().len()).collect(), set.device().chips());
+            let used: Rational = plain::utilization(&set, equations, &tasks, chips);
+            let room = Rational::from_integer(1.into()) - used;
+            if tasks.is_empty() || room <= Rational::from_integer(0.into()) {
+                continue;
+            }
+            // A read of p·k pages, each of cost c, every q·c·k takes exactly p/q. Long periods leave min(T) as it is.
+            let fast = of(equations);
+            let cost = fast.page_costs(set.device()).read.as_ns() + fast.transfer_delay(set.device(), chips).as_ns();
+            let (Ok(p), Ok(q)) = (u64::try_from(room.numer()), u64::try_from(room.denom())) else { continue };
+            let k = 10_000 * scale;
+            let (Some(pages), Some(period)) = (p.checked_mul(k), q.checked_mul(k).and_then(|period| period.checked_mul(cost))) else { continue };
+            if pages >= 1 << 50 || period >= 1 << 62 {
+                continue;
+            }
+            for (shift, schedulable) in [(0i64, true), (-1, false), (1, true)] {
+                let mut tasks = set.tasks().to_vec();
+                let period = span(period.checked_add_signed(shift).expect("a period"));
+                tasks.push(Task { name: "last".into(), read: Request::new(pages, period), write: None });
+                let full = TaskSet::new(*set.device(), tasks, vec![]).expect("a task set");
+                let outcome = allocator("global").expect("global").allocate(&full, fast);
+                prop_assert_eq!(outcome.is_schedulable(), Some(schedulable), "{} at {:+} ns", equations.name(), shift);
+                prop_assert_eq!(judge(&full, outcome.allocation().expect("global always gives one"), equations).schedulable(), schedulable);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Every task set that is shipped is what the README says it is.
+
+mod common;
+
+use common::{root, rtflash};
+
+/// File and exit status of each algorithm: clustering-bfd, global, full-isolation, equal-split, part-ftl, exact.
+const SHIPPED: [(&str, [i32; 6]); 5] = [
+    ("case-study.json", [0, 1, 1, 1, 1, 0]),
+    ("motivation.json", [0, 1, 1, 1, 3, 0]),
+    ("drone.json", [0, 1, 1, 0, 1, 0]),
+    ("overload.json", [1, 1, 1, 1, 1, 1]),
+    ("large.json", [0, 1, 1, 1, 1, 3]),
+];
+
+#[test]
+fn each_one_is_run_by_each_algorithm() {
+    let algorithms = ["clustering-bfd", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
+    for (name, expected) in SHIPPED {
+        let path = format!("tasksets/{name}");
+        let statuses = algorithms.map(|algorithm| rtflash(&["alloc", &path, "--algorithm", algorithm]).status);
+        assert_eq!(statuses, expected, "{name}");
+    }
+}
+
+#[test]
+fn none_is_left_out() {
+    let mut files: Vec<String> = std::fs::read_dir(root().join("tasksets"))
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .collect();
+    let mut listed: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+    files.sort();
+    listed.sort_unstable();
+    assert_eq!(files, listed);
+}
