@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Alloc(args) => commands::alloc::run(&args),
-        Command::Check(_) => Ok(Status::Wrong),
+        Command::Check(args) => commands::check::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Gen(args) => commands::generate::run(&args),
         Command::Schema { name } => commands::schema::run(&name),

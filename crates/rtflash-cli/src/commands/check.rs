@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rtflash_check::{Equations, judge};
 use rtflash_model::{Frame, Frames, read_allocation, read_task_set_bytes};
 
+use crate::Failure;
 use crate::args::{CheckArgs, Format};
 use crate::batch::{next_batch, refuse};
 use crate::output::{self, Output};
@@ -12,7 +13,6 @@ use crate::render::check_text;
 use crate::render::wire::{CheckAnswer, line};
 use crate::source::Source;
 use crate::status::Status;
-use crate::Failure;
 
 /// The values of one stream, one after another.
 struct Values {
@@ -42,7 +42,8 @@ struct Plan {
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
 pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let equations = &args.analysis.analysis;
-    let equations = Equations::from_name(equations).ok_or_else(|| Failure(format!("the judge knows no analysis `{equations}`")))?;
+    let equations =
+        Equations::from_name(equations).ok_or_else(|| Failure(format!("the judge knows no analysis `{equations}`")))?;
     let plan = Plan { equations, format: args.format.format };
     if args.file == args.allocation && args.file.as_os_str() == "-" {
         return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
@@ -69,8 +70,12 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
                 }
             }
             _ => {
-                let (longer, shorter) = if set.is_some() { (&sets.name, &allocations.name) } else { (&allocations.name, &sets.name) };
-                return Err(Failure(format!("{longer} goes on after {shorter} has ended, behind number {}", number - 1)));
+                let (longer, shorter) =
+                    if set.is_some() { (&sets.name, &allocations.name) } else { (&allocations.name, &sets.name) };
+                return Err(Failure(format!(
+                    "{longer} goes on after {shorter} has ended, behind number {}",
+                    number - 1
+                )));
             }
         }
         (set, allocation) = (sets.next()?, allocations.next()?);
@@ -80,7 +85,12 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
 
 impl Plan {
     /// The answer; what is wrong with the input is complained of.
-    fn answer(&self, (set_name, set): (&str, &Frame), (name, allocation): (&str, &Frame), worst: &mut Status) -> String {
+    fn answer(
+        &self,
+        (set_name, set): (&str, &Frame),
+        (name, allocation): (&str, &Frame),
+        worst: &mut Status,
+    ) -> String {
         let file = match read_task_set_bytes(&set.text) {
             Ok(file) => file,
             Err(diagnostics) => {
@@ -119,7 +129,9 @@ fn disagreements(allocation: &str, answer: &CheckAnswer<'_>) -> Vec<String> {
     let disagreement = clusters.filter_map(|(position, cluster)| {
         let says = stated.get("clusters")?.get(position)?.get("utilization")?.as_f64()?;
         let off = (says - cluster.utilization).abs() > 1e-9 * cluster.utilization.max(1.0);
-        off.then(|| format!("it states a utilization of {says} for cluster {position}, which has {}", cluster.utilization))
+        off.then(|| {
+            format!("it states a utilization of {says} for cluster {position}, which has {}", cluster.utilization)
+        })
     });
     disagreement.collect()
 }

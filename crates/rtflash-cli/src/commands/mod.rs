@@ -1,7 +1,7 @@
 //! One file for each command: it turns arguments into a plan and carries it out.
 
 pub mod alloc;
-//pub mod check;
+pub mod check;
 pub mod explain;
 pub mod generate;
 pub mod schema;

@@ -19,7 +19,11 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
         let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
         let verdict = if cluster.schedulable { "passes" } else { "fails" };
         let shares = [cluster.utilization, cluster.blocking].map(share);
-        [position.to_string(), chips(&cluster.chips), members].into_iter().chain(shares).chain([verdict.to_owned()]).collect()
+        [position.to_string(), chips(&cluster.chips), members]
+            .into_iter()
+            .chain(shares)
+            .chain([verdict.to_owned()])
+            .collect()
     });
     text += "\n";
     text + &table(&["cluster", "chips", "tasks", ">U", ">blocking", "verdict"], rows.collect::<Vec<_>>())

@@ -1,7 +1,7 @@
 //! How answers are worded: a file for each kind of answer in text, and [`wire`] for JSON.
 
 pub mod alloc_text;
-//pub mod check_text;
+pub mod check_text;
 pub mod explain_text;
 pub mod explain_wire;
 pub mod numbers;

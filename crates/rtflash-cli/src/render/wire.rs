@@ -3,6 +3,7 @@
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
 use rtflash_alloc::analysis::{Analysis, report_cluster};
+use rtflash_check::Judgement;
 use rtflash_model::{Cluster, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
@@ -223,4 +224,23 @@ pub struct CheckedCluster<'a> {
     pub utilization: f64,
     /// t_e / min(T).
     pub blocking: f64,
+}
+
+impl<'a> CheckAnswer<'a> {
+    /// The answer for a judgement.
+    pub fn new(
+        set: &'a TaskSet,
+        analysis: &'a str,
+        judgement: &Judgement,
+        meta: Option<&'a RawValue>,
+    ) -> CheckAnswer<'a> {
+        let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
+            chips: judged.cluster.chips.clone(),
+            tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+            schedulable: judged.schedulable,
+            utilization: judged.utilization,
+            blocking: judged.blocking,
+        });
+        CheckAnswer { schedulable: judgement.schedulable(), analysis, clusters: clusters.collect(), meta }
+    }
 }
