@@ -46,22 +46,53 @@ impl Equations {
             Equations::ThesisEvaluated => (nanoseconds(read) + transfer, nanoseconds(write) + transfer),
         }
     }
+}
+
+/// One reading of the equations on one device, with what does not depend on task or cluster computed once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Theory<'a> {
+    equations: Equations,
+    device: &'a Device,
+    /// α = P − ⌈λP⌉.
+    reclaimed: u128,
+    /// C^g in nanoseconds, Eq. (IV.3).
+    gc_cost: u128,
+}
+
+impl<'a> Theory<'a> {
+    pub(crate) fn new(equations: Equations, device: &'a Device) -> Theory<'a> {
+        Theory { equations, device, reclaimed: reclaimed(device), gc_cost: gc_cost(device) }
+    }
 
     /// The terms of U_i(s), Eq. (IV.7).
-    pub(crate) fn utilizations<S: Scalar>(self, device: &Device, task: &Task, size: u32) -> Vec<S> {
-        let (read_cost, write_cost) = self.page_costs(device);
-        let delay = self.delay(device, size);
-        let mut terms = Vec::with_capacity(3);
-        for (request, cost) in [(task.read, read_cost), (task.write, write_cost)] {
-            if let Some(request) = request {
-                terms.push(S::ratio(u128::from(request.pages()) * (cost + delay), nanoseconds(request.period())));
-            }
-        }
-        if let Some(write) = task.write {
-            let (times, over) = gc_period(device, write, size);
-            terms.push(S::ratio(gc_cost(device) * over, times));
-        }
-        terms
+    pub(crate) fn utilizations<S: Scalar>(&self, task: &Task, size: u32) -> impl Iterator<Item = S> + use<S> {
+        let (read_cost, write_cost) = self.equations.page_costs(self.device);
+        let delay = self.equations.delay(self.device, size);
+        let term = |request: Request, cost: u128| {
+            S::ratio(u128::from(request.pages()) * (cost + delay), nanoseconds(request.period()))
+        };
+        let read = task.read.map(|read| term(read, read_cost));
+        let write = task.write.map(|write| term(write, write_cost));
+        let gc = task.write.map(|write| {
+            let (times, over) = self.gc_period(write, size);
+            S::ratio(self.gc_cost * over, times)
+        });
+        read.into_iter().chain(write).chain(gc)
+    }
+
+    /// T^g(s) in nanoseconds as numerator and denominator, Eq. (IV.4).
+    fn gc_period(&self, write: Request, size: u32) -> (u128, u128) {
+        let (period, pages) = (nanoseconds(write.period()), u128::from(write.pages()));
+        let reclaimed = self.reclaimed * u128::from(size);
+        if pages > reclaimed { (period, pages.div_ceil(reclaimed)) } else { (period * (reclaimed / pages), 1) }
+    }
+
+    /// t_e over the shortest of T^r, T^w, T^g: what one task contributes to blocking. The cluster's is the largest of its tasks'.
+    pub(crate) fn blocking<S: Scalar>(&self, task: &Task, size: u32) -> Option<S> {
+        let erase = nanoseconds(self.device.block_erase());
+        let periods = task.read.iter().chain(&task.write).map(|request| (nanoseconds(request.period()), 1));
+        let periods = periods.chain(task.write.map(|write| self.gc_period(write, size)));
+        periods.map(|(times, over)| S::ratio(erase * over, times)).max_by(Scalar::compare)
     }
 }
 
@@ -88,19 +119,4 @@ pub(crate) fn reclaimed(device: &Device) -> u128 {
 pub(crate) fn gc_cost(device: &Device) -> u128 {
     valid_pages(device) * (nanoseconds(device.page_read()) + nanoseconds(device.page_program()))
         + nanoseconds(device.block_erase())
-}
-
-/// T^g(s) in nanoseconds as numerator and denominator, Eq. (IV.4).
-pub(crate) fn gc_period(device: &Device, write: Request, size: u32) -> (u128, u128) {
-    let (period, pages) = (nanoseconds(write.period()), u128::from(write.pages()));
-    let reclaimed = reclaimed(device) * u128::from(size);
-    if pages > reclaimed { (period, pages.div_ceil(reclaimed)) } else { (period * (reclaimed / pages), 1) }
-}
-
-/// t_e over the shortest of T^r, T^w, T^g: what one task contributes to blocking. The cluster's is the largest of its tasks'.
-pub(crate) fn blocking<S: Scalar>(device: &Device, task: &Task, size: u32) -> Option<S> {
-    let erase = nanoseconds(device.block_erase());
-    let periods = task.read.iter().chain(&task.write).map(|request| (nanoseconds(request.period()), 1));
-    let periods = periods.chain(task.write.map(|write| gc_period(device, write, size)));
-    periods.map(|(times, over)| S::ratio(erase * over, times)).max_by(Scalar::compare)
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use num_rational::BigRational;
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
-use crate::equations::{Equations, blocking};
+use crate::equations::{Equations, Theory};
 use crate::scalar::{Quotient, Scalar};
 
 /// What the judge found.
@@ -45,19 +45,19 @@ impl ClusterJudgement {
 
 /// Tests each cluster of an allocation of the set's tasks.
 pub fn judge(set: &TaskSet, allocation: &Allocation, equations: Equations) -> Judgement {
+    let theory = Theory::new(equations, set.device());
     Judgement {
-        clusters: allocation.clusters().into_iter().map(|cluster| judge_cluster(set, cluster, equations)).collect(),
+        clusters: allocation.clusters().into_iter().map(|cluster| judge_cluster(set, cluster, &theory)).collect(),
     }
 }
 
-fn judge_cluster(set: &TaskSet, cluster: Cluster, equations: Equations) -> ClusterJudgement {
-    let (device, size) = (set.device(), cluster.size());
+fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> ClusterJudgement {
+    let size = cluster.size();
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
-    let longest = tasks().filter_map(|task| blocking::<Quotient>(device, task, size)).max_by(Scalar::compare);
+    let longest = tasks().filter_map(|task| theory.blocking::<Quotient>(task, size)).max_by(Scalar::compare);
     let longest = longest.unwrap_or(Quotient::ratio(0, 1));
-    let mut terms = vec![longest.clone()];
-    terms.extend(tasks().flat_map(|task| equations.utilizations::<Quotient>(device, task, size)));
-    let total = Quotient::sum(terms);
+    let terms = tasks().flat_map(|task| theory.utilizations(task, size));
+    let total = Quotient::sum([longest.clone()].into_iter().chain(terms));
     ClusterJudgement {
         schedulable: total.compare(&Quotient::ratio(1, 1)) != Ordering::Greater,
         utilization: total.to_double(),

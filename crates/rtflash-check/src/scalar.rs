@@ -11,7 +11,7 @@ pub trait Scalar: Clone {
     /// numerator / denominator; the denominator is not zero.
     fn ratio(numerator: u128, denominator: u128) -> Self;
     /// The sum of all.
-    fn sum(terms: Vec<Self>) -> Self;
+    fn sum(terms: impl Iterator<Item = Self>) -> Self;
     /// How they compare.
     fn compare(&self, other: &Self) -> Ordering;
     /// As a double.
@@ -24,8 +24,8 @@ impl Scalar for f64 {
         numerator as f64 / denominator as f64
     }
 
-    fn sum(terms: Vec<f64>) -> f64 {
-        terms.iter().fold(0.0, |sum, term| sum + term)
+    fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+        terms.fold(0.0, |sum, term| sum + term)
     }
 
     fn compare(&self, other: &f64) -> Ordering {
@@ -42,8 +42,8 @@ impl Scalar for BigRational {
         BigRational::new(numerator.into(), denominator.into())
     }
 
-    fn sum(terms: Vec<BigRational>) -> BigRational {
-        terms.into_iter().fold(BigRational::zero(), |sum, term| sum + term)
+    fn sum(terms: impl Iterator<Item = BigRational>) -> BigRational {
+        terms.fold(BigRational::zero(), |sum, term| sum + term)
     }
 
     fn compare(&self, other: &BigRational) -> Ordering {
@@ -76,7 +76,8 @@ impl Scalar for Quotient {
     }
 
     /// Adds neighbours, then neighbouring sums, and so on: the numbers multiplied are of equal length.
-    fn sum(mut terms: Vec<Quotient>) -> Quotient {
+    fn sum(terms: impl Iterator<Item = Quotient>) -> Quotient {
+        let mut terms: Vec<Quotient> = terms.collect();
         while terms.len() > 1 {
             terms = terms
                 .chunks(2)

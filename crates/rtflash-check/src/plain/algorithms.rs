@@ -4,24 +4,24 @@ use std::cmp::Ordering;
 
 use rtflash_model::{Cluster, TaskSet};
 
-use super::{PlainOutcome, PlainUnplaced, feasible, utilization};
+use super::{PlainOutcome, PlainUnplaced, Problem, feasible, utilization_of};
 use crate::equations::Equations;
 use crate::scalar::Scalar;
 
 /// Clustering-BFD: Algorithm 1, with the decisions on order and ties.
 pub fn clustering_bfd<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(set, equations, true)
+    best_fit(&Problem::new(set, equations), true)
 }
 
 /// One cluster for each chip, best fit, no merging.
 pub fn full_isolation<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(set, equations, false)
+    best_fit(&Problem::new(set, equations), false)
 }
 
 /// All tasks in one cluster of all chips.
 pub fn global<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
     let cluster = Cluster { chips: (0..set.device().chips()).collect(), tasks: (0..set.tasks().len()).collect() };
-    fixed(set, equations, vec![cluster])
+    fixed(&Problem::new(set, equations), vec![cluster])
 }
 
 /// One cluster for each task, chips shared equally.
@@ -37,25 +37,25 @@ pub fn equal_split<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutco
     for task in 0..tasks {
         clusters[task % count].tasks.push(task);
     }
-    fixed(set, equations, clusters)
+    fixed(&Problem::new(set, equations), clusters)
 }
 
 /// Positions of the tasks by non-increasing U_i(1), ties by position (line 5).
-fn order<S: Scalar>(set: &TaskSet, equations: Equations) -> Vec<usize> {
-    let alone: Vec<S> = set.tasks().iter().map(|task| S::sum(equations.utilizations(set.device(), task, 1))).collect();
+fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<usize> {
+    let alone: Vec<S> = problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
     let mut order: Vec<usize> = (0..alone.len()).collect();
     order.sort_by(|&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
     order
 }
 
-fn best_fit<S: Scalar>(set: &TaskSet, equations: Equations, merging: bool) -> PlainOutcome<S> {
+fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> {
     let mut clusters: Vec<Cluster> =
-        (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
-    let order = order::<S>(set, equations);
+        (0..problem.set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
+    let order = order::<S>(problem);
     for &task in &order {
         loop {
             // Lines 7 and 17: the feasible cluster with the highest U, lowest position first.
-            let with: Vec<S> = clusters.iter().map(|cluster| joined(set, equations, cluster, task)).collect();
+            let with: Vec<S> = clusters.iter().map(|cluster| joined(problem, cluster, task)).collect();
             let mut best: Option<usize> = None;
             for position in 0..with.len() {
                 if feasible(&with[position])
@@ -71,27 +71,26 @@ fn best_fit<S: Scalar>(set: &TaskSet, equations: Equations, merging: bool) -> Pl
             if !merging || clusters.len() == 1 {
                 return stuck(clusters, &with, task);
             }
-            merge::<S>(set, equations, &mut clusters);
+            merge::<S>(problem, &mut clusters);
         }
     }
     // Decision 5: a merge may have made an infeasible cluster.
-    let failing = clusters.iter().position(|cluster| !feasible(&total::<S>(set, equations, cluster)));
+    let failing = clusters.iter().position(|cluster| !feasible(&total::<S>(problem, cluster)));
     let unplaced = failing.map(|cluster| PlainUnplaced {
         task: order.iter().copied().rfind(|task| clusters[cluster].tasks.contains(task)).unwrap_or(0),
-        best_utilization: total(set, equations, &clusters[cluster]),
+        best_utilization: total(problem, &clusters[cluster]),
         cluster,
     });
     clusters.iter_mut().for_each(|cluster| cluster.tasks.sort_unstable());
     PlainOutcome { clusters, schedulable: unplaced.is_none(), unplaced }
 }
 
-fn total<S: Scalar>(set: &TaskSet, equations: Equations, cluster: &Cluster) -> S {
-    utilization(set, equations, &cluster.tasks, cluster.size())
+fn total<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster) -> S {
+    utilization_of(problem, cluster.tasks.iter().copied(), cluster.size())
 }
 
-fn joined<S: Scalar>(set: &TaskSet, equations: Equations, cluster: &Cluster, task: usize) -> S {
-    let tasks: Vec<usize> = cluster.tasks.iter().copied().chain([task]).collect();
-    utilization(set, equations, &tasks, cluster.size())
+fn joined<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster, task: usize) -> S {
+    utilization_of(problem, cluster.tasks.iter().copied().chain([task]), cluster.size())
 }
 
 fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: usize) -> PlainOutcome<S> {
@@ -106,11 +105,13 @@ fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: usize) -> PlainOut
 }
 
 /// Lines 12 to 14: every pair is tried.
-fn merge<S: Scalar>(set: &TaskSet, equations: Equations, clusters: &mut Vec<Cluster>) {
+fn merge<S: Scalar>(problem: &Problem<'_>, clusters: &mut Vec<Cluster>) {
     let mut best: Option<(usize, usize, S)> = None;
     for lower in 0..clusters.len() {
         for upper in lower + 1..clusters.len() {
-            let merged: S = total(set, equations, &union(&clusters[lower], &clusters[upper]));
+            let (a, b) = (&clusters[lower], &clusters[upper]);
+            let tasks = a.tasks.iter().chain(&b.tasks).copied();
+            let merged: S = utilization_of(problem, tasks, a.size() + b.size());
             if best.as_ref().is_none_or(|(_, _, least)| merged.compare(least) == Ordering::Less) {
                 best = Some((lower, upper, merged));
             }
@@ -129,18 +130,18 @@ fn union(a: &Cluster, b: &Cluster) -> Cluster {
 }
 
 /// The verdict on clusters that do not depend on the test.
-fn fixed<S: Scalar>(set: &TaskSet, equations: Equations, clusters: Vec<Cluster>) -> PlainOutcome<S> {
-    let order = order::<S>(set, equations);
+fn fixed<S: Scalar>(problem: &Problem<'_>, clusters: Vec<Cluster>) -> PlainOutcome<S> {
+    let order = order::<S>(problem);
     let mut unplaced = None;
     for (position, cluster) in clusters.iter().enumerate() {
-        let best_utilization: S = total(set, equations, cluster);
+        let best_utilization: S = total(problem, cluster);
         if feasible(&best_utilization) {
             continue;
         }
         let mut joined = Cluster { chips: cluster.chips.clone(), tasks: vec![] };
         for task in order.into_iter().filter(|task| cluster.tasks.contains(task)) {
             joined.tasks.push(task);
-            if !feasible(&total::<S>(set, equations, &joined)) {
+            if !feasible(&total::<S>(problem, &joined)) {
                 unplaced = Some(PlainUnplaced { task, best_utilization, cluster: position });
                 break;
             }

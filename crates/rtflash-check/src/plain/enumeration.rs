@@ -52,7 +52,7 @@ fn sizes<S: Scalar>(
     best: &mut Option<Optimum<S>>,
 ) {
     let Some(block) = blocks.get(chosen.len()) else {
-        let cost = S::sum(costs.clone());
+        let cost = S::sum(costs.iter().cloned());
         if best.as_ref().is_none_or(|best| cost.compare(&best.cost).is_lt()) {
             let clusters = chosen.iter().copied().zip(blocks.iter().cloned()).collect();
             *best = Some(Optimum { cost, clusters });
@@ -63,7 +63,7 @@ fn sizes<S: Scalar>(
         let total: S = utilization(set, equations, block, size);
         if feasible(&total) {
             chosen.push(size);
-            costs.push(S::sum(vec![S::ratio(u128::from(size) - 1, 1), total]));
+            costs.push(S::sum([S::ratio(u128::from(size) - 1, 1), total].into_iter()));
             sizes(set, equations, blocks, chips - size, chosen, costs, best);
             chosen.pop();
             costs.pop();

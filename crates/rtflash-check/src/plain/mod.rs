@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::{Cluster, TaskSet};
 
-use crate::equations::{Equations, blocking};
+use crate::equations::{Equations, Theory};
 use crate::scalar::Scalar;
 
 pub use algorithms::{clustering_bfd, equal_split, full_isolation, global};
@@ -35,12 +35,29 @@ pub struct PlainUnplaced<S> {
     pub cluster: usize,
 }
 
+/// A task set and the equations to judge it by.
+#[derive(Clone, Copy)]
+struct Problem<'a> {
+    set: &'a TaskSet,
+    theory: Theory<'a>,
+}
+
+impl<'a> Problem<'a> {
+    fn new(set: &'a TaskSet, equations: Equations) -> Problem<'a> {
+        Problem { set, theory: Theory::new(equations, set.device()) }
+    }
+}
+
 /// U(φ), Eq. (IV.9), of these tasks in a cluster of `size` chips.
 pub fn utilization<S: Scalar>(set: &TaskSet, equations: Equations, tasks: &[usize], size: u32) -> S {
-    let members = || tasks.iter().map(|&task| &set.tasks()[task]);
-    let mut terms: Vec<S> = members().flat_map(|task| equations.utilizations(set.device(), task, size)).collect();
-    terms.extend(members().filter_map(|task| blocking(set.device(), task, size)).max_by(S::compare));
-    S::sum(terms)
+    utilization_of(&Problem::new(set, equations), tasks.iter().copied(), size)
+}
+
+fn utilization_of<S: Scalar>(problem: &Problem<'_>, tasks: impl Iterator<Item = usize> + Clone, size: u32) -> S {
+    let members = tasks.map(|task| &problem.set.tasks()[task]);
+    let terms = members.clone().flat_map(|task| problem.theory.utilizations(task, size));
+    let blocking = members.filter_map(|task| problem.theory.blocking(task, size)).max_by(S::compare);
+    S::sum(terms.chain(blocking))
 }
 
 /// Whether U(φ) ≤ 1.
