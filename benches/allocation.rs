@@ -10,26 +10,26 @@ use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash::check::Equations;
 use rtflash::check::plain;
 use rtflash::model::generate::{Generator, SetOptions, SetSpec, Utilization};
-use rtflash::model::{Device, DeviceSpec, TaskSet};
+use rtflash::model::{Allocation, Device, DeviceSpec, TaskSet, read_task_set, write_task_set};
+
+fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
+    let page_costs = analysis.page_costs(&device);
+    let spec = SetSpec { device, tasks, generator: Generator::UUniFast, page_costs, write_heavy: None, seed: 1 };
+    SetOptions::new(spec).expect("options")
+}
+
+fn draw(options: &SetOptions, analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
+    let utilization = Utilization::from_billionths(tenths * 100_000_000).expect("a utilization");
+    options.draw(utilization, index, |device, task| fits_alone(analysis, device, task)).expect("a set")
+}
 
 /// `each` sets at each of the utilizations 0.1, 0.2 … 4.0.
 fn sets(chips: u32, tasks: u32, analysis: &dyn Analysis, each: u64) -> Vec<TaskSet> {
-    let profile = Device::profile("dgist-2021").expect("the profile").spec();
-    let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
-    let spec = SetSpec {
-        device,
-        tasks,
-        generator: Generator::UUniFast,
-        page_costs: analysis.page_costs(&device),
-        write_heavy: None,
-        seed: 1,
-    };
-    let options = SetOptions::new(spec).expect("options");
-    let points = (1..=40).map(|tenths| Utilization::from_billionths(tenths * 100_000_000).expect("a utilization"));
-    let draw = |utilization, index| {
-        options.draw(utilization, index, |device, task| fits_alone(analysis, device, task)).expect("a set")
-    };
-    points.flat_map(|utilization| (0..each).map(move |index| (utilization, index))).map(|(u, i)| draw(u, i)).collect()
+    let options = options(chips, tasks, analysis);
+    let numbers = (1..=40).flat_map(|tenths| (0..each).map(move |index| (tenths, index)));
+    numbers.map(|(tenths, index)| draw(&options, analysis, tenths, index)).collect()
 }
 
 fn clustering_bfd(criterion: &mut Criterion) {
@@ -65,5 +65,21 @@ fn exact(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, clustering_bfd, exact);
+/// From the text of a file to an allocation: 10,000 tasks on 4,096 chips, at utilization 1000.
+fn large_file(criterion: &mut Criterion) {
+    let set = draw(&options(4096, 10_000, &Thesis), &Thesis, 10_000, 0);
+    let text = write_task_set(&set, None);
+    let mut group = criterion.benchmark_group("10000 tasks on 4096 chips, thesis");
+    group.sample_size(10);
+    group.bench_function("from file to answer", |bencher| {
+        bencher.iter(|| {
+            let file = read_task_set(&text).expect("a task set");
+            let outcome = ClusteringBfd.allocate(&file.set, &Thesis);
+            black_box(outcome.allocation().map(Allocation::clusters))
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, clustering_bfd, exact, large_file);
 criterion_main!(benches);
