@@ -41,5 +41,5 @@ fn the_task_set_shown_is_one() {
     let readme = readme();
     let start = readme.find("```json\n").expect("a task set") + 8;
     let end = start + readme[start..].find("```").expect("its end");
-    assert_eq!(rtflash_with_input(&["alloc", "-"], readme[start..end].as_bytes()).status, 0);
+    assert_eq!(rtflash_with_input(&["alloc", "-"], &readme.as_bytes()[start..end]).status, 0);
 }

@@ -29,7 +29,6 @@ impl Fraction {
     }
 
     /// The nearest double, to a few units in the last place.
-    #[allow(clippy::cast_precision_loss)]
     pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }

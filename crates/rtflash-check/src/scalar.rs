@@ -19,7 +19,6 @@ pub trait Scalar: Clone {
 }
 
 impl Scalar for f64 {
-    #[allow(clippy::cast_precision_loss)]
     fn ratio(numerator: u128, denominator: u128) -> f64 {
         numerator as f64 / denominator as f64
     }

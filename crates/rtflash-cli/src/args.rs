@@ -67,13 +67,20 @@ pub enum Format {
 pub struct AllocArgs {
     /// Task set, or a stream of them (JSON Lines); `-` for standard input
     pub file: PathBuf,
-    /// Which algorithm divides the chips
-    #[arg(long, default_value = "clustering-bfd", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
-    pub algorithm: String,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+/// `--algorithm`.
+#[derive(Debug, Args)]
+pub struct AlgorithmArg {
+    /// Which algorithm divides the chips
+    #[arg(long, default_value = "clustering-bfd", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
+    pub algorithm: String,
 }
 
 /// `--analysis`.
@@ -115,9 +122,8 @@ pub struct ExplainArgs {
     /// The allocation to explain; without it, the one that the algorithm finds
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
-    /// Which algorithm divides the chips
-    #[arg(long, default_value = "clustering-bfd", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
-    pub algorithm: String,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]

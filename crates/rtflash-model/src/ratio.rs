@@ -103,7 +103,6 @@ impl LogicalRatio {
     }
 
     /// The nearest double, for reports and plots.
-    #[allow(clippy::cast_precision_loss)]
     pub fn to_f64(self) -> f64 {
         self.scaled as f64 / 10f64.powi(38)
     }

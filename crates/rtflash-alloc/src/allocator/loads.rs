@@ -66,7 +66,6 @@ impl Share {
 /// The most by which the double `total` of so many tasks may be off. Each term goes through fewer than 12 roundings of 2⁻⁵³
 /// relative, and the sum through one more for each task; this is more than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {
-    #[allow(clippy::cast_precision_loss)]
     let roundings = (tasks + 16) as f64;
     total * roundings * f64::EPSILON
 }
@@ -92,7 +91,6 @@ pub(super) struct Loads<'a> {
     reclaimed_per_chip: u64,
 }
 
-#[allow(clippy::cast_precision_loss)]
 impl<'a> Loads<'a> {
     pub fn new(set: &'a TaskSet, analysis: &'a dyn Analysis) -> Loads<'a> {
         let device = set.device();

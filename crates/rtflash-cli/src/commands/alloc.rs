@@ -24,7 +24,7 @@ struct Plan {
 /// Carries the command out.
 pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
     let plan = Plan {
-        allocator: allocator(&args.algorithm)?,
+        allocator: allocator(&args.algorithm.algorithm)?,
         analysis: analysis(&args.analysis.analysis)?,
         format: args.format.format,
     };

@@ -19,7 +19,7 @@ use crate::{Failure, output};
 /// Carries the command out. The exit status is the verdict on the allocation explained.
 pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let analysis = analysis(&args.analysis.analysis)?;
-    let allocator = allocator(&args.algorithm)?;
+    let allocator = allocator(&args.algorithm.algorithm)?;
     let given = args.allocation.as_deref().map(read).transpose()?;
     let format = args.format.format;
     Batch { separate: false }.run(Source::open(&args.file)?, |file, _| {

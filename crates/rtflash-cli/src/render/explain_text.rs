@@ -79,9 +79,7 @@ pub fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster:
 }
 
 fn share_of(time: Span, period: f64) -> f64 {
-    #[allow(clippy::cast_precision_loss)]
-    let time = time.as_ns() as f64;
-    time / period
+    time.as_ns() as f64 / period
 }
 
 fn row(task: &str, term: &str, how: String, value: String) -> Vec<String> {
@@ -196,18 +194,12 @@ fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
                 "  job {name}: C_j = {} with B = {} (IV.12), due {} after it arrives at an idle server (IV.11)\n",
                 grant.execution,
                 grant.gc_passes,
-                time(instant(grant.deadline))
+                time(grant.deadline.as_ns() as f64)
             ),
             None => format!("  job {name}: would take 2^63 ns or more\n"),
         }
     };
     set.jobs().iter().map(line).collect()
-}
-
-fn instant(instant: Instant) -> f64 {
-    #[allow(clippy::cast_precision_loss)]
-    let nanoseconds = instant.as_ns() as f64;
-    nanoseconds
 }
 
 /// What each task takes of the smallest and the largest cluster, by itself.

@@ -202,7 +202,6 @@ fn request(stream: &mut Stream, utilization: f64, page_cost: Span, page_cost_bou
 }
 
 /// The nearest double: exact for all but page costs above 2⁵³ ns (104 days).
-#[allow(clippy::cast_precision_loss)]
 fn float(number: u64) -> f64 {
     number as f64
 }

@@ -17,7 +17,6 @@ impl Stream {
     }
 
     /// Uniform in [0, 1): a multiple of 2⁻⁵³.
-    #[allow(clippy::cast_precision_loss)]
     pub(super) fn unit(&mut self) -> f64 {
         // 53 bits are exact in a double.
         (self.0.next_u64() >> 11) as f64 * ULP

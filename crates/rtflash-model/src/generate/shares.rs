@@ -91,7 +91,6 @@ impl Shares {
 }
 
 /// So many billionths as a double, rounded once.
-#[allow(clippy::cast_precision_loss)]
 fn in_units(billionths: u64) -> f64 {
     billionths as f64 / ONE as f64
 }
@@ -186,7 +185,6 @@ fn small(number: u64) -> u32 {
 }
 
 /// A number of tasks; at most `MAX_TASKS`, so it is exact.
-#[allow(clippy::cast_precision_loss)]
 fn count(tasks: usize) -> f64 {
     tasks as f64
 }

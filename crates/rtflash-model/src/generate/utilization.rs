@@ -65,7 +65,6 @@ impl Utilization {
     }
 
     /// The nearest double: below 2⁵³ billionths, one division rounds once.
-    #[allow(clippy::cast_precision_loss)]
     pub fn to_f64(self) -> f64 {
         self.billionths as f64 / SCALE as f64
     }

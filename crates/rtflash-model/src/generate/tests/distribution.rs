@@ -31,7 +31,6 @@ fn sorted(sample: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     values
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn part(count: usize, of: usize) -> f64 {
     count as f64 / of as f64
 }

@@ -22,7 +22,6 @@ pub(super) fn draw(spec: SetSpec, utilization: &str, index: u64) -> TaskSet {
 }
 
 /// Utilization of each task in reads and writes, as the pages and periods have it.
-#[allow(clippy::cast_precision_loss)]
 fn achieved(spec: &SetSpec, set: &TaskSet) -> Vec<(f64, f64)> {
     let of = |request: Option<crate::Request>, cost: Span| {
         let request = request.unwrap();
