@@ -17,6 +17,18 @@
 //! | τ_i = [(r, T^r), (w, T^w)] | [`Task`] of two [`Request`]s | |
 //! | J_j = (r_j, w_j) | [`Job`] | |
 //! | φ, Φ and Λ | [`Cluster`], [`Allocation`] | |
+//!
+//! ```
+//! use rtflash_model::{Device, Request, Span, Task, TaskSet, read_task_set, write_task_set};
+//!
+//! let device = Device::profile("dgist-2021").ok_or("no such device")?;
+//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)) };
+//! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
+//! let line = write_task_set(&set, None);
+//! assert_eq!(line, r#"{"device":"dgist-2021","tasks":[{"name":"camera","write":{"pages":24,"period":"30ms"}}]}"#);
+//! assert_eq!(read_task_set(&line).map_err(|wrong| wrong.to_string())?.set, set);
+//! # Ok::<(), String>(())
+//! ```
 
 mod allocation;
 mod device;

@@ -93,10 +93,8 @@ fn of_many_faults_some_are_shown() {
 #[test]
 fn a_huge_line_is_cut() {
     let text = format!("{{\"device\": \"{}\", \"tasks\": 3}}", "µ\u{7}".repeat(30_000_000));
-    let start = std::time::Instant::now();
     let shown = render("f", &text, 1, 1, &read_task_set(&text).unwrap_err(), false);
     assert!(shown.len() < 5000 && shown.contains("error: "), "{}", shown.len());
-    assert!(start.elapsed().as_secs() < 20);
 }
 
 proptest! {

@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::GOOD;
@@ -125,8 +123,7 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn ten_thousand_faults_take_no_time() {
-    let start = Instant::now();
+fn ten_thousand_faults_are_all_told() {
     for task in ["{}", r#"{"name": "a"}"#, r#"{"name": "aaaaaaaaaaaaaaaaaaaa", "raed": 1}"#, "5"] {
         let tasks = vec![task; 10_000].join(",");
         let text = format!(r#"{{"device": "dgist-2021", "tasks": [{tasks}]}}"#);
@@ -135,27 +132,4 @@ fn ten_thousand_faults_take_no_time() {
     let names: Vec<String> = (0..10_000).map(|n| format!("\"name-{n}-of-a-task\"")).collect();
     let allocation = format!(r#"{{"clusters": [{{"chips": [0], "tasks": [{}]}}]}}"#, names.join(","));
     assert!(read_allocation(&allocation, &set()).is_err());
-    assert!(start.elapsed() < Duration::from_secs(20));
-}
-
-/// `cargo test --release -p rtflash-model -- --ignored --nocapture speed` prints how long reading takes.
-#[test]
-#[ignore = "measures"]
-fn speed() {
-    let small = crate::file::write_task_set(&set(), None);
-    let task = r#"{"name":"task-N","read":{"pages":40,"period":"36ms"},"write":{"pages":24,"period":"30ms"}}"#;
-    let tasks = |count: usize| (0..count).map(|n| task.replace('N', &n.to_string())).collect::<Vec<_>>().join(",");
-    let file = |count| format!(r#"{{"device":"dgist-2021","tasks":[{}]}}"#, tasks(count));
-    for (text, times) in [(small, 100_000), (file(10), 100_000), (file(10_000), 20)] {
-        let start = Instant::now();
-        for _ in 0..times {
-            assert!(read_task_set(std::hint::black_box(&text)).is_ok());
-        }
-        println!("{} bytes: {:?}", text.len(), start.elapsed() / times);
-    }
-    let stream = format!("{}\n", file(10)).repeat(20_000);
-    let start = Instant::now();
-    let mut frames = crate::file::Frames::new(stream.as_bytes());
-    let count: usize = std::iter::from_fn(|| frames.next_batch().unwrap()).map(|batch| batch.len()).sum();
-    println!("{count} frames of {} bytes: {:?}", stream.len(), start.elapsed());
 }
