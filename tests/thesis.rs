@@ -13,8 +13,6 @@ fn alloc(file: &str, algorithm: &str) -> (i32, Value) {
 /// Chips and tasks of each cluster.
 fn layout(answer: &Value) -> Vec<(usize, Vec<&str>)> {
     let clusters = answer["clusters"].as_array().expect("clusters");
-    let tasks = |cluster: &'_ Value| cluster["tasks"].as_array().expect("tasks").len();
-    assert!(clusters.iter().all(|cluster| tasks(cluster) < 100));
     clusters
         .iter()
         .map(|cluster| {
