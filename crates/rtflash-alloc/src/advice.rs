@@ -28,7 +28,7 @@ pub struct MoreChips {
 /// Tasks times chips up to which every number of chips is tried.
 const THOROUGH: u64 = 20_000;
 /// Tasks times chips above which nothing is tried: each trial would take longer than a person waits.
-const TOO_LARGE: u64 = 4_000_000;
+const TOO_LARGE: u64 = 1_000_000;
 
 /// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the device.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
@@ -127,4 +127,44 @@ pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
         |task: &Task| Some(Task { name: task.name.clone(), read: request(task.read)?, write: request(task.write)? });
     let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
     TaskSet::new(*set.device(), tasks, vec![]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::{ClusteringBfd, FullIsolation, Global};
+    use crate::analysis::Thesis;
+
+    fn set(chips: u32, writers: usize) -> TaskSet {
+        let spec = Device::profile("dgist-2021").unwrap().spec();
+        let device = Device::new(DeviceSpec { chips, ..spec }).unwrap();
+        let writer =
+            |index| Task { name: format!("w{index}"), read: None, write: Request::new(24, Span::from_us(30_000)) };
+        TaskSet::new(device, (0..writers).map(writer).collect(), vec![]).unwrap()
+    }
+
+    /// What is advised passes, and one step less does not.
+    #[test]
+    fn advice_is_true_and_tight() {
+        for allocator in [&ClusteringBfd as &dyn Allocator, &FullIsolation, &Global] {
+            let set = set(3, 3);
+            let passes = |set: Option<TaskSet>| allocator.allocate(&set.unwrap(), &Thesis).is_schedulable().unwrap();
+            assert!(!passes(Some(set.clone())));
+            let advice = advise(&set, allocator, &Thesis);
+            if let Some(more) = advice.chips {
+                assert!(more.fewest && passes(with_device(&set, |spec| DeviceSpec { chips: more.chips, ..spec })));
+                assert!(!passes(with_device(&set, |spec| DeviceSpec { chips: more.chips - 1, ..spec })));
+            }
+            if let Some(ratio) = advice.logical_ratio {
+                assert!(passes(with_device(&set, |spec| DeviceSpec { logical_ratio: ratio, ..spec })));
+                let next = LogicalRatio::for_valid_pages(u32::try_from(ratio.ceil_of(256)).unwrap() + 1, 256).unwrap();
+                assert!(!passes(with_device(&set, |spec| DeviceSpec { logical_ratio: next, ..spec })));
+            }
+            let permille = advice.load_permille.unwrap();
+            assert!(passes(scaled(&set, permille)) && !passes(scaled(&set, permille + 1)));
+        }
+        // More chips help the algorithms that use them, and only those.
+        assert!(advise(&set(3, 3), &ClusteringBfd, &Thesis).chips.is_some());
+        assert_eq!(advise(&set(3, 3), &FullIsolation, &Thesis).chips, None);
+    }
 }
