@@ -35,6 +35,7 @@ mod device;
 mod file;
 pub mod generate;
 mod invalid;
+pub mod random;
 mod ratio;
 mod task;
 mod time;

@@ -38,6 +38,17 @@ impl Span {
         Span::from_ns(self.0 + other.0)
     }
 
+    /// The sum, or the longest span there is.
+    pub const fn saturating_add(self, other: Span) -> Span {
+        let sum = self.0 + other.0;
+        Span(if sum < TIME_LIMIT_NS { sum } else { TIME_LIMIT_NS - 1 })
+    }
+
+    /// What is left of this one behind the other; zero where the other is longer.
+    pub const fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+
     /// `times` such lengths one after another, or `None` at 2⁶³ nanoseconds and above.
     pub const fn checked_mul(self, times: u64) -> Option<Span> {
         match self.0.checked_mul(times) {
@@ -59,6 +70,20 @@ impl Instant {
     /// Nanoseconds since the start.
     pub const fn as_ns(self) -> u64 {
         self.0
+    }
+
+    /// The last point there is, 2⁶³ − 1 ns.
+    pub const END: Instant = Instant(TIME_LIMIT_NS - 1);
+
+    /// The point `span` later, or the last one.
+    pub const fn saturating_add(self, span: Span) -> Instant {
+        let sum = self.0 + span.0;
+        Instant(if sum < TIME_LIMIT_NS { sum } else { TIME_LIMIT_NS - 1 })
+    }
+
+    /// The time from `earlier` to this point; zero where `earlier` is not earlier.
+    pub const fn since(self, earlier: Instant) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
     }
 
     /// The point `span` later, or `None` at 2⁶³ nanoseconds and above.

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::options::{Generator, MAX_TASKS, SetOptions, SetSpec};
-use super::random::Stream;
 use super::shares::Shares;
 use super::utilization::Utilization;
 use crate::device::Device;
+use crate::random::Stream;
 use crate::task::{Request, Task, TaskSet};
 use crate::time::{Span, TIME_LIMIT_NS};
 

@@ -16,7 +16,6 @@
 
 mod draw;
 mod options;
-mod random;
 mod range;
 mod shares;
 #[cfg(test)]

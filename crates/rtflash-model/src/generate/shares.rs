@@ -1,8 +1,8 @@
 //! Dividing the total utilization among the tasks: U_1 … U_n.
 
 use super::options::Generator;
-use super::random::Stream;
 use super::utilization::Utilization;
+use crate::random::Stream;
 
 /// One in billionths.
 const ONE: u64 = 1_000_000_000;

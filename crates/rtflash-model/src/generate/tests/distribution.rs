@@ -1,8 +1,8 @@
 //! The distribution of the shares, by Kolmogorov-Smirnov tests on fixed seeds: what passes once passes always.
 
 use crate::generate::Generator;
-use crate::generate::random::Stream;
 use crate::generate::shares::{Method, Shares};
+use crate::random::Stream;
 
 const DRAWS: usize = 20_000;
 /// √m·D stays below this with a probability of 99.9 % (Kolmogorov's limit).

@@ -1,4 +1,4 @@
-//! The random stream of one set.
+//! Random numbers that every machine and every version of every library draws alike.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -6,18 +6,27 @@ use chacha20::rand_core::{Rng, SeedableRng};
 /// 2⁻⁵³.
 const ULP: f64 = 1.0 / (1u64 << 53) as f64;
 
-/// Random numbers that are the same on every machine and under every version of every library: the key stream of ChaCha8 as
-/// 64-bit words, and two ways to use one, both spelled out here.
-pub(super) struct Stream(ChaCha8Rng);
+/// The key stream of ChaCha8 as 64-bit words, and two ways to use one, both spelled out here. What it draws depends on its key alone.
+#[derive(Debug)]
+pub struct Stream(ChaCha8Rng);
 
 impl Stream {
     /// The stream of this key.
-    pub(super) fn new(key: [u8; 32]) -> Stream {
+    pub fn new(key: [u8; 32]) -> Stream {
         Stream(ChaCha8Rng::from_seed(key))
     }
 
+    /// The stream numbered `(domain, index)` of a seed: streams of different numbers have nothing to do with each other.
+    pub fn numbered(seed: u64, domain: &[u8; 8], index: u64) -> Stream {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(domain);
+        key[16..24].copy_from_slice(&index.to_le_bytes());
+        Stream::new(key)
+    }
+
     /// Uniform in [0, 1): a multiple of 2⁻⁵³.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         // 53 bits are exact in a double.
         (self.0.next_u64() >> 11) as f64 * ULP
     }
@@ -25,7 +34,7 @@ impl Stream {
     /// Uniform in 0..`bound`, exactly: the high word of word · bound, refused where the low word is below 2⁶⁴ mod bound
     /// (D. Lemire, "Fast random integer generation in an interval", 2019). Zero for the bound zero.
     #[allow(clippy::cast_possible_truncation)]
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
             // The two words of the product, cut off on purpose.

@@ -1,0 +1,86 @@
+//! What a checker has seen: the worst of all, against its bound.
+
+use rtflash_model::Instant;
+
+use crate::trace::JobId;
+
+/// Where and when something was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// When.
+    pub at: Instant,
+    /// For which job.
+    pub job: Option<JobId>,
+    /// In which cluster.
+    pub cluster: Option<u32>,
+    /// On which chip.
+    pub chip: Option<u32>,
+}
+
+/// The observation that is furthest above its bound, or nearest below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worst {
+    /// What was promised for this very observation.
+    pub bound: u64,
+    /// What was seen.
+    pub observed: u64,
+    /// Where and when.
+    pub place: Place,
+}
+
+impl Worst {
+    /// By how much the bound is broken; at most zero where it holds.
+    fn excess(&self) -> i128 {
+        i128::from(self.observed) - i128::from(self.bound)
+    }
+}
+
+/// Keeps the worst observation and counts those above their bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gauge {
+    worst: Option<Worst>,
+    violations: u64,
+}
+
+impl Gauge {
+    /// Notes an observation.
+    #[inline]
+    pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
+        if observed > bound {
+            self.violations += 1;
+        }
+        let known = self.worst.map(|worst| (worst.observed, worst.bound));
+        // observed − bound > worst's, without leaving 64 bits: all are below 2⁶³.
+        let worse = known.is_none_or(|(seen, promised)| observed + promised > seen + bound);
+        if worse {
+            self.worst = Some(Worst { bound, observed, place: place() });
+        }
+    }
+
+    /// The worst observation; `None` where there was none.
+    pub fn worst(&self) -> Option<Worst> {
+        self.worst
+    }
+
+    /// How many observations were above their bounds.
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+
+    /// Whether none was.
+    pub fn holds(&self) -> bool {
+        self.violations == 0
+    }
+
+    /// Both together. Among equals the earlier one counts as the worst.
+    pub(crate) fn merge(&mut self, other: &Gauge) {
+        self.violations += other.violations;
+        self.worst = match (self.worst, other.worst) {
+            (Some(a), Some(b)) => {
+                let key = |worst: &Worst| (-worst.excess(), worst.place.at, worst.place.cluster);
+                Some(if key(&b) < key(&a) { b } else { a })
+            }
+            (a, b) => a.or(b),
+        };
+    }
+}

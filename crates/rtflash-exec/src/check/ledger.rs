@@ -1,0 +1,104 @@
+//! Jobs released and not complete, as the events tell of them.
+
+use std::collections::VecDeque;
+
+use rtflash_model::{Instant, Span};
+
+use crate::trace::{JobId, Kind, Release};
+
+/// A pending job.
+#[derive(Debug, Clone)]
+pub(crate) struct Pending {
+    pub(crate) release: Release,
+    /// Time that its own pages have taken.
+    pub(crate) service: u64,
+    /// Its own pages so far.
+    pub(crate) pages: u64,
+    /// When its last erase ended.
+    pub(crate) gc_end: Instant,
+    pub(crate) starved: bool,
+    /// Whether it ever was starved.
+    pub(crate) was_starved: bool,
+    /// Operations of later deadlines that were under way at its release, by chip: what was left of them.
+    pub(crate) blockers: Vec<(u32, Span)>,
+}
+
+impl Pending {
+    /// The deadline, the end of time for a job without one.
+    pub(crate) fn deadline(&self) -> u64 {
+        self.release.deadline.map_or(u64::MAX, Instant::as_ns)
+    }
+}
+
+/// The jobs of one source, in order of release; complete ones leave holes until those before them are complete too.
+#[derive(Debug, Default)]
+struct Line {
+    next: u64,
+    jobs: VecDeque<(u64, Option<Pending>)>,
+}
+
+impl Line {
+    #[inline]
+    fn find(&mut self, index: u64) -> Option<&mut Option<Pending>> {
+        let at = match self.jobs.front() {
+            Some(&(first, _)) if first == index => 0,
+            _ => self.jobs.binary_search_by_key(&index, |&(index, _)| index).ok()?,
+        };
+        self.jobs.get_mut(at).map(|(_, job)| job)
+    }
+}
+
+/// All pending jobs.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    lines: Vec<Line>,
+}
+
+impl Ledger {
+    pub(crate) fn new(sources: usize) -> Ledger {
+        Ledger { lines: (0..sources).map(|_| Line::default()).collect() }
+    }
+
+    /// A job is released. `false` where it is not the next one of its source. Of a job stream some may be left out: its jobs are
+    /// divided between the clusters.
+    pub(crate) fn release(&mut self, release: &Release) -> bool {
+        let Some(line) = self.lines.get_mut(release.job.source as usize) else { return false };
+        let index = release.job.index;
+        if index < line.next || (index > line.next && release.kind != Kind::Server) {
+            return false;
+        }
+        line.next = index.saturating_add(1);
+        let pending = Pending {
+            release: *release,
+            service: 0,
+            pages: 0,
+            gc_end: release.at,
+            starved: false,
+            was_starved: false,
+            blockers: Vec::new(),
+        };
+        line.jobs.push_back((index, Some(pending)));
+        true
+    }
+
+    /// A pending job.
+    #[inline]
+    pub(crate) fn get(&mut self, job: JobId) -> Option<&mut Pending> {
+        self.lines.get_mut(job.source as usize)?.find(job.index)?.as_mut()
+    }
+
+    /// A job is complete. `None` where it was not pending.
+    pub(crate) fn complete(&mut self, job: JobId) -> Option<Pending> {
+        let line = self.lines.get_mut(job.source as usize)?;
+        let pending = line.find(job.index)?.take();
+        while let Some((_, None)) = line.jobs.front() {
+            line.jobs.pop_front();
+        }
+        pending
+    }
+
+    /// All that are pending.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = &Pending> {
+        self.lines.iter().flat_map(|line| line.jobs.iter().filter_map(|(_, job)| job.as_ref()))
+    }
+}

@@ -1,0 +1,327 @@
+//! Observers that judge: each sees only the events of a run, guards one assumption, and keeps the worst that it has seen.
+//!
+//! They know the plan (what was promised) and not the machine: a recorded trace is judged by the same checkers.
+
+mod flash;
+mod gauge;
+mod ledger;
+mod order;
+mod timing;
+
+use rtflash_model::Instant;
+
+pub use gauge::{Gauge, Place, Worst};
+
+use crate::options::Dispatch;
+use crate::plan::Plan;
+use crate::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
+use ledger::Ledger;
+use order::{ParallelEdf, SerialEdf, UnderWay};
+use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, place};
+
+/// What a bound is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Pages.
+    Pages,
+    /// Occurrences of what must not happen.
+    Occurrences,
+}
+
+/// What a checker guards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assumption {
+    /// The checker's name, and the assumption's where an analysis names it too.
+    pub name: &'static str,
+    /// The assumption in a sentence.
+    pub statement: &'static str,
+    /// What bound and observation are counted in.
+    pub unit: Unit,
+}
+
+/// All that is guarded, in the order of reports.
+pub const ASSUMPTIONS: [Assumption; 16] = {
+    const fn of(name: &'static str, unit: Unit, statement: &'static str) -> Assumption {
+        Assumption { name, statement, unit }
+    }
+    use Unit::{Nanoseconds, Occurrences, Pages};
+    [
+        of("deadlines", Nanoseconds, "every complete read, write and GC job was complete within its relative deadline"),
+        of("overdue", Nanoseconds, "no pending real-time job is past its deadline when the run ends"),
+        of(
+            "server-deadlines",
+            Nanoseconds,
+            "every job of a server was complete by the deadline it was granted (IV.11)",
+        ),
+        of("server-overdue", Nanoseconds, "no pending job of a server is past its deadline when the run ends"),
+        of(
+            "service",
+            Nanoseconds,
+            "a request's own pages take at most C + D, waiting for the bus included (IV.1, IV.2, IV.5, IV.6)",
+        ),
+        of("bus-wait", Nanoseconds, "a page waits for its channel's bus at most D(s) (IV.5, IV.6)"),
+        of("gc-cost", Nanoseconds, "a GC pass takes a chip at most C^g (IV.3)"),
+        of("victim-bound", Pages, "a victim block holds at most ceil(lambda P) valid pages (IV.3)"),
+        of(
+            "gc-keeps-pace",
+            Occurrences,
+            "GC at the period T^g frees pages before they are needed: no job ever finds no free page (IV.4)",
+        ),
+        of("one-blocking-erase", Nanoseconds, "an operation of a later deadline blocks a job for at most t_e (IV.8)"),
+        of("edf-order", Nanoseconds, "no operation starts while one of an earlier deadline waits for its place"),
+        of("chip-exclusion", Nanoseconds, "a chip does one operation at a time"),
+        of("bus-exclusion", Nanoseconds, "a bus carries one transfer at a time"),
+        of("page-order", Occurrences, "pages of a block are programmed in order, each once between erases"),
+        of("mapping", Occurrences, "what is read is what was written last, and no valid page is erased"),
+        of("conservation", Occurrences, "jobs are released in order, complete once, with all their pages, or pending"),
+    ]
+};
+
+/// What a checker has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finding {
+    /// What it guards.
+    pub assumption: Assumption,
+    /// What it has seen.
+    pub gauge: Gauge,
+}
+
+/// All checkers together, for some clusters of a plan.
+#[derive(Debug)]
+pub struct Checks<'a> {
+    plan: &'a Plan,
+    dispatch: Dispatch,
+    ledger: Ledger,
+    /// For each chip of the device: its position in its cluster, and among the chips that are watched.
+    chips: Vec<Option<(u32, usize)>>,
+    deadlines: Deadlines,
+    server_deadlines: Deadlines,
+    overdue: Overdue,
+    server_overdue: Overdue,
+    service: Service,
+    bus_wait: BusWait,
+    passes: Passes,
+    starved: Gauge,
+    blocking: Blocking,
+    serial: SerialEdf,
+    parallel: ParallelEdf,
+    under_way: UnderWay,
+    chip_exclusion: ChipExclusion,
+    bus_exclusion: BusExclusion,
+    page_order: PageOrder,
+    mapping: Mapping,
+    conservation: Gauge,
+    completed: u64,
+    released: u64,
+}
+
+impl<'a> Checks<'a> {
+    /// Checkers that watch the clusters at these positions of the plan.
+    pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
+        let mut chips = vec![None; plan.device().chips() as usize];
+        let mut watched = 0;
+        for cluster in clusters.iter().filter_map(|&cluster| plan.clusters().get(cluster as usize)) {
+            for (&chip, position) in cluster.chips.iter().zip(0..) {
+                chips[chip as usize] = Some((position, watched));
+                watched += 1;
+            }
+        }
+        let places = match dispatch {
+            Dispatch::Serial => plan.clusters().len(),
+            Dispatch::Parallel => plan.device().chips() as usize,
+        };
+        Checks {
+            plan,
+            dispatch,
+            ledger: Ledger::new(plan.sources().len()),
+            chips,
+            deadlines: Deadlines::default(),
+            server_deadlines: Deadlines::default(),
+            overdue: Overdue::default(),
+            server_overdue: Overdue::default(),
+            service: Service::default(),
+            bus_wait: BusWait::default(),
+            passes: Passes::new(watched),
+            starved: Gauge::default(),
+            blocking: Blocking::default(),
+            serial: SerialEdf::new(plan.clusters().len()),
+            parallel: ParallelEdf::default(),
+            under_way: UnderWay::new(places),
+            chip_exclusion: ChipExclusion::new(plan),
+            bus_exclusion: BusExclusion::new(plan),
+            page_order: PageOrder::new(plan, watched),
+            mapping: Mapping::new(plan, watched, clusters),
+            conservation: Gauge::default(),
+            completed: 0,
+            released: 0,
+        }
+    }
+
+    /// What was found, in the order of [`ASSUMPTIONS`], when the run ended at `duration`.
+    pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
+        let mut pending = 0;
+        for job in self.ledger.pending() {
+            pending += 1;
+            match job.release.kind {
+                Kind::Server => self.server_overdue.end(duration, job),
+                _ => self.overdue.end(duration, job),
+            }
+        }
+        let lost = self.released.abs_diff(self.completed + pending);
+        self.conservation.note(0, lost, || Place { at: duration, ..Place::default() });
+        let order = match self.dispatch {
+            Dispatch::Serial => self.serial.gauge,
+            Dispatch::Parallel => self.parallel.gauge,
+        };
+        let gauges = [
+            self.deadlines.gauge,
+            self.overdue.gauge,
+            self.server_deadlines.gauge,
+            self.server_overdue.gauge,
+            self.service.gauge,
+            self.bus_wait.gauge,
+            self.passes.cost,
+            self.passes.victims,
+            self.starved,
+            self.blocking.gauge,
+            order,
+            self.chip_exclusion.gauge,
+            self.bus_exclusion.gauge,
+            self.page_order.gauge,
+            self.mapping.gauge,
+            self.conservation,
+        ];
+        ASSUMPTIONS.into_iter().zip(gauges).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
+    }
+
+    fn unlawful(&mut self, at: Instant, job: crate::trace::JobId) {
+        self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
+    }
+
+    /// Looks for operations under way that block a job released now.
+    fn look_for_blocking(&mut self, release: &Release) {
+        let Some(cluster) = release.cluster else { return };
+        let Some(pending) = self.ledger.get(release.job) else { return };
+        let erase = self.plan.device().block_erase();
+        match self.dispatch {
+            Dispatch::Serial => {
+                if let Some(left) = self.under_way.blocks(cluster, release.at, pending.deadline()) {
+                    let chips = self.plan.clusters().get(cluster as usize).map(|cluster| cluster.chips.as_slice());
+                    let chip = chips.and_then(|chips| chips.first()).copied().unwrap_or_default();
+                    self.blocking.blocked(left, erase, pending, chip);
+                }
+            }
+            Dispatch::Parallel => {
+                let chips = self.plan.clusters().get(cluster as usize).map_or(&[][..], |cluster| &cluster.chips);
+                for &chip in chips {
+                    if let Some(left) = self.under_way.blocks(chip, release.at, pending.deadline()) {
+                        pending.blockers.push((chip, left));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Observer for Checks<'_> {
+    fn release(&mut self, release: &Release) {
+        self.released += 1;
+        if !self.ledger.release(release) {
+            self.released -= 1;
+            self.unlawful(release.at, release.job);
+            return;
+        }
+        self.look_for_blocking(release);
+        if let (Dispatch::Serial, Some(pending)) = (self.dispatch, self.ledger.get(release.job)) {
+            self.serial.waits(pending);
+        }
+    }
+
+    fn complete(&mut self, complete: &Complete) {
+        let Some(pending) = self.ledger.complete(complete.job) else {
+            self.unlawful(complete.at, complete.job);
+            return;
+        };
+        self.completed += 1;
+        self.conservation
+            .note(0, u64::from(pending.pages != pending.release.pages), || place(complete.at, &pending, None));
+        match pending.release.kind {
+            Kind::Server => self.server_deadlines.complete(complete, &pending),
+            _ => self.deadlines.complete(complete, &pending),
+        }
+        self.service.complete(complete, &pending, self.plan);
+        if self.dispatch == Dispatch::Serial {
+            self.serial.leaves(&pending);
+        }
+    }
+
+    fn starved(&mut self, starved: &Starved) {
+        let Some(pending) = self.ledger.get(starved.job) else {
+            self.unlawful(starved.at, starved.job);
+            return;
+        };
+        (pending.starved, pending.was_starved) = (true, true);
+        self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
+        if self.dispatch == Dispatch::Serial {
+            self.serial.leaves(pending);
+        }
+    }
+
+    fn operations(&mut self, operations: &[Operation]) {
+        let Some(first) = operations.first() else { return };
+        let Some(pending) = self.ledger.get(first.job) else {
+            self.unlawful(first.start, first.job);
+            return;
+        };
+        if pending.starved {
+            pending.starved = false;
+            if self.dispatch == Dispatch::Serial {
+                self.serial.waits(pending);
+            }
+        }
+        if self.dispatch == Dispatch::Serial {
+            self.serial.operation(first, pending);
+            self.under_way.begins(first.cluster, first, pending.deadline());
+        }
+        let gc = first.kind == Kind::Gc;
+        for operation in operations {
+            let Some(&Some((position, chip))) = self.chips.get(operation.chip as usize) else { continue };
+            if self.dispatch == Dispatch::Parallel {
+                if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
+                    let (_, left) = pending.blockers.swap_remove(at);
+                    self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
+                }
+                self.parallel.operation(operation, pending);
+                self.under_way.begins(operation.chip, operation, pending.deadline());
+            }
+            self.chip_exclusion.operation(operation);
+            self.page_order.operation(operation, chip);
+            self.mapping.operation(operation, position, chip);
+            if gc {
+                self.passes.operation(operation, chip, pending, self.plan);
+            } else {
+                pending.service += operation.end.since(operation.start).as_ns();
+                pending.pages += 1;
+                self.bus_wait.operation(operation, pending, self.plan);
+            }
+        }
+    }
+
+    fn transfer(&mut self, transfer: &Transfer) {
+        self.bus_exclusion.transfer(transfer);
+    }
+}
+
+/// The findings of several groups of clusters together.
+pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
+    let mut merged = ASSUMPTIONS.map(|assumption| Finding { assumption, gauge: Gauge::default() }).to_vec();
+    for group in findings {
+        for (all, finding) in merged.iter_mut().zip(group) {
+            all.gauge.merge(&finding.gauge);
+        }
+    }
+    merged
+}

@@ -1,0 +1,150 @@
+//! Checkers of time: deadlines, service, waiting for the bus, garbage collection.
+
+use rtflash_model::{Instant, Span};
+
+use super::gauge::{Gauge, Place};
+use super::ledger::Pending;
+use crate::plan::Plan;
+use crate::trace::{Action, Complete, Kind, Operation};
+
+/// Where a job's event was seen.
+pub(super) fn place(at: Instant, pending: &Pending, chip: Option<u32>) -> Place {
+    Place { at, job: Some(pending.release.job), cluster: pending.release.cluster, chip }
+}
+
+/// Whether complete jobs were in time: response against relative deadline.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    pub(super) gauge: Gauge,
+}
+
+impl Deadlines {
+    pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending) {
+        if let Some(deadline) = pending.release.deadline {
+            let response = complete.at.since(pending.release.at);
+            let allowed = deadline.since(pending.release.at);
+            self.gauge.note(allowed.as_ns(), response.as_ns(), || place(complete.at, pending, None));
+        }
+    }
+}
+
+/// Whether pending jobs are late at the end: how late, against zero.
+#[derive(Debug, Default)]
+pub(super) struct Overdue {
+    pub(super) gauge: Gauge,
+}
+
+impl Overdue {
+    pub(super) fn end(&mut self, duration: Instant, pending: &Pending) {
+        if let Some(deadline) = pending.release.deadline {
+            // At the deadline itself it should have been complete.
+            let late = if deadline <= duration { duration.since(deadline).as_ns() + 1 } else { 0 };
+            self.gauge.note(0, late, || place(duration, pending, None));
+        }
+    }
+}
+
+/// A job's own pages, waiting for the bus included, within C + D.
+#[derive(Debug, Default)]
+pub(super) struct Service {
+    pub(super) gauge: Gauge,
+}
+
+impl Service {
+    pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending, plan: &Plan) {
+        let Some(source) = plan.sources().get(pending.release.job.source as usize) else { return };
+        let bound = match source.kind {
+            Kind::Read | Kind::Write => source.bound,
+            Kind::Gc => return,
+            Kind::Server => pending.release.cluster.and_then(|cluster| {
+                let delay = plan.clusters().get(cluster as usize)?.page_delay;
+                let read = plan.timing().read().checked_add(delay)?.checked_mul(source.read_pages)?;
+                let write = plan.timing().program().checked_add(delay)?.checked_mul(source.write_pages)?;
+                read.checked_add(write)
+            }),
+        };
+        if let Some(bound) = bound {
+            self.gauge.note(bound.as_ns(), pending.service, || place(complete.at, pending, None));
+        }
+    }
+}
+
+/// What a page waits for its bus within D(s).
+#[derive(Debug, Default)]
+pub(super) struct BusWait {
+    pub(super) gauge: Gauge,
+}
+
+impl BusWait {
+    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
+        let alone = match operation.action {
+            Action::Read => plan.timing().read(),
+            Action::Program => plan.timing().program(),
+            Action::Erase => return,
+        };
+        let Some(cluster) = plan.clusters().get(operation.cluster as usize) else { return };
+        let waited = operation.end.since(operation.start).saturating_sub(alone);
+        let at = || place(operation.start, pending, Some(operation.chip));
+        self.gauge.note(cluster.page_delay.as_ns(), waited.as_ns(), at);
+    }
+}
+
+/// What a chip has done for the pass under way.
+#[derive(Debug, Clone, Copy, Default)]
+struct ChipWork {
+    time: u64,
+    /// The block that pages were read from first.
+    victim: Option<u32>,
+    /// Pages read from it.
+    reads: u64,
+}
+
+/// A GC pass within C^g, and the valid pages of its victims within ⌈λP⌉: looked at when a victim is erased. Jobs may share a pass.
+#[derive(Debug)]
+pub(super) struct Passes {
+    pub(super) cost: Gauge,
+    pub(super) victims: Gauge,
+    work: Vec<ChipWork>,
+}
+
+impl Passes {
+    /// For the chips of `chips` positions.
+    pub(super) fn new(chips: usize) -> Self {
+        Passes { cost: Gauge::default(), victims: Gauge::default(), work: vec![ChipWork::default(); chips] }
+    }
+
+    /// A GC operation on a chip, `chip` among all that are watched.
+    #[inline]
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, pending: &mut Pending, plan: &Plan) {
+        let Some(work) = self.work.get_mut(chip) else { return };
+        work.time += operation.end.since(operation.start).as_ns();
+        match operation.action {
+            Action::Program => {}
+            Action::Read => {
+                let victim = *work.victim.get_or_insert(operation.block);
+                work.reads += u64::from(victim == operation.block);
+            }
+            Action::Erase => {
+                let ChipWork { time, victim, reads } = std::mem::take(work);
+                let copied = if victim == Some(operation.block) { reads } else { 0 };
+                pending.gc_end = pending.gc_end.max(operation.end);
+                let device = plan.device();
+                let at = || place(operation.start, pending, Some(operation.chip));
+                self.cost.note(device.gc_pass().as_ns(), time, at);
+                self.victims.note(device.valid_pages_bound().into(), copied, at);
+            }
+        }
+    }
+}
+
+/// The longest time a job waits for an operation of a later deadline, within t_e.
+#[derive(Debug, Default)]
+pub(super) struct Blocking {
+    pub(super) gauge: Gauge,
+}
+
+impl Blocking {
+    pub(super) fn blocked(&mut self, left: Span, erase: Span, pending: &Pending, chip: u32) {
+        self.gauge.note(erase.as_ns(), left.as_ns(), || place(pending.release.at, pending, Some(chip)));
+    }
+}

@@ -1,0 +1,121 @@
+//! Jobs that are not real-time: when they arrive, and what a server grants them.
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Arrivals, Instant};
+
+use crate::plan::{Plan, Releases};
+use crate::trace::JobId;
+
+/// What a job is granted on arrival, Eqs. (IV.11) and (IV.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grant {
+    /// The cluster that serves it, by position.
+    pub cluster: u32,
+    /// d_j.
+    pub deadline: Instant,
+    /// B: passes to be run before its own pages.
+    pub gc_passes: u64,
+}
+
+/// Who grants: the Total Bandwidth Servers of all clusters together.
+pub trait Admission {
+    /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve it.
+    fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
+}
+
+/// Nobody is granted anything: what a run with background service, or without jobs, is called with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoServers;
+
+impl Admission for NoServers {
+    fn admit(&mut self, _: Instant, _: u64, _: u64) -> Option<Grant> {
+        None
+    }
+}
+
+/// A job that is not real-time, as it arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+    /// r_j.
+    pub read_pages: u64,
+    /// w_j.
+    pub write_pages: u64,
+    /// What it was granted; always `None` in the background.
+    pub grant: Option<Grant>,
+}
+
+/// All arrivals of a plan's job streams before the end of the run, in order of time, then of source.
+pub struct ArrivalQueue<'a> {
+    streams: Vec<Arriving<'a>>,
+}
+
+struct Arriving<'a> {
+    source: u32,
+    pages: (u64, u64),
+    arrivals: &'a Arrivals,
+    stream: Stream,
+    next: Option<(Instant, u64)>,
+}
+
+impl Arriving<'_> {
+    fn advance(&mut self) {
+        self.next = self.next.and_then(|(at, index)| {
+            let index = index + 1;
+            let at = match self.arrivals {
+                Arrivals::Every(gap) => at.checked_add(*gap),
+                Arrivals::Uniform(low, high) => {
+                    let width = high.as_ns() - low.as_ns() + 1;
+                    let gap = rtflash_model::Span::from_ns(low.as_ns() + self.stream.below(width));
+                    gap.and_then(|gap| at.checked_add(gap))
+                }
+                Arrivals::At(times) => times.get(usize::try_from(index).ok()?).copied(),
+            };
+            Some((at?, index))
+        });
+    }
+}
+
+impl<'a> ArrivalQueue<'a> {
+    /// The arrivals of a plan, drawn from a seed.
+    pub fn new(plan: &'a Plan, seed: u64) -> ArrivalQueue<'a> {
+        let sources = plan.sources().iter().zip(0..);
+        let arriving = sources.filter_map(|(source, position)| {
+            let Releases::Arrivals(job) = source.releases else { return None };
+            let arrivals = &plan.jobs().get(job)?.arrivals;
+            let first = match arrivals {
+                Arrivals::Every(_) | Arrivals::Uniform(..) => Some(Instant::START),
+                Arrivals::At(times) => times.first().copied(),
+            };
+            Some(Arriving {
+                source: position,
+                pages: (source.read_pages, source.write_pages),
+                arrivals,
+                stream: Stream::numbered(seed, b"arrivals", job as u64),
+                next: first.map(|at| (at, 0)),
+            })
+        });
+        ArrivalQueue { streams: arriving.collect() }
+    }
+
+    /// The next arrival before `end`, with what it is granted.
+    pub fn next_before(&mut self, end: Instant, admission: &mut dyn Admission) -> Option<Arrival> {
+        let earliest = self.streams.iter_mut().filter(|stream| stream.next.is_some());
+        let stream = earliest.min_by_key(|stream| (stream.next.map(|(at, _)| at), stream.source))?;
+        let (at, index) = stream.next.filter(|&(at, _)| at < end)?;
+        stream.advance();
+        let (read_pages, write_pages) = stream.pages;
+        let grant = admission.admit(at, read_pages, write_pages);
+        Some(Arrival { at, job: JobId { source: stream.source, index }, read_pages, write_pages, grant })
+    }
+}
+
+/// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12): the GC passes of a job that writes `pages`, where `written` pages were
+/// written since the last pass; and what w(φ) is afterwards.
+pub(crate) fn background_passes(written: u64, pages: u64, reclaimed: u64) -> (u64, u64) {
+    let sum = written.saturating_add(pages);
+    if sum > reclaimed { (sum.div_ceil(reclaimed), pages) } else { (0, sum) }
+}

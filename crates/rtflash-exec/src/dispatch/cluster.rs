@@ -1,0 +1,229 @@
+//! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs draw.
+
+use rtflash_model::TIME_LIMIT_NS;
+
+use crate::ftl::{Addresses, Collector, PageMap, Place};
+use crate::options::Options;
+use crate::plan::{ClusterPlan, Plan};
+use crate::trace::{JobId, Kind};
+
+/// A cluster at run time.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    /// Its position in the plan.
+    pub(crate) position: u32,
+    /// Its chips' numbers in the device.
+    pub(crate) chips: Vec<u32>,
+    pub(crate) map: PageMap,
+    pub(crate) collector: Collector,
+    /// Where the next write goes.
+    pointer: u32,
+    addresses: Vec<Addresses>,
+    /// The first slot of the job streams in `addresses`; each has two.
+    streams: usize,
+    /// Pages of background jobs that are not finished.
+    pub(crate) background: u64,
+    /// w(φ) of background jobs.
+    pub(crate) written: u64,
+    /// αs.
+    pub(crate) reclaimed: u64,
+    /// Whether each task's source of GC jobs, by slot, has left out its last pass; last the server.
+    left_out: Vec<bool>,
+}
+
+impl Cluster {
+    /// The cluster at this position of the plan, as a run begins.
+    pub(crate) fn new(plan: &Plan, position: u32, options: &Options) -> Cluster {
+        let cluster: &ClusterPlan = &plan.clusters()[position as usize];
+        let (layout, device) = (&cluster.layout, plan.device());
+        let map = PageMap::new(cluster, options);
+        let mut addresses = Vec::new();
+        let mut add = |source: u32, reads: bool, owner: usize| {
+            let chip_of = |lpn: u32| map.chip_of(lpn);
+            addresses.push(Addresses::new(
+                options.pattern,
+                options.seed,
+                position,
+                source,
+                reads,
+                layout.part(owner),
+                chip_of,
+            ));
+        };
+        let sources = || plan.sources().iter().zip(0..);
+        for (source, number) in sources().filter(|(source, _)| source.cluster == Some(position)) {
+            // GC draws nothing; its slot keeps the order of the sources.
+            let owner = cluster.tasks.binary_search(&source.owner).unwrap_or(0);
+            add(number, source.kind == Kind::Read, owner);
+        }
+        let streams = addresses_of_tasks(plan, position);
+        for (source, number) in sources().filter(|(source, _)| source.kind == Kind::Server) {
+            add(number, true, cluster.tasks.len() + source.owner);
+            add(number | 1 << 31, false, cluster.tasks.len() + source.owner);
+        }
+        let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(layout.chips());
+        Cluster {
+            position,
+            chips: cluster.chips.clone(),
+            collector: Collector::new(
+                layout.chips(),
+                layout.pages(),
+                layout.reserve_pages(),
+                options.victims,
+                device.valid_pages_bound(),
+            ),
+            map,
+            pointer: 0,
+            addresses,
+            streams,
+            background: 0,
+            written: 0,
+            reclaimed,
+            left_out: vec![false; streams + 1],
+        }
+    }
+
+    /// Whether a job that draws its addresses from this slot leaves its next pass out, because there is nothing to do.
+    pub(crate) fn leaves_out(&mut self, slot: usize) -> bool {
+        // Slots behind the tasks' are those of job streams: the server's.
+        let own = slot.min(self.left_out.len() - 1);
+        self.left_out[own] = false;
+        let others = self.left_out.iter().filter(|&&left_out| left_out).count() as u64;
+        self.left_out[own] = self.collector.is_void(&self.map, self.reclaimed.saturating_mul(others + 1));
+        self.left_out[own]
+    }
+
+    /// s.
+    pub(crate) fn size(&self) -> u32 {
+        // As many as in the layout, which counts them in 32 bits.
+        u32::try_from(self.chips.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The slot of a job stream's reads (its writes have the next one), by position of the stream in the task set.
+    pub(crate) fn stream_slot(&self, stream: usize) -> usize {
+        self.streams + 2 * stream
+    }
+
+    /// The next logical page of a slot.
+    pub(crate) fn draw(&mut self, slot: usize) -> u32 {
+        let map = &self.map;
+        self.addresses[slot].draw(|lpn| map.chip_of(lpn))
+    }
+
+    /// The chip (by position) that the next page to be written goes to, if writes just go round.
+    pub(crate) fn pointer(&self) -> u32 {
+        self.pointer
+    }
+
+    /// The first chip from `from` on, round the cluster, that has room for a write.
+    pub(crate) fn chip_with_room(&self, from: u32) -> Option<u32> {
+        if self.collector.has_room(&self.map, from) {
+            return Some(from);
+        }
+        let size = self.size();
+        (1..size).map(|step| (from + step) % size).find(|&chip| self.collector.has_room(&self.map, chip))
+    }
+
+    /// The pointer moves behind a chip.
+    pub(crate) fn advance(&mut self, chip: u32) {
+        self.pointer = if chip + 1 < self.size() { chip + 1 } else { 0 };
+    }
+
+    /// Writes a page drawn from a slot to a chip that has room.
+    pub(crate) fn write(&mut self, slot: usize, lpn: u32, chip: u32) -> Option<Place> {
+        let place = self.map.write(lpn, chip)?;
+        self.addresses[slot].written(lpn, chip);
+        Some(place)
+    }
+}
+
+/// How many sources of tasks a cluster has.
+fn addresses_of_tasks(plan: &Plan, position: u32) -> usize {
+    plan.sources().iter().filter(|source| source.cluster == Some(position)).count()
+}
+
+/// Behind all deadlines: background jobs are served in order of arrival, after everything else.
+pub(crate) const BACKGROUND: u64 = TIME_LIMIT_NS;
+
+/// A job that is not complete.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) id: JobId,
+    pub(crate) kind: Kind,
+    /// In nanoseconds; in the background [`BACKGROUND`] and the arrival.
+    pub(crate) deadline: u64,
+    /// The cluster, by position among those that are run together.
+    pub(crate) cluster: usize,
+    /// Slot of its addresses in the cluster: reads; writes.
+    pub(crate) slots: (usize, usize),
+    /// Passes not yet over.
+    pub(crate) passes: u64,
+    /// Pages not yet begun.
+    pub(crate) reads: u64,
+    /// Pages not yet begun.
+    pub(crate) writes: u64,
+    /// Whether it has been recorded as starved and not gone on since.
+    pub(crate) starved: bool,
+}
+
+/// Priority: deadline, kind, source, number; and the slot where the job is kept.
+pub(crate) type Priority = (u64, Kind, u32, u64, usize);
+
+impl Job {
+    /// Whether it is served in the background.
+    pub(crate) fn is_background(&self) -> bool {
+        self.deadline >= BACKGROUND
+    }
+
+    /// Its priority, where it is kept in this slot.
+    pub(crate) fn priority(&self, slot: usize) -> Priority {
+        (self.deadline, self.kind, self.id.source, self.id.index, slot)
+    }
+}
+
+/// Jobs (with parallel dispatch also pages) that may be pending in a group of clusters.
+pub(crate) const MAX_PENDING: usize = 1 << 20;
+
+/// Jobs in slots that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    slots: Vec<Job>,
+    free: Vec<usize>,
+}
+
+impl Jobs {
+    pub(crate) fn insert(&mut self, job: Job) -> usize {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot] = job;
+                slot
+            }
+            None => {
+                self.slots.push(job);
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slot: usize) {
+        self.free.push(slot);
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<usize> for Jobs {
+    type Output = Job;
+    fn index(&self, slot: usize) -> &Job {
+        &self.slots[slot]
+    }
+}
+
+impl std::ops::IndexMut<usize> for Jobs {
+    fn index_mut(&mut self, slot: usize) -> &mut Job {
+        &mut self.slots[slot]
+    }
+}

@@ -1,0 +1,13 @@
+//! Who goes next: EDF in every cluster, and jobs that are not real-time.
+
+mod arrivals;
+mod cluster;
+mod parallel;
+mod releases;
+mod sequencer;
+mod serial;
+
+pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers};
+pub(crate) use cluster::MAX_PENDING;
+pub(crate) use parallel::Parallel;
+pub(crate) use serial::Serial;

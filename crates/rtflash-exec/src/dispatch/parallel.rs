@@ -1,0 +1,530 @@
+//! Parallel dispatch: every chip takes the earliest-deadline operation that waits for it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use rtflash_model::{Instant, Span};
+
+use super::arrivals::Arrival;
+use super::cluster::{Cluster, Job, Jobs, MAX_PENDING};
+use super::releases::Releaser;
+use super::sequencer::Sequencer;
+use crate::flash::Bus;
+use crate::ftl::Copy;
+use crate::options::{Options, Victims};
+use crate::plan::{Plan, Timing};
+use crate::run::RunError;
+use crate::trace::{Action, Complete, Kind, NONE, Observer, Operation, Record, Release, Starved, Transfer};
+
+/// Events of one instant: releases come before ends.
+const RELEASE: u8 = 0;
+const END: u8 = 1;
+
+/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the page in it, slot of the job, what.
+type Entry = (u64, Kind, u32, u64, u64, usize, Work);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    /// The job's pass, on this chip.
+    Pass,
+    Read(u32),
+    Write(u32),
+}
+
+/// What a chip is doing.
+#[derive(Debug, Clone, Copy)]
+enum Doing {
+    Sensing(Operation),
+    Waiting(Operation),
+    Transferring(Operation),
+    Programming,
+    /// A GC read or GC program, of a page or silent.
+    Copying,
+    Erasing,
+}
+
+#[derive(Debug, Default)]
+struct Chip {
+    queue: BTreeSet<Entry>,
+    doing: Option<(usize, Doing)>,
+    /// Its cluster, by position in the group.
+    cluster: usize,
+    /// Its position in the cluster.
+    position: u32,
+}
+
+/// What came of an attempt to let a chip go on with an entry.
+enum Attempt {
+    Started,
+    /// The queues have changed, or what the entry is about.
+    Changed,
+    /// It cannot go on for now.
+    Starved,
+}
+
+/// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one group.
+pub(crate) struct Parallel<'a, O> {
+    options: &'a Options,
+    timing: Timing,
+    /// t_r, t_w, t_e: what GC takes.
+    gc: (Span, Span, Span),
+    chips_per_channel: u32,
+    clusters: Vec<Cluster>,
+    /// All chips of the device; those of other groups have nothing to do.
+    chips: Vec<Chip>,
+    /// Those of this group, ascending.
+    members: Vec<usize>,
+    /// Pages of each job slot that have been entered and are not finished.
+    unfinished: Vec<u64>,
+    /// Pages that have been entered and are not finished.
+    entered: u64,
+    /// Whether these were too many.
+    too_many: bool,
+    jobs: Jobs,
+    releaser: Releaser,
+    events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
+    buses: Vec<Bus>,
+    asked: Vec<usize>,
+    observer: Sequencer<O>,
+}
+
+impl<'a, O: Observer> Parallel<'a, O> {
+    /// The clusters at these positions of the plan, ascending.
+    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+        let releaser = Releaser::new(plan, clusters, options.service);
+        let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
+        let device = plan.device();
+        let mut chips: Vec<Chip> = (0..device.chips()).map(|_| Chip::default()).collect();
+        let mut members = Vec::new();
+        for (cluster, of) in clusters.iter().enumerate() {
+            for (&chip, position) in of.chips.iter().zip(0..) {
+                members.push(chip as usize);
+                chips[chip as usize] = Chip { cluster, position, ..Chip::default() };
+            }
+        }
+        members.sort_unstable();
+        Parallel {
+            options,
+            timing: plan.timing(),
+            gc: (device.page_read(), device.page_program(), device.block_erase()),
+            chips_per_channel: device.chips_per_channel(),
+            clusters,
+            chips,
+            members,
+            unfinished: Vec::new(),
+            entered: 0,
+            too_many: false,
+            jobs: Jobs::default(),
+            events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
+            releaser,
+            buses: (0..device.channels()).map(|_| Bus::default()).collect(),
+            asked: Vec::new(),
+            observer: Sequencer::new(observer),
+        }
+    }
+
+    /// More arrivals, in order, none before what has been run already.
+    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        self.releaser.arrive(arrivals);
+    }
+
+    /// Runs everything before `limit`, which is at most the run's duration.
+    ///
+    /// # Errors
+    /// Where too many jobs or pages are pending.
+    pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        while let Some(now) = self.next_instant().filter(|&now| now < limit) {
+            self.observer.tell_before(now);
+            self.releases(now);
+            self.ends(now);
+            self.dispatch(now);
+            self.grants(now);
+            if self.jobs.len() > MAX_PENDING || self.too_many {
+                return Err(RunError::TooManyPending { at: now });
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing that starts before this instant is still to be told of.
+    pub(crate) fn settled(&mut self, limit: Instant) -> Instant {
+        self.observer.tell_before(limit)
+    }
+
+    /// Ends the run at its duration: what is under way is followed to its end.
+    pub(crate) fn finish(mut self) -> O {
+        while let Some(Reverse((now, class, chip))) = self.events.pop() {
+            if class == END {
+                self.end(chip, now);
+            }
+            if self.events.peek().is_none_or(|&Reverse((next, ..))| next > now) {
+                self.grants(now);
+            }
+        }
+        self.observer.finish()
+    }
+
+    /// Who has been told.
+    pub(crate) fn observer(&mut self) -> &mut O {
+        self.observer.observer()
+    }
+
+    fn next_instant(&self) -> Option<Instant> {
+        let event = self.events.peek().map(|&Reverse((at, ..))| at);
+        event.into_iter().chain(self.releaser.next_arrival()).min()
+    }
+
+    fn releases(&mut self, now: Instant) {
+        while let Some(&Reverse((at, RELEASE, source))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            let (job, next) = self.releaser.release(source);
+            if next < self.options.duration {
+                self.events.push(Reverse((next, RELEASE, source)));
+            }
+            self.observer.push(Record::Release(Release {
+                at: now,
+                job: job.id,
+                kind: job.kind,
+                deadline: Instant::from_ns(job.deadline),
+                pages: job.reads + job.writes,
+                cluster: Some(self.clusters[job.cluster].position),
+            }));
+            self.admit(job, now);
+        }
+        while self.releaser.next_arrival() == Some(now) {
+            let Some((release, job)) = self.releaser.next_job(&mut self.clusters) else { break };
+            self.observer.push(Record::Release(release));
+            if let Some(job) = job {
+                self.admit(job, now);
+            }
+        }
+    }
+
+    fn admit(&mut self, job: Job, now: Instant) {
+        let slot = self.jobs.insert(job);
+        if self.unfinished.len() <= slot {
+            self.unfinished.resize(slot + 1, 0);
+        }
+        self.unfinished[slot] = 0;
+        self.enter(slot, now);
+    }
+
+    fn entry(&self, slot: usize, page: u64, work: Work) -> Entry {
+        let job = &self.jobs[slot];
+        (job.deadline, job.kind, job.id.source, job.id.index, page, slot, work)
+    }
+
+    /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
+    fn enter(&mut self, slot: usize, now: Instant) {
+        let Job { cluster: position, slots, passes, reads, writes, .. } = self.jobs[slot];
+        if passes > 0 {
+            let entry = self.entry(slot, 0, Work::Pass);
+            for &chip in &self.clusters[position].chips {
+                self.chips[chip as usize].queue.insert(entry);
+            }
+            return;
+        }
+        if reads + writes == 0 {
+            if self.unfinished[slot] == 0 {
+                self.complete(slot, now);
+            }
+            return;
+        }
+        self.entered += reads + writes;
+        if self.entered > MAX_PENDING as u64 {
+            self.too_many = true;
+            return;
+        }
+        for page in 0..reads + writes {
+            let cluster = &mut self.clusters[position];
+            let (chip, work) = if page < reads {
+                let lpn = cluster.draw(slots.0);
+                (cluster.map.chip_of(lpn), Work::Read(lpn))
+            } else {
+                let (chip, lpn) = (cluster.pointer(), cluster.draw(slots.1));
+                cluster.advance(chip);
+                (chip, Work::Write(lpn))
+            };
+            let chip = cluster.chips[chip as usize] as usize;
+            let entry = self.entry(slot, page, work);
+            self.chips[chip].queue.insert(entry);
+        }
+        self.unfinished[slot] = reads + writes;
+        (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
+    }
+
+    fn complete(&mut self, slot: usize, now: Instant) {
+        if now <= self.options.duration {
+            self.observer.push(Record::Complete(Complete { at: now, job: self.jobs[slot].id }));
+        }
+        self.jobs.remove(slot);
+    }
+
+    fn ends(&mut self, now: Instant) {
+        while let Some(&Reverse((at, END, chip))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            self.end(chip, now);
+        }
+    }
+
+    /// What a chip waited for has come about.
+    fn end(&mut self, chip: usize, now: Instant) {
+        let Some((slot, doing)) = self.chips[chip].doing else { return };
+        match doing {
+            Doing::Sensing(operation) => self.ask(chip, slot, operation, now),
+            Doing::Waiting(_) => {}
+            Doing::Transferring(operation) => {
+                let channel = (operation.chip / self.chips_per_channel) as usize;
+                self.buses[channel].release();
+                self.asked.push(channel);
+                if operation.action == Action::Program && operation.end > now {
+                    self.chips[chip].doing = Some((slot, Doing::Programming));
+                    self.events.push(Reverse((operation.end, END, chip)));
+                } else {
+                    self.page_ends(chip, slot, now);
+                }
+            }
+            Doing::Programming => self.page_ends(chip, slot, now),
+            Doing::Copying => self.chips[chip].doing = None,
+            Doing::Erasing => {
+                self.chips[chip].doing = None;
+                let cluster = &mut self.clusters[self.chips[chip].cluster];
+                cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
+                if !cluster.collector.is_under_way() {
+                    self.pass_over(slot, now);
+                }
+            }
+        }
+    }
+
+    /// The job whose operation ended a pass, or that has nothing to collect, goes on behind it.
+    fn pass_over(&mut self, slot: usize, now: Instant) {
+        let entry = self.entry(slot, 0, Work::Pass);
+        for &chip in &self.clusters[self.jobs[slot].cluster].chips {
+            self.chips[chip as usize].queue.remove(&entry);
+        }
+        self.jobs[slot].passes -= 1;
+        self.enter(slot, now);
+    }
+
+    fn page_ends(&mut self, chip: usize, slot: usize, now: Instant) {
+        self.chips[chip].doing = None;
+        self.unfinished[slot] -= 1;
+        self.entered -= 1;
+        if self.jobs[slot].is_background() {
+            self.clusters[self.chips[chip].cluster].background -= 1;
+        }
+        if self.unfinished[slot] == 0 {
+            self.complete(slot, now);
+        }
+    }
+
+    fn ask(&mut self, chip: usize, slot: usize, operation: Operation, now: Instant) {
+        let channel = (operation.chip / self.chips_per_channel) as usize;
+        self.buses[channel].request(now, operation.chip);
+        self.chips[chip].doing = Some((slot, Doing::Waiting(operation)));
+        self.asked.push(channel);
+    }
+
+    fn grants(&mut self, now: Instant) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.sort_unstable();
+        asked.dedup();
+        for &channel in &asked {
+            let Some(chip) = self.buses[channel].grant() else { continue };
+            let chip = chip as usize;
+            let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else { continue };
+            let over = now.saturating_add(self.timing.transfer());
+            operation.end = match operation.action {
+                Action::Program => over.saturating_add(self.timing.programming()),
+                _ => over,
+            };
+            self.chips[chip].doing = Some((slot, Doing::Transferring(operation)));
+            self.events.push(Reverse((over, END, chip)));
+            self.observer.close(Record::Operation(operation));
+            self.observer.push(Record::Transfer(Transfer {
+                start: now,
+                end: over,
+                channel: operation.chip / self.chips_per_channel,
+                cluster: operation.cluster,
+                chip: operation.chip,
+                job: operation.job,
+                kind: operation.kind,
+            }));
+        }
+        asked.clear();
+        self.asked = asked;
+    }
+
+    /// Looks at all idle chips, again and again, until nothing changes.
+    fn dispatch(&mut self, now: Instant) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for member in 0..self.members.len() {
+                changed |= self.dispatch_chip(self.members[member], now);
+            }
+        }
+    }
+
+    fn dispatch_chip(&mut self, chip: usize, now: Instant) -> bool {
+        let mut changed = false;
+        if self.chips[chip].doing.is_some() {
+            return changed;
+        }
+        let mut behind: Option<Entry> = None;
+        loop {
+            let queue = &self.chips[chip].queue;
+            let next = match behind {
+                None => queue.first(),
+                Some(starved) => queue.range((std::ops::Bound::Excluded(starved), std::ops::Bound::Unbounded)).next(),
+            };
+            let Some(&entry) = next else { return changed };
+            match self.go_on(chip, entry, now) {
+                Attempt::Started => return true,
+                Attempt::Changed => (changed, behind) = (true, None),
+                Attempt::Starved => behind = Some(entry),
+            }
+        }
+    }
+
+    fn go_on(&mut self, chip: usize, entry: Entry, now: Instant) -> Attempt {
+        let slot = entry.5;
+        let (cluster, position) = (&mut self.clusters[self.chips[chip].cluster], self.chips[chip].position);
+        match entry.6 {
+            Work::Pass => self.go_on_with_pass(chip, slot, now),
+            Work::Read(lpn) => {
+                let place = cluster.map.locate(lpn);
+                if place.chip != position {
+                    let other = cluster.chips[place.chip as usize] as usize;
+                    self.chips[chip].queue.remove(&entry);
+                    self.chips[other].queue.insert(entry);
+                    return Attempt::Changed;
+                }
+                self.chips[chip].queue.remove(&entry);
+                self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
+            }
+            Work::Write(lpn) => {
+                let room = cluster.chip_with_room(position);
+                match room {
+                    None => self.starve(chip, slot, position, now),
+                    Some(other) if other != position => {
+                        let other = cluster.chips[other as usize] as usize;
+                        self.chips[chip].queue.remove(&entry);
+                        self.chips[other].queue.insert(entry);
+                        Attempt::Changed
+                    }
+                    Some(_) => {
+                        let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
+                            return Attempt::Starved;
+                        };
+                        self.chips[chip].queue.remove(&entry);
+                        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
+                    }
+                }
+            }
+        }
+    }
+
+    fn starve(&mut self, chip: usize, slot: usize, position: u32, now: Instant) -> Attempt {
+        let (job, cluster) = (&mut self.jobs[slot], &self.clusters[self.chips[chip].cluster]);
+        if !job.starved {
+            job.starved = true;
+            let chip = cluster.chips[position as usize];
+            self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
+        }
+        if job.kind != Kind::Server || job.passes > 0 {
+            return Attempt::Starved;
+        }
+        // A job that is not real-time collects for itself: nobody else might.
+        let cluster = &mut self.clusters[self.chips[chip].cluster];
+        if !cluster.collector.is_under_way() && !cluster.collector.begin(&mut cluster.map) {
+            return Attempt::Starved;
+        }
+        self.jobs[slot].passes = 1;
+        self.enter(slot, now);
+        Attempt::Changed
+    }
+
+    fn operation(&mut self, chip: usize, slot: usize, now: Instant) -> Operation {
+        let job = &mut self.jobs[slot];
+        job.starved = false;
+        Operation {
+            start: now,
+            end: now,
+            cluster: self.clusters[self.chips[chip].cluster].position,
+            // Chips are counted in 32 bits.
+            chip: u32::try_from(chip).unwrap_or(NONE),
+            action: Action::Erase,
+            job: job.id,
+            kind: job.kind,
+            block: 0,
+            page: NONE,
+            lpn: NONE,
+        }
+    }
+
+    fn page(&mut self, chip: usize, slot: usize, what: (Action, u32, u32, u32), now: Instant) -> Attempt {
+        let (action, block, page, lpn) = what;
+        let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
+        self.observer.open(now);
+        let sensed = now.saturating_add(self.timing.sensing());
+        if action == Action::Read && sensed > now {
+            self.chips[chip].doing = Some((slot, Doing::Sensing(operation)));
+            self.events.push(Reverse((sensed, END, chip)));
+        } else {
+            self.ask(chip, slot, operation, now);
+        }
+        Attempt::Started
+    }
+
+    fn go_on_with_pass(&mut self, chip: usize, slot: usize, now: Instant) -> Attempt {
+        let cluster = &mut self.clusters[self.chips[chip].cluster];
+        let position = self.chips[chip].position;
+        if !cluster.collector.is_under_way() {
+            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.collector.begin(&mut cluster.map) {
+                self.pass_over(slot, now);
+            }
+            return Attempt::Changed;
+        }
+        if !cluster.collector.is_on(position) {
+            // This chip has done its part.
+            return Attempt::Starved;
+        }
+        let (map, collector) = (&mut cluster.map, &mut cluster.collector);
+        let (length, operation) = if collector.holds_copy(position) {
+            let copied = collector.program(map, position);
+            if copied.is_none() && self.options.victims == Victims::Actual {
+                return Attempt::Changed;
+            }
+            let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
+            (self.gc.1, copied)
+        } else {
+            match collector.read(map, position) {
+                Some(Copy::Silent) => (self.gc.0, None),
+                Some(Copy::Page { page, lpn }) => {
+                    let (block, page) = map.block_and_page(page);
+                    (self.gc.0, Some((Action::Read, block, page, lpn)))
+                }
+                None => {
+                    let victim = collector.victim(position);
+                    (self.gc.2, victim.map(|block| (Action::Erase, block, NONE, NONE)))
+                }
+            }
+        };
+        let end = now.saturating_add(length);
+        let erases = matches!(operation, Some((Action::Erase, ..)));
+        if let Some((action, block, page, lpn)) = operation {
+            let blank = self.operation(chip, slot, now);
+            let operation = Operation { end, kind: Kind::Gc, action, block, page, lpn, ..blank };
+            self.observer.push(Record::Operation(operation));
+        }
+        self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
+        self.events.push(Reverse((end, END, chip)));
+        Attempt::Started
+    }
+}

@@ -1,0 +1,141 @@
+//! Releases of jobs: those of tasks by their periods, the others as they arrive.
+
+use std::collections::VecDeque;
+
+use rtflash_model::Instant;
+
+use super::arrivals::{Arrival, background_passes};
+use super::cluster::{BACKGROUND, Cluster, Job};
+use crate::options::Service;
+use crate::plan::{Period, Plan, Releases};
+use crate::trace::{JobId, Kind, Release};
+
+/// A periodic source at run time.
+#[derive(Debug)]
+struct Periodic {
+    source: u32,
+    kind: Kind,
+    /// Position among the clusters that are run together.
+    cluster: usize,
+    slot: usize,
+    reads: u64,
+    writes: u64,
+    period: Period,
+    next: u64,
+}
+
+/// All that will be released in a group of clusters.
+#[derive(Debug)]
+pub(crate) struct Releaser {
+    periodic: Vec<Periodic>,
+    arrivals: VecDeque<Arrival>,
+    service: Service,
+    streams: Vec<usize>,
+}
+
+impl Releaser {
+    /// The sources of these clusters (positions in the plan, ascending).
+    pub(crate) fn new(plan: &Plan, clusters: &[u32], service: Service) -> Releaser {
+        let mut slots = vec![0; clusters.len()];
+        let mut periodic = Vec::new();
+        for (source, number) in plan.sources().iter().zip(0..) {
+            let Releases::Periodic(period) = source.releases else { continue };
+            let Some(cluster) = source.cluster.and_then(|position| clusters.binary_search(&position).ok()) else {
+                continue;
+            };
+            periodic.push(Periodic {
+                source: number,
+                kind: source.kind,
+                cluster,
+                slot: slots[cluster],
+                reads: source.read_pages,
+                writes: source.write_pages,
+                period,
+                next: 0,
+            });
+            slots[cluster] += 1;
+        }
+        let streams = plan.sources().iter().map(|source| source.owner).collect();
+        Releaser { periodic, arrivals: VecDeque::new(), service, streams }
+    }
+
+    /// When each periodic source releases first: all at the start.
+    pub(crate) fn first(&self) -> impl Iterator<Item = (Instant, usize)> + '_ {
+        (0..self.periodic.len()).map(|position| (Instant::START, position))
+    }
+
+    /// More arrivals, in order.
+    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        self.arrivals.extend(arrivals);
+    }
+
+    /// When the next known job arrives.
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+        self.arrivals.front().map(|arrival| arrival.at)
+    }
+
+    /// The job that a periodic source releases now, and when it releases the next one.
+    pub(crate) fn release(&mut self, position: usize) -> (Job, Instant) {
+        let source = &mut self.periodic[position];
+        let number = source.next;
+        source.next += 1;
+        let job = Job {
+            id: JobId { source: source.source, index: number },
+            kind: source.kind,
+            deadline: source.period.deadline(number).as_ns(),
+            cluster: source.cluster,
+            slots: (source.slot, source.slot),
+            passes: u64::from(source.kind == Kind::Gc),
+            reads: source.reads,
+            writes: source.writes,
+            starved: false,
+        };
+        (job, source.period.release(source.next))
+    }
+
+    /// The next arriving job, and the record of its release. No job where no cluster serves it.
+    pub(crate) fn next_job(&mut self, clusters: &mut [Cluster]) -> Option<(Release, Option<Job>)> {
+        let arrival = self.arrivals.pop_front()?;
+        let (position, deadline, passes) = match (self.service, arrival.grant) {
+            (Service::Tbs, None) => (None, None, 0),
+            (Service::Tbs, Some(grant)) => {
+                let position = clusters.iter().position(|cluster| cluster.position == grant.cluster);
+                (position, Some(grant.deadline), grant.gc_passes)
+            }
+            (Service::Background, _) => {
+                let position = (0..clusters.len()).min_by_key(|&position| clusters[position].background);
+                let passes = position.map_or(0, |position| {
+                    let cluster = &mut clusters[position];
+                    let (passes, written) = background_passes(cluster.written, arrival.write_pages, cluster.reclaimed);
+                    cluster.written = written;
+                    cluster.background += arrival.read_pages + arrival.write_pages;
+                    passes
+                });
+                (position, None, passes)
+            }
+        };
+        let release = Release {
+            at: arrival.at,
+            job: arrival.job,
+            kind: Kind::Server,
+            deadline,
+            pages: arrival.read_pages + arrival.write_pages,
+            cluster: position.map(|position| clusters[position].position),
+        };
+        let job = position.map(|position| {
+            let slot = clusters[position].stream_slot(self.streams[arrival.job.source as usize]);
+            Job {
+                id: arrival.job,
+                kind: Kind::Server,
+                deadline: deadline.map_or(BACKGROUND + arrival.at.as_ns(), Instant::as_ns),
+                cluster: position,
+                slots: (slot, slot + 1),
+                passes,
+                reads: arrival.read_pages,
+                writes: arrival.write_pages,
+                starved: false,
+            }
+        });
+        Some((release, job))
+    }
+}

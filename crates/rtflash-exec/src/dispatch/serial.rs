@@ -1,0 +1,550 @@
+//! Serial dispatch: one page operation, or one step of a GC pass on all chips, at a time in a cluster.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::ops::Bound;
+
+use rtflash_model::{Instant, Span};
+
+use super::arrivals::Arrival;
+use super::cluster::{Cluster, Job, Jobs, MAX_PENDING, Priority};
+use super::releases::Releaser;
+use crate::flash::Bus;
+use crate::ftl::{Copy, Place};
+use crate::options::{Options, Victims};
+use crate::plan::{Plan, Timing};
+use crate::run::RunError;
+use crate::trace::{Action, Complete, Kind, NONE, Observer, Operation, Release, Starved, Transfer};
+
+/// Events of one instant: releases come before ends.
+const RELEASE: u8 = 0;
+const END: u8 = 1;
+
+/// What a cluster is busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// A page of a job's own.
+    Page,
+    GcRead,
+    GcProgram,
+    Erase,
+}
+
+/// How far an operation on a shared bus is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Sensing,
+    Waiting,
+    Transferring,
+    Programming,
+}
+
+/// What a cluster does and has to do.
+#[derive(Debug, Default)]
+struct Lane {
+    pending: BTreeSet<Priority>,
+    running: Option<(usize, Step)>,
+    /// An operation on a shared bus. Its end is known when it gets the bus.
+    open: Option<(Operation, Phase)>,
+    /// Releases since the start of an operation that has not been told of yet: they are told of after it.
+    held: Vec<Release>,
+}
+
+impl Lane {
+    /// Whether an operation has begun that nobody has been told of.
+    fn is_holding(&self) -> bool {
+        matches!(self.open, Some((_, Phase::Sensing | Phase::Waiting)))
+    }
+}
+
+/// What came of an attempt to go on with a job.
+enum Attempt {
+    /// It is busy until then, if that is known.
+    Started(Option<Instant>),
+    Over,
+    Starved,
+}
+
+/// A group of clusters under serial dispatch. Clusters that share a channel have to be in one group.
+pub(crate) struct Serial<'a, O> {
+    options: &'a Options,
+    timing: Timing,
+    /// t_r, t_w, t_e: what GC takes.
+    gc: (Span, Span, Span),
+    chips_per_channel: u32,
+    clusters: Vec<Cluster>,
+    lanes: Vec<Lane>,
+    jobs: Jobs,
+    releaser: Releaser,
+    events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
+    /// Buses that several clusters share, by channel; for the others nobody has to wait.
+    buses: Vec<Option<Bus>>,
+    /// Channels of which something has changed at this instant.
+    asked: Vec<usize>,
+    /// Clusters that may have something to start at this instant.
+    touched: Vec<usize>,
+    /// The cluster of each chip.
+    owner: Vec<usize>,
+    batch: Vec<Operation>,
+    observer: O,
+}
+
+impl<'a, O: Observer> Serial<'a, O> {
+    /// The clusters at these positions of the plan, ascending. `shared` says of each channel whether several clusters are on it.
+    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[u32], shared: &[bool], observer: O) -> Self {
+        let releaser = Releaser::new(plan, clusters, options.service);
+        let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
+        let device = plan.device();
+        let mut owner = vec![usize::MAX; device.chips() as usize];
+        for (position, cluster) in clusters.iter().enumerate() {
+            for &chip in &cluster.chips {
+                owner[chip as usize] = position;
+            }
+        }
+        Serial {
+            options,
+            timing: plan.timing(),
+            gc: (device.page_read(), device.page_program(), device.block_erase()),
+            chips_per_channel: device.chips_per_channel(),
+            lanes: clusters.iter().map(|_| Lane::default()).collect(),
+            clusters,
+            jobs: Jobs::default(),
+            events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
+            releaser,
+            buses: shared.iter().map(|&shared| shared.then(Bus::default)).collect(),
+            asked: Vec::new(),
+            touched: Vec::new(),
+            owner,
+            batch: Vec::new(),
+            observer,
+        }
+    }
+
+    /// More arrivals, in order, none before what has been run already.
+    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        self.releaser.arrive(arrivals);
+    }
+
+    /// Runs everything before `limit`, which is at most the run's duration.
+    ///
+    /// # Errors
+    /// Where too many jobs are pending.
+    pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        while let Some(now) = self.next_instant().filter(|&now| now < limit) {
+            self.releases(now);
+            if self.jobs.len() > MAX_PENDING {
+                return Err(RunError::TooManyPending { at: now });
+            }
+            self.ends(now);
+            if let [_] = self.lanes[..] {
+                self.run_alone(now, limit);
+            } else {
+                let mut touched = std::mem::take(&mut self.touched);
+                touched.sort_unstable();
+                touched.dedup();
+                for position in touched.drain(..) {
+                    if let Some(end) = self.dispatch(position, now) {
+                        self.events.push(Reverse((end, END, position)));
+                    }
+                }
+                self.touched = touched;
+                self.grants(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing that starts before this instant is still to be told of.
+    pub(crate) fn settled(&self, limit: Instant) -> Instant {
+        let held = self.lanes.iter().filter(|lane| lane.is_holding());
+        held.filter_map(|lane| lane.open.map(|(operation, _)| operation.start)).fold(limit, Instant::min)
+    }
+
+    /// Dispatches the only cluster, and goes on with it as long as nothing else happens: no event has to be kept for that.
+    fn run_alone(&mut self, now: Instant, limit: Instant) {
+        self.touched.clear();
+        let mut now = now;
+        let next = self.next_instant().map_or(limit, |next| next.min(limit));
+        while let Some(end) = self.dispatch(0, now) {
+            if end >= next {
+                self.events.push(Reverse((end, END, 0)));
+                return;
+            }
+            now = end;
+            self.end(0, now);
+        }
+        self.grants(now);
+    }
+
+    /// Ends the run at its duration: what is under way is followed to its end.
+    pub(crate) fn finish(mut self) -> O {
+        while let Some(Reverse((now, class, position))) = self.events.pop() {
+            if class == END {
+                self.end(position, now);
+            }
+            if self.events.peek().is_none_or(|&Reverse((next, ..))| next > now) {
+                self.grants(now);
+            }
+        }
+        self.observer
+    }
+
+    /// Who has been told.
+    pub(crate) fn observer(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    fn next_instant(&self) -> Option<Instant> {
+        let event = self.events.peek().map(|&Reverse((at, ..))| at);
+        match (event, self.releaser.next_arrival()) {
+            (Some(event), Some(arrival)) => Some(event.min(arrival)),
+            (event, arrival) => event.or(arrival),
+        }
+    }
+
+    fn releases(&mut self, now: Instant) {
+        while let Some(&Reverse((at, RELEASE, source))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            let (job, next) = self.releaser.release(source);
+            if next < self.options.duration {
+                self.events.push(Reverse((next, RELEASE, source)));
+            }
+            let release = Release {
+                at: now,
+                job: job.id,
+                kind: job.kind,
+                deadline: Instant::from_ns(job.deadline),
+                pages: job.reads + job.writes,
+                cluster: Some(self.clusters[job.cluster].position),
+            };
+            self.admit(&release, Some(job));
+        }
+        while self.releaser.next_arrival() == Some(now) {
+            let Some((release, job)) = self.releaser.next_job(&mut self.clusters) else { break };
+            self.admit(&release, job);
+        }
+    }
+
+    fn admit(&mut self, release: &Release, job: Option<Job>) {
+        let Some(job) = job else {
+            self.observer.release(release);
+            return;
+        };
+        let lane = &mut self.lanes[job.cluster];
+        if lane.is_holding() {
+            lane.held.push(*release);
+        } else {
+            self.observer.release(release);
+        }
+        self.touched.push(job.cluster);
+        let slot = self.jobs.insert(job);
+        lane.pending.insert(self.jobs[slot].priority(slot));
+    }
+
+    fn ends(&mut self, now: Instant) {
+        while let Some(&Reverse((at, END, position))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            self.touched.push(position);
+            self.end(position, now);
+        }
+    }
+
+    /// What a cluster waited for has come about.
+    fn end(&mut self, position: usize, now: Instant) {
+        if let Some((operation, phase)) = self.lanes[position].open {
+            let channel = (operation.chip / self.chips_per_channel) as usize;
+            match phase {
+                Phase::Sensing => return self.ask(position, operation, now),
+                Phase::Waiting => return,
+                Phase::Transferring => {
+                    if let Some(bus) = &mut self.buses[channel] {
+                        bus.release();
+                    }
+                    self.asked.push(channel);
+                    if operation.action == Action::Program && operation.end > now {
+                        self.lanes[position].open = Some((operation, Phase::Programming));
+                        self.events.push(Reverse((operation.end, END, position)));
+                        return;
+                    }
+                }
+                Phase::Programming => {}
+            }
+            self.lanes[position].open = None;
+        }
+        let Some((slot, step)) = self.lanes[position].running.take() else { return };
+        let cluster = &mut self.clusters[position];
+        let job = &mut self.jobs[slot];
+        match step {
+            Step::Page => {
+                if job.is_background() {
+                    cluster.background -= 1;
+                }
+            }
+            Step::GcRead | Step::GcProgram => return,
+            Step::Erase => {
+                for chip in 0..cluster.size() {
+                    cluster.collector.erased(&mut cluster.map, chip);
+                }
+                job.passes -= 1;
+            }
+        }
+        if job.passes == 0 && job.reads == 0 && job.writes == 0 && now <= self.options.duration {
+            let priority = job.priority(slot);
+            self.lanes[position].pending.remove(&priority);
+            self.complete(slot, now);
+        }
+    }
+
+    fn complete(&mut self, slot: usize, now: Instant) {
+        self.observer.complete(&Complete { at: now, job: self.jobs[slot].id });
+        self.jobs.remove(slot);
+    }
+
+    /// An operation's chip asks for its bus.
+    fn ask(&mut self, position: usize, operation: Operation, now: Instant) {
+        let channel = (operation.chip / self.chips_per_channel) as usize;
+        if let Some(bus) = &mut self.buses[channel] {
+            bus.request(now, operation.chip);
+        }
+        self.lanes[position].open = Some((operation, Phase::Waiting));
+        self.asked.push(channel);
+    }
+
+    /// Gives idle buses away, once everything else of an instant has happened.
+    fn grants(&mut self, now: Instant) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.sort_unstable();
+        asked.dedup();
+        for &channel in &asked {
+            let Some(chip) = self.buses[channel].as_mut().and_then(Bus::grant) else { continue };
+            let position = self.owner[chip as usize];
+            let lane = &mut self.lanes[position];
+            let Some((mut operation, _)) = lane.open else { continue };
+            let over = now.saturating_add(self.timing.transfer());
+            operation.end = match operation.action {
+                Action::Program => over.saturating_add(self.timing.programming()),
+                _ => over,
+            };
+            lane.open = Some((operation, Phase::Transferring));
+            self.events.push(Reverse((over, END, position)));
+            self.observer.operations(&[operation]);
+            self.tell_transfer(&operation, now, over);
+            for release in self.lanes[position].held.drain(..) {
+                self.observer.release(&release);
+            }
+        }
+        asked.clear();
+        self.asked = asked;
+    }
+
+    fn tell_transfer(&mut self, operation: &Operation, start: Instant, end: Instant) {
+        self.observer.transfer(&Transfer {
+            start,
+            end,
+            channel: operation.chip / self.chips_per_channel,
+            cluster: operation.cluster,
+            chip: operation.chip,
+            job: operation.job,
+            kind: operation.kind,
+        });
+    }
+
+    /// Lets an idle cluster go on, and says until when it is busy, as far as that is known.
+    fn dispatch(&mut self, position: usize, now: Instant) -> Option<Instant> {
+        if self.lanes[position].running.is_some() {
+            return None;
+        }
+        let mut behind: Option<Priority> = None;
+        loop {
+            let pending = &self.lanes[position].pending;
+            let next = match behind {
+                None => pending.first(),
+                Some(starved) => pending.range((Bound::Excluded(starved), Bound::Unbounded)).next(),
+            };
+            let priority = *next?;
+            match self.go_on(position, priority.4, now) {
+                Attempt::Started(end) => return end,
+                Attempt::Over => {
+                    self.lanes[position].pending.remove(&priority);
+                    self.complete(priority.4, now);
+                }
+                Attempt::Starved => behind = Some(priority),
+            }
+        }
+    }
+
+    fn go_on(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
+        while self.jobs[slot].passes > 0 {
+            let cluster = &mut self.clusters[position];
+            let slots = self.jobs[slot].slots;
+            if cluster.collector.is_under_way()
+                || (!cluster.leaves_out(slots.0) && cluster.collector.begin(&mut cluster.map))
+            {
+                return self.go_on_with_pass(position, slot, now);
+            }
+            self.jobs[slot].passes -= 1;
+        }
+        if self.jobs[slot].reads > 0 {
+            self.read(position, slot, now)
+        } else if self.jobs[slot].writes > 0 {
+            self.write(position, slot, now)
+        } else {
+            Attempt::Over
+        }
+    }
+
+    fn starve(&mut self, position: usize, slot: usize, chip: u32, now: Instant) {
+        let (job, cluster) = (&mut self.jobs[slot], &self.clusters[position]);
+        if !job.starved {
+            job.starved = true;
+            let chip = cluster.chips[chip as usize];
+            self.observer.starved(&Starved { at: now, job: job.id, cluster: cluster.position, chip });
+        }
+    }
+
+    fn read(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
+        let (job, cluster) = (&mut self.jobs[slot], &mut self.clusters[position]);
+        job.reads -= 1;
+        let lpn = cluster.draw(job.slots.0);
+        let place = cluster.map.locate(lpn);
+        self.page(position, slot, Action::Read, place, lpn, now)
+    }
+
+    fn write(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
+        let cluster = &self.clusters[position];
+        let pointer = cluster.pointer();
+        let chip = cluster.chip_with_room(pointer);
+        let Some(chip) = chip else {
+            self.starve(position, slot, pointer, now);
+            return self.collect_for_itself(position, slot, now);
+        };
+        let (job, cluster) = (&mut self.jobs[slot], &mut self.clusters[position]);
+        let lpn = cluster.draw(job.slots.1);
+        // A chip that has room has a page.
+        let Some(place) = cluster.write(job.slots.1, lpn, chip) else { return Attempt::Starved };
+        cluster.advance(chip);
+        job.writes -= 1;
+        self.page(position, slot, Action::Program, place, lpn, now)
+    }
+
+    /// A starved job goes on with the pass under way, or begins one, if it is not real-time: nobody else might.
+    fn collect_for_itself(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
+        let cluster = &mut self.clusters[position];
+        let collects = self.jobs[slot].kind == Kind::Server
+            && (cluster.collector.is_under_way() || cluster.collector.begin(&mut cluster.map));
+        if !collects {
+            return Attempt::Starved;
+        }
+        self.jobs[slot].passes += 1;
+        self.go_on_with_pass(position, slot, now)
+    }
+
+    /// Begins an operation on one page.
+    fn page(&mut self, position: usize, slot: usize, action: Action, place: Place, lpn: u32, now: Instant) -> Attempt {
+        let (job, cluster) = (&mut self.jobs[slot], &self.clusters[position]);
+        job.starved = false;
+        let chip = cluster.chips[place.chip as usize];
+        let (length, transfer) = match action {
+            Action::Program => (self.timing.program(), now),
+            _ => (self.timing.read(), now.saturating_add(self.timing.sensing())),
+        };
+        let operation = Operation {
+            start: now,
+            end: now.saturating_add(length),
+            cluster: cluster.position,
+            chip,
+            action,
+            job: job.id,
+            kind: job.kind,
+            block: place.block,
+            page: place.page,
+            lpn,
+        };
+        self.lanes[position].running = Some((slot, Step::Page));
+        if self.buses[(chip / self.chips_per_channel) as usize].is_none() {
+            self.observer.operations(&[operation]);
+            self.tell_transfer(&operation, transfer, transfer.saturating_add(self.timing.transfer()));
+            return Attempt::Started(Some(operation.end));
+        }
+        if transfer > now {
+            self.lanes[position].open = Some((operation, Phase::Sensing));
+            return Attempt::Started(Some(transfer));
+        }
+        self.ask(position, operation, now);
+        Attempt::Started(None)
+    }
+
+    /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
+    fn go_on_with_pass(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
+        let cluster = &mut self.clusters[position];
+        let (map, collector) = (&mut cluster.map, &mut cluster.collector);
+        let job = &mut self.jobs[slot];
+        job.starved = false;
+        let blank = Operation {
+            start: now,
+            end: now,
+            cluster: cluster.position,
+            chip: 0,
+            action: Action::Erase,
+            job: job.id,
+            kind: Kind::Gc,
+            block: 0,
+            page: NONE,
+            lpn: NONE,
+        };
+        let batch = &mut self.batch;
+        batch.clear();
+        let programs = (0..).zip(&cluster.chips).any(|(chip, _)| collector.holds_copy(chip));
+        if programs {
+            for (&chip, position) in cluster.chips.iter().zip(0..) {
+                if let Some((place, lpn)) = collector.program(map, position) {
+                    let Place { block, page, .. } = place;
+                    batch.push(Operation { chip, action: Action::Program, block, page, lpn, ..blank });
+                }
+            }
+            if !batch.is_empty() || self.options.victims == Victims::Worst {
+                return self.begin_step(position, slot, Step::GcProgram, self.gc.1, now);
+            }
+        }
+        let mut reads = false;
+        for (&chip, position) in cluster.chips.iter().zip(0..) {
+            match collector.read(map, position) {
+                None => continue,
+                Some(Copy::Silent) => {}
+                Some(Copy::Page { page, lpn }) => {
+                    let (block, page) = map.block_and_page(page);
+                    batch.push(Operation { chip, action: Action::Read, block, page, lpn, ..blank });
+                }
+            }
+            reads = true;
+        }
+        if reads {
+            return self.begin_step(position, slot, Step::GcRead, self.gc.0, now);
+        }
+        for (&chip, position) in cluster.chips.iter().zip(0..) {
+            if let Some(block) = collector.victim(position) {
+                batch.push(Operation { chip, block, ..blank });
+            }
+        }
+        self.begin_step(position, slot, Step::Erase, self.gc.2, now)
+    }
+
+    fn begin_step(&mut self, position: usize, slot: usize, step: Step, length: Span, now: Instant) -> Attempt {
+        let end = now.saturating_add(length);
+        for operation in &mut self.batch {
+            operation.end = end;
+        }
+        if !self.batch.is_empty() {
+            self.observer.operations(&self.batch);
+        }
+        self.lanes[position].running = Some((slot, step));
+        Attempt::Started(Some(end))
+    }
+}

@@ -1,0 +1,7 @@
+//! Mechanism: chips, their blocks, and the buses of the channels. Nothing here knows a deadline, a task or a policy.
+
+mod blocks;
+mod bus;
+
+pub(crate) use blocks::{Blocks, Stream};
+pub(crate) use bus::Bus;

@@ -1,0 +1,85 @@
+//! Which logical pages a source reads and writes.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use rtflash_model::random::Stream;
+
+use crate::options::Pattern;
+
+/// The addresses of one source in one cluster: draws one logical page after another from its own part of the space.
+#[derive(Debug)]
+pub struct Addresses {
+    pattern: Pattern,
+    part: Range<u32>,
+    stream: Stream,
+    next: u32,
+    /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the front.
+    on_first: VecDeque<u32>,
+    /// Whether a page that was drawn stays where it is: it was read, not written.
+    stays: bool,
+}
+
+impl Addresses {
+    /// The addresses of the source at position `source` in the cluster at position `cluster`, within `part`; `reads` where they are
+    /// those of reads. `chip_of` says on which chip of the cluster (by position in it) a logical page is at the start.
+    pub fn new(
+        pattern: Pattern,
+        seed: u64,
+        cluster: u32,
+        source: u32,
+        reads: bool,
+        part: Range<u32>,
+        chip_of: impl Fn(u32) -> u32,
+    ) -> Addresses {
+        let on_first = match pattern {
+            Pattern::OneChip => part.clone().filter(|&lpn| chip_of(lpn) == 0).collect(),
+            _ => VecDeque::new(),
+        };
+        let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
+        Addresses { pattern, part, stream, next: 0, on_first, stays: reads }
+    }
+
+    /// The next logical page. `chip_of` says where a page is now.
+    pub fn draw(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
+        let (start, pages) = (self.part.start, self.part.end - self.part.start);
+        match self.pattern {
+            Pattern::Uniform => start + self.below(pages),
+            Pattern::Sequential => {
+                let lpn = start + self.next;
+                self.next = if self.next + 1 < pages { self.next + 1 } else { 0 };
+                lpn
+            }
+            Pattern::HotCold => {
+                let hot = pages.div_ceil(5);
+                if hot == pages || self.below(10) < 8 {
+                    start + self.below(hot)
+                } else {
+                    start + hot + self.below(pages - hot)
+                }
+            }
+            Pattern::OneChip => {
+                while let Some(lpn) = self.on_first.pop_front() {
+                    if chip_of(lpn) == 0 {
+                        if self.stays {
+                            self.on_first.push_back(lpn);
+                        }
+                        return lpn;
+                    }
+                }
+                start + self.below(pages)
+            }
+        }
+    }
+
+    /// Says that a page of this part has been written to a chip (by position in the cluster).
+    pub fn written(&mut self, lpn: u32, chip: u32) {
+        if self.pattern == Pattern::OneChip && chip == 0 {
+            self.on_first.push_back(lpn);
+        }
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        u32::try_from(self.stream.below(bound.into())).unwrap_or(0)
+    }
+}

@@ -1,0 +1,160 @@
+//! Garbage collection: passes over all chips of a cluster.
+
+use super::map::{PageMap, Place};
+use crate::flash::Stream;
+use crate::options::Victims;
+
+/// A copy that a pass makes on one chip, between its GC read and its GC program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// This page, numbered through the chip, with the logical page it held when it was read.
+    Page {
+        /// The page.
+        page: u32,
+        /// The logical page.
+        lpn: u32,
+    },
+    /// No page: with worst victims the time passes all the same.
+    Silent,
+}
+
+/// What a chip has to do for the pass under way.
+#[derive(Debug, Clone, Copy)]
+struct ChipPass {
+    victim: u32,
+    /// The first page of the victim not looked at yet.
+    cursor: u32,
+    reads: u32,
+    finished: u32,
+    copy: Option<Copy>,
+    /// The page that this pass programmed last on this chip, and what it holds.
+    last: Option<(u32, u32)>,
+}
+
+/// The garbage collector of a cluster. One pass is under way at a time: whichever job is served goes on with it.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    /// For each chip by position; all `None` between passes.
+    pass: Vec<Option<ChipPass>>,
+    /// Chips that have not erased their victims yet.
+    busy: u32,
+    /// Copies that a pass makes on every chip at least: ⌈λP⌉ with worst victims, else 0.
+    padded_to: u32,
+    pages: u32,
+    reserve: u64,
+}
+
+impl Collector {
+    /// A collector for `chips` chips with blocks of `pages` pages that has nothing to do while more than `reserve` pages are free.
+    pub(crate) fn new(chips: u32, pages: u32, reserve: u64, victims: Victims, bound: u32) -> Collector {
+        let padded_to = match victims {
+            Victims::Actual => 0,
+            Victims::Worst => bound,
+        };
+        Collector { pass: vec![None; chips as usize], busy: 0, padded_to, pages, reserve }
+    }
+
+    /// Whether a pass has nothing to do: the free pages are above the reserve even without so many that passes left out will not free.
+    pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
+        map.free_pages() > self.reserve.saturating_add(left_out)
+    }
+
+    /// Whether a pass is under way.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.busy > 0
+    }
+
+    /// Whether a chip (by position) takes part in the pass under way and has not erased its victim yet.
+    pub(crate) fn is_on(&self, chip: u32) -> bool {
+        self.pass[chip as usize].is_some()
+    }
+
+    /// Whether a write may take a page on a chip.
+    pub(crate) fn has_room(&self, map: &PageMap, chip: u32) -> bool {
+        let blocks = &map.chips[chip as usize];
+        if blocks.rest(Stream::Write) > 0 {
+            return true;
+        }
+        let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
+        let left = others * u64::from(self.pages) + blocks.rest(Stream::Copy);
+        // The pass under way must find room for its copies, or the next one, or no page would ever be freed again. A pass that is
+        // over has freed a block, which has room for any other.
+        let copies = match self.pass[chip as usize] {
+            Some(pass) => blocks.valid(pass.victim).max(self.padded_to.saturating_sub(pass.finished)),
+            None => blocks.fewest_valid().map_or(self.pages, |victim| blocks.valid(victim)).max(self.padded_to),
+        };
+        left >= copies.into()
+    }
+
+    /// Begins a pass and says whether there is anything to collect. Only to be called between passes.
+    pub(crate) fn begin(&mut self, map: &mut PageMap) -> bool {
+        for (blocks, pass) in map.chips.iter_mut().zip(&mut self.pass) {
+            let Some(victim) = blocks.fewest_valid() else { continue };
+            // `has_room` has seen to it that there is room; a chip without would have to stay out.
+            let copies = blocks.valid(victim).max(self.padded_to);
+            if blocks.erased_blocks() * u64::from(self.pages) + blocks.rest(Stream::Copy) >= copies.into() {
+                blocks.take_victim(victim);
+                *pass = Some(ChipPass { victim, cursor: 0, reads: 0, finished: 0, copy: None, last: None });
+                self.busy += 1;
+            }
+        }
+        self.busy > 0
+    }
+
+    /// The next GC read on a chip; `None` where nothing is left to copy.
+    #[inline]
+    pub(crate) fn read(&mut self, map: &PageMap, chip: u32) -> Option<Copy> {
+        let padded_to = self.padded_to;
+        let pass = self.pass[chip as usize].as_mut()?;
+        let blocks = &map.chips[chip as usize];
+        let copy = match blocks.next_valid(pass.victim, pass.cursor) {
+            Some(page) => {
+                pass.cursor = blocks.block_and_page(page).1 + 1;
+                Copy::Page { page, lpn: blocks.lpn(page) }
+            }
+            None if pass.reads < padded_to => match pass.last {
+                Some((page, lpn)) if blocks.lpn(page) == lpn => Copy::Page { page, lpn },
+                _ => Copy::Silent,
+            },
+            None => return None,
+        };
+        pass.reads += 1;
+        pass.copy = Some(copy);
+        Some(copy)
+    }
+
+    /// Whether a chip holds a copy that has been read and not programmed.
+    #[inline]
+    pub(crate) fn holds_copy(&self, chip: u32) -> bool {
+        self.pass[chip as usize].is_some_and(|pass| pass.copy.is_some())
+    }
+
+    /// Ends a copy on a chip: programs its page if it is still valid, and says where and what.
+    #[inline]
+    pub(crate) fn program(&mut self, map: &mut PageMap, chip: u32) -> Option<(Place, u32)> {
+        let pass = self.pass[chip as usize].as_mut()?;
+        let copy = pass.copy.take()?;
+        pass.finished += 1;
+        let Copy::Page { page, lpn } = copy else { return None };
+        if map.chips[chip as usize].lpn(page) != lpn {
+            return None;
+        }
+        let copied = map.copy(chip, page)?;
+        pass.last = Some((copied, lpn));
+        let (block, page) = map.chips[chip as usize].block_and_page(copied);
+        Some((Place { chip, block, page }, lpn))
+    }
+
+    /// The victim on a chip.
+    pub(crate) fn victim(&self, chip: u32) -> Option<u32> {
+        self.pass[chip as usize].map(|pass| pass.victim)
+    }
+
+    /// The victim on a chip has been erased, which ends its part in the pass.
+    pub(crate) fn erased(&mut self, map: &mut PageMap, chip: u32) {
+        if let Some(pass) = self.pass[chip as usize].take() {
+            map.erase(chip, pass.victim, self.pages);
+            self.busy -= 1;
+        }
+    }
+}

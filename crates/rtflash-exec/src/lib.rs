@@ -1,0 +1,18 @@
+//! A NAND flash device in simulated time: runs an allocation operation by operation, and checks what the analyses take for granted.
+//!
+//! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of server jobs) and what it is judged by is data in the [`Plan`].
+
+pub mod check;
+pub mod dispatch;
+mod flash;
+pub mod ftl;
+mod groups;
+mod options;
+mod plan;
+mod run;
+pub mod trace;
+
+pub use groups::{groups, shared_channels};
+pub use options::{Aging, Dispatch, Options, Pattern, Service, Victims};
+pub use plan::{ClusterPlan, ClusterTerms, MAX_PAGES, Period, Plan, PlanError, Releases, Source, Timing};
+pub use run::{RunError, run, run_traced};

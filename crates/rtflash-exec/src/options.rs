@@ -1,0 +1,79 @@
+//! How a run is made: policies, workload, seed.
+
+use rtflash_model::Instant;
+
+/// How a cluster's chips are kept busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dispatch {
+    /// One page operation, or one step of a GC pass on all chips, at a time in a cluster, as Theorem 1 supposes.
+    #[default]
+    Serial,
+    /// Every chip takes the earliest-deadline operation that waits for it.
+    Parallel,
+}
+
+/// How jobs that are not real-time are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Service {
+    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in EDF.
+    #[default]
+    Tbs,
+    /// When nothing else is pending in the cluster, first come first served. A job goes to the cluster with the fewest
+    /// background pages pending.
+    Background,
+}
+
+/// How many pages a GC pass copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Victims {
+    /// The valid pages of the victim.
+    #[default]
+    Actual,
+    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied again.
+    Worst,
+}
+
+/// What the device has been through before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Aging {
+    /// Full, every block with the same share of valid pages of every task: the worst start for GC.
+    #[default]
+    Worst,
+    /// Full, valid pages anywhere.
+    Random,
+    /// Written once from the first page to the last, never overwritten.
+    Fresh,
+}
+
+/// Which pages of its own part of the logical space a task reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pattern {
+    /// Each page with the same probability.
+    #[default]
+    Uniform,
+    /// One after another, round and round; reads and writes each on their own round.
+    Sequential,
+    /// Eight of ten in the first fifth, the others in the rest.
+    HotCold,
+    /// Only pages that are on the cluster's first chip, as long as there are any.
+    OneChip,
+}
+
+/// All that a run depends on beside its [`Plan`](crate::Plan).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Nothing is released or started at this instant or later.
+    pub duration: Instant,
+    /// See [`Dispatch`].
+    pub dispatch: Dispatch,
+    /// See [`Service`].
+    pub service: Service,
+    /// See [`Victims`].
+    pub victims: Victims,
+    /// See [`Aging`].
+    pub aging: Aging,
+    /// See [`Pattern`].
+    pub pattern: Pattern,
+    /// Addresses, arrivals and aging are drawn from it.
+    pub seed: u64,
+}

@@ -1,0 +1,184 @@
+//! A run from start to end: groups of clusters, each with its observer, in windows of time.
+
+use std::fmt;
+
+use rayon::prelude::*;
+use rtflash_model::{Instant, Span};
+
+use crate::dispatch::{Admission, Arrival, ArrivalQueue, MAX_PENDING, Parallel, Serial};
+use crate::groups::{groups, shared_channels};
+use crate::options::{Dispatch, Options};
+use crate::plan::Plan;
+use crate::trace::{Observer, Record};
+
+/// Why a run was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunError {
+    /// More jobs, or with parallel dispatch pages, are pending than can be kept.
+    TooManyPending {
+        /// When that was so.
+        at: Instant,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunError::TooManyPending { at } = self;
+        write!(
+            f,
+            "more than {MAX_PENDING} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up"
+        )
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// A group of clusters under either dispatch.
+enum Group<'a, O> {
+    Serial(Serial<'a, O>),
+    Parallel(Parallel<'a, O>),
+}
+
+impl<O: Observer> Group<'_, O> {
+    fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        match self {
+            Group::Serial(group) => group.arrive(arrivals),
+            Group::Parallel(group) => group.arrive(arrivals),
+        }
+    }
+
+    fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        match self {
+            Group::Serial(group) => group.run_until(limit),
+            Group::Parallel(group) => group.run_until(limit),
+        }
+    }
+
+    /// Nothing that starts before this instant is still to be told of.
+    fn settled(&mut self, limit: Instant) -> Instant {
+        match self {
+            Group::Serial(group) => group.settled(limit),
+            Group::Parallel(group) => group.settled(limit),
+        }
+    }
+
+    fn observer(&mut self) -> &mut O {
+        match self {
+            Group::Serial(group) => group.observer(),
+            Group::Parallel(group) => group.observer(),
+        }
+    }
+
+    fn finish(self) -> O {
+        match self {
+            Group::Serial(group) => group.finish(),
+            Group::Parallel(group) => group.finish(),
+        }
+    }
+}
+
+/// Arrivals that are drawn ahead of the run at most.
+const ARRIVALS_AHEAD: usize = 1 << 16;
+
+/// Runs a plan. `observe` makes the observer of each group of clusters (positions in the plan); they come back in the groups' order.
+/// Groups run on the threads of the current rayon pool; the result does not depend on how many there are.
+///
+/// # Errors
+/// Where a limit was reached.
+pub fn run<O: Observer + Send>(
+    plan: &Plan,
+    options: &Options,
+    admission: &mut dyn Admission,
+    observe: impl FnMut(&[u32]) -> O,
+) -> Result<Vec<O>, RunError> {
+    run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
+}
+
+fn run_in_windows<O: Observer + Send, E: From<RunError>>(
+    plan: &Plan,
+    options: &Options,
+    admission: &mut dyn Admission,
+    mut observe: impl FnMut(&[u32]) -> O,
+    window: Instant,
+    mut between: impl FnMut(Instant, &mut [&mut O]) -> Result<(), E>,
+) -> Result<Vec<O>, E> {
+    let clusters = groups(plan, options);
+    let shared = shared_channels(plan);
+    let mut group_of = vec![0; plan.clusters().len()];
+    for (number, group) in clusters.iter().enumerate() {
+        for &cluster in group {
+            group_of[cluster as usize] = number;
+        }
+    }
+    let mut running: Vec<Group<'_, O>> = clusters
+        .iter()
+        .map(|group| {
+            let observer = observe(group);
+            match options.dispatch {
+                Dispatch::Serial => Group::Serial(Serial::new(plan, options, group, &shared, observer)),
+                Dispatch::Parallel => Group::Parallel(Parallel::new(plan, options, group, observer)),
+            }
+        })
+        .collect();
+    let mut queue = ArrivalQueue::new(plan, options.seed);
+    let width = Span::from_ns(window.as_ns().max(1)).unwrap_or_default();
+    let mut end = Instant::START;
+    while end < options.duration {
+        end = end.saturating_add(width).min(options.duration);
+        // A window is run in one go, or in several where many jobs arrive in it.
+        let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); running.len()];
+        let mut drawn = 0;
+        while drawn < ARRIVALS_AHEAD {
+            let Some(arrival) = queue.next_before(end, admission) else { break };
+            drawn += 1;
+            if drawn == ARRIVALS_AHEAD {
+                end = arrival.at;
+            }
+            let group = arrival.grant.and_then(|grant| group_of.get(grant.cluster as usize).copied()).unwrap_or(0);
+            ahead[group].push(arrival);
+        }
+        running
+            .par_iter_mut()
+            .zip(ahead)
+            .map(|(group, arrivals)| {
+                group.arrive(arrivals.into_iter());
+                group.run_until(end)
+            })
+            .collect::<Result<Vec<()>, RunError>>()?;
+        let settled = running.iter_mut().map(|group| group.settled(end)).min().unwrap_or(end);
+        let mut observers: Vec<&mut O> = running.iter_mut().map(Group::observer).collect();
+        between(settled, &mut observers)?;
+    }
+    let mut observers: Vec<O> = running.into_par_iter().map(Group::finish).collect();
+    let mut last: Vec<&mut O> = observers.iter_mut().collect();
+    between(Instant::END, &mut last)?;
+    Ok(observers)
+}
+
+/// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace.
+///
+/// # Errors
+/// Where a limit was reached, or the sink fails.
+pub fn run_traced<O: Observer + Send, E: From<RunError>>(
+    plan: &Plan,
+    options: &Options,
+    admission: &mut dyn Admission,
+    mut observe: impl FnMut(&[u32]) -> O,
+    mut sink: impl FnMut(&Record) -> Result<(), E>,
+) -> Result<Vec<O>, E> {
+    // Long enough to be worth it, short enough for what happens in it to be kept.
+    let window = (options.duration.as_ns() / 10_000).max(10_000_000);
+    let window = Instant::from_ns(window).unwrap_or(Instant::END);
+    let with_records = |group: &[u32]| (observe(group), Vec::<Record>::new());
+    let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {
+        let mut ready: Vec<Record> = Vec::new();
+        for (_, records) in observers.iter_mut() {
+            let (now, later) = std::mem::take(records).into_iter().partition(|record| record.order().0 < settled);
+            *records = later;
+            ready.extend::<Vec<Record>>(now);
+        }
+        ready.sort_by_key(Record::order);
+        ready.iter().try_for_each(&mut sink)
+    })?;
+    Ok(observers.into_iter().map(|(observer, _)| observer).collect())
+}

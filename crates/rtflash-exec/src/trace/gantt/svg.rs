@@ -1,0 +1,296 @@
+//! The chart as a figure.
+//!
+//! Positions are whole hundredths of a pixel, so that a figure is the same on every machine.
+
+use std::fmt::{self, Write};
+
+use rtflash_model::format_ns;
+
+use super::axis::{Axis, joined};
+use super::{Bar, Gantt, Look, Miss};
+
+/// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a screen shows.
+const MAX_BOXES: usize = 20_000;
+/// Rows, and marks of missed deadlines, that are drawn.
+const MAX_ROWS: usize = 600;
+const MAX_MARKS: usize = 1_000;
+
+/// One pixel.
+const PX: u64 = 100;
+const LEFT: u64 = 96 * PX;
+const PLOT: u64 = 1080 * PX;
+const RIGHT: u64 = 24 * PX;
+const TOP: u64 = 44 * PX;
+const LANE: u64 = 20 * PX;
+const FONT: u64 = 11 * PX;
+/// The width of a box, so that a screen shows it.
+const THINNEST: u64 = 3 * PX / 4;
+
+/// Hundredths of a pixel.
+struct Px(u64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % PX {
+            0 => write!(f, "{}", self.0 / PX),
+            rest => write!(f, "{}.{rest:02}", self.0 / PX),
+        }
+    }
+}
+
+impl Gantt {
+    /// The chart as an SVG document, 1200 pixels wide.
+    ///
+    /// Where there are too many operations to draw each, boxes show what occupies most of a stretch, and the figure says so.
+    pub fn svg(&self) -> String {
+        let rows = self.rows.len().clamp(1, MAX_ROWS);
+        let mut shown: Vec<_> = self.rows.iter().take(MAX_ROWS).map(|row| self.boxes(&row.bars)).collect();
+        let mut notes = Vec::new();
+        let mut coarse = self.coarse;
+        if shown.iter().map(Vec::len).sum::<usize>() > MAX_BOXES {
+            let cells = (MAX_BOXES / rows).clamp(1, 1080);
+            shown = self.rows.iter().take(MAX_ROWS).map(|row| joined(&row.bars, self.from, self.to, cells)).collect();
+            coarse = coarse.max(Some((self.to - self.from).div_ceil(cells as u64)));
+        }
+        if let Some(coarse) = coarse {
+            notes.push(format!("Drawn coarsely: a box shows what takes most of {}.", format_ns(coarse)));
+        }
+        if self.rows.len() > MAX_ROWS {
+            notes.push(format!("{} further rows are not drawn.", self.rows.len() - MAX_ROWS));
+        }
+        let marks: Vec<_> = self.misses.iter().take(MAX_MARKS).collect();
+        let unmarked = (self.misses.len() - marks.len()) as u64 + self.more_misses;
+        if unmarked > 0 {
+            notes.push(format!("{unmarked} further missed deadlines are not marked."));
+        }
+        let height = if rows > 48 { 14 * PX } else { 24 * PX };
+        let (mut body, mut y) = (String::new(), TOP + 8 * PX);
+        for (position, group) in self.groups.iter().enumerate() {
+            let drawn = group.rows.start.min(shown.len())..group.rows.end.min(shown.len());
+            if drawn.is_empty() {
+                continue;
+            }
+            self.text_at(&mut body, "b", 8 * PX, y + 13 * PX, &group.name);
+            y += 18 * PX;
+            let top = y;
+            for (row, boxes) in drawn.clone().zip(&shown[drawn]) {
+                self.row(&mut body, &self.rows[row].name, boxes, y, height);
+                y += height;
+            }
+            let missed: Vec<_> = marks.iter().copied().filter(|miss| miss.group == Some(position)).collect();
+            if !missed.is_empty() {
+                self.misses_lane(&mut body, &missed, top, y);
+                y += LANE;
+            }
+            y += 10 * PX;
+        }
+        let mut svg = String::new();
+        let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));
+        let _ = write!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{total}\" viewBox=\"0 0 {width} {total}\" \
+             font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\" font-size=\"{}\">\n{STYLE}\n\
+             <rect width=\"{width}\" height=\"{total}\" fill=\"#fff\"/>\n",
+            Px(FONT)
+        );
+        self.axis(&mut svg, y);
+        svg.push_str(&body);
+        self.legend(&mut svg);
+        for (note, line) in notes.iter().zip(1_u64..) {
+            self.text_at(&mut svg, "n", LEFT, y + (24 + 16 * line) * PX, note);
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn x(&self, at: u64) -> u64 {
+        let offset = at.clamp(self.from, self.to) - self.from;
+        let scaled = u128::from(offset) * u128::from(PLOT) / u128::from(self.to - self.from);
+        LEFT + u64::try_from(scaled).unwrap_or(PLOT)
+    }
+
+    /// The bars in order, narrow neighbours of one job as one box.
+    fn boxes(&self, bars: &[Bar]) -> Vec<Bar> {
+        let mut bars = bars.to_vec();
+        bars.sort_by_key(|bar| bar.start);
+        let mut boxes: Vec<Bar> = Vec::new();
+        for bar in bars {
+            let narrow = self.x(bar.end) - self.x(bar.start) < 4 * PX;
+            match boxes.last_mut() {
+                Some(last)
+                    if narrow
+                        && (last.job, last.look) == (bar.job, bar.look)
+                        && self.x(bar.start) <= self.x(last.end) + PX / 4 =>
+                {
+                    last.end = last.end.max(bar.end);
+                }
+                _ => boxes.push(bar),
+            }
+        }
+        boxes
+    }
+
+    fn row(&self, svg: &mut String, name: &str, boxes: &[Bar], y: u64, height: u64) {
+        let inner = height - 4 * PX;
+        let (top, baseline) = (y + 2 * PX, y + height / 2 + 4 * PX);
+        self.text_at(svg, "l", LEFT - 8 * PX, baseline, name);
+        let (left, plot) = (Px(LEFT), Px(PLOT));
+        let _ = writeln!(
+            svg,
+            "<rect class=\"t\" x=\"{left}\" y=\"{}\" width=\"{plot}\" height=\"{}\"/>",
+            Px(top),
+            Px(inner)
+        );
+        for bar in boxes {
+            let (x, end) = (self.x(bar.start), self.x(bar.end));
+            // Neighbours are told apart by a gap, where there is room for one.
+            let gap = if end - x >= 4 * PX { PX / 2 } else { 0 };
+            let _ = write!(
+                svg,
+                "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>",
+                class(bar.look),
+                Px(x),
+                Px(top),
+                Px((end - x - gap).max(THINNEST)),
+                Px(inner)
+            );
+            escape(svg, &self.job_name(bar.job));
+            let _ = writeln!(
+                svg,
+                ": {}, {} to {}</title></rect>",
+                bar.look.name(),
+                format_ns(bar.start),
+                format_ns(bar.end)
+            );
+        }
+        // One label for what is drawn without gaps for one job.
+        let mut rest = boxes;
+        while let Some(first) = rest.first() {
+            let joins = |pair: &[Bar]| {
+                pair[0].job == pair[1].job
+                    && pair[0].look == pair[1].look
+                    && self.x(pair[1].start) <= self.x(pair[0].end) + PX
+            };
+            let count = 1 + rest.windows(2).take_while(|pair| joins(pair)).count();
+            let (run, behind) = rest.split_at(count);
+            let (x, end) = (self.x(first.start), run.iter().map(|bar| self.x(bar.end)).max().unwrap_or(0));
+            let name = self.job_name(first.job);
+            if height >= 20 * PX && text_width(&name) + 6 * PX <= end.saturating_sub(x) {
+                let style = match first.look {
+                    Look::Read | Look::Erase => "w",
+                    Look::Write | Look::Server => "k",
+                    // The borders of the boxes are not to cross the text.
+                    Look::Copy => "k h",
+                };
+                self.text_at(svg, style, u64::midpoint(x, end), baseline, &name);
+            }
+            rest = behind;
+        }
+    }
+
+    /// From release to deadline a line, a triangle at the deadline, and a dashed line on to completion.
+    fn misses_lane(&self, svg: &mut String, misses: &[&Miss], top: u64, y: u64) {
+        self.text_at(svg, "l m", LEFT - 8 * PX, y + 14 * PX, "misses");
+        let middle = Px(y + 10 * PX);
+        let shown = self.from..self.to;
+        for miss in misses {
+            let (release, due) = (self.x(miss.release), self.x(miss.deadline));
+            let done = self.x(miss.completed.unwrap_or(self.to));
+            let _ = write!(svg, "<path class=\"ml\" d=\"M{} {middle}H{}\"/>", Px(release), Px(due));
+            let _ = writeln!(svg, "<path class=\"ml d\" d=\"M{} {middle}H{}\"/>", Px(due), Px(done.max(due)));
+            if shown.contains(&miss.release) {
+                let (from, to) = (Px(y + 6 * PX), Px(y + 14 * PX));
+                let _ = writeln!(svg, "<path class=\"ml\" d=\"M{} {from}V{to}\"/>", Px(release));
+            }
+        }
+        let mut free = LEFT;
+        let mut due: Vec<_> = misses.iter().filter(|miss| shown.contains(&miss.deadline)).collect();
+        due.sort_by_key(|miss| miss.deadline);
+        for miss in due {
+            let x = self.x(miss.deadline);
+            let (left, right, tip) = (Px(x - 5 * PX), Px(x + 5 * PX), Px(y + 14 * PX));
+            let _ = writeln!(svg, "<path class=\"mv\" d=\"M{} {}V{}\"/>", Px(x), Px(top), Px(y));
+            let _ = writeln!(svg, "<path class=\"mt\" d=\"M{left} {0}H{right}L{1} {tip}Z\"/>", Px(y + 4 * PX), Px(x));
+            let name = self.job_name(miss.job);
+            let (start, end) = (x + 8 * PX, x + 8 * PX + text_width(&name));
+            if x >= free && end <= LEFT + PLOT {
+                let (from, width) = (Px(start - 2 * PX), Px(end - start + 2 * PX));
+                let _ = write!(
+                    svg,
+                    "<rect x=\"{from}\" y=\"{}\" width=\"{width}\" height=\"13\" fill=\"#fff\"/>",
+                    Px(y + 4 * PX)
+                );
+                self.text_at(svg, "m", start, y + 14 * PX, &name);
+                free = end;
+            }
+        }
+    }
+
+    fn axis(&self, svg: &mut String, bottom: u64) {
+        let axis = Axis::new(self.from, self.to, 120);
+        for (tick, label) in &axis.ticks {
+            let x = self.x(*tick);
+            let _ = writeln!(svg, "<path class=\"g\" d=\"M{0} {1}V{2}\"/>", Px(x), Px(TOP), Px(bottom + 4 * PX));
+            self.text_at(svg, "c", x, bottom + 17 * PX, label);
+        }
+        self.text_at(svg, "l", LEFT - 22 * PX, bottom + 17 * PX, &format!("time ({})", axis.unit));
+    }
+
+    fn legend(&self, svg: &mut String) {
+        let (mut x, y) = (LEFT, 14 * PX);
+        for look in Look::ALL {
+            let (class, left, top) = (class(look), Px(x), Px(y));
+            let _ = write!(svg, "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"22\" height=\"13\"/>");
+            self.text_at(svg, "s", x + 28 * PX, y + 10 * PX, look.name());
+            x += 28 * PX + text_width(look.name()) + 22 * PX;
+        }
+        if !self.misses.is_empty() {
+            let (left, right, tip) = (Px(x), Px(x + 10 * PX), Px(x + 5 * PX));
+            let _ =
+                write!(svg, "<path class=\"mt\" d=\"M{left} {0}H{right}L{tip} {1}Z\"/>", Px(y + PX), Px(y + 11 * PX));
+            self.text_at(svg, "s", x + 16 * PX, y + 10 * PX, "missed deadline (line: from its release, dashed: late)");
+        }
+    }
+
+    fn text_at(&self, svg: &mut String, class: &str, x: u64, y: u64, text: &str) {
+        let _ = write!(svg, "<text class=\"{class}\" x=\"{}\" y=\"{}\">", Px(x), Px(y));
+        escape(svg, text);
+        svg.push_str("</text>\n");
+    }
+}
+
+/// The colours differ in lightness as well: erase 35, read 46, not real-time 63, write 75, GC copy 89 of 100.
+const STYLE: &str = "<style>\
+.r{fill:#2f6fc0}.p{fill:#f5a83c}.v{fill:#b08ad0}.e{fill:#435647}\
+.o{fill:#d3e4d0;stroke:#7f9a7f;stroke-width:.5}.t{fill-opacity:.05}\
+.g{stroke:#dcdcdc;fill:none}.b{font-weight:bold;fill:#222}.l{text-anchor:end;fill:#444}.c{text-anchor:middle;fill:#444}\
+.s{fill:#222}.n{fill:#8a4b00}.w,.k{text-anchor:middle;font-size:10px;fill:#fff}.k{fill:#111}.h{paint-order:stroke;stroke:#d3e4d0;stroke-width:3px}\
+.m{fill:#c4161c}.mt{fill:#d7191c}.mv{stroke:#d7191c;stroke-width:1;fill:none}.ml{stroke:#d7191c;stroke-width:1.2;fill:none}\
+.d{stroke-dasharray:3 2}</style>";
+
+fn class(look: Look) -> &'static str {
+    match look {
+        Look::Read => "r",
+        Look::Write => "p",
+        Look::Copy => "o",
+        Look::Erase => "e",
+        Look::Server => "v",
+    }
+}
+
+/// About as wide as the text is in the fonts of the figure, rather more.
+fn text_width(text: &str) -> u64 {
+    text.chars().map(|c| if c.is_ascii() { FONT * 62 / 100 } else { FONT }).sum()
+}
+
+fn escape(svg: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => svg.push_str("&lt;"),
+            '>' => svg.push_str("&gt;"),
+            '&' => svg.push_str("&amp;"),
+            '"' => svg.push_str("&quot;"),
+            _ => svg.push(c),
+        }
+    }
+}

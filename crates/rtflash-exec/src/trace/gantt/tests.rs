@@ -1,0 +1,178 @@
+//! Charts say what happened, no more than fits, and nothing that breaks what shows them.
+
+use proptest::prelude::*;
+use rtflash_model::TIME_LIMIT_NS;
+
+use super::axis::{Axis, cell_of, cell_start, cells, joined};
+use super::*;
+use crate::trace::record::Record;
+use crate::trace::samples::{any_record, at, plan, run};
+
+fn chart(records: &[Record], from: u64, to: u64, end: u64) -> Gantt {
+    let mut gantt = Gantt::new(&plan(), at(from), at(to));
+    records.iter().for_each(|record| gantt.record(record));
+    gantt.finish(at(end));
+    gantt
+}
+
+fn well_formed(svg: &str) -> bool {
+    let tree = resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default());
+    tree.is_ok_and(|tree| tree.size().width() > 1199.0)
+}
+
+#[test]
+fn a_stretch_as_text() {
+    let chart = chart(&run(100_000_000), 10_000_000, 40_000_000, 100_000_000);
+    let expected = "\
+time (ms) 10        15        20        25        30        35
+          |         |         |         |         |         |
+cluster 0
+  chip 0  w.....ggggEEEEEEEEEE..........s.sggggEEEEEEEEEE.....r..s.ss.
+  chip 1  ......ggggEEEEEEEEEE..........ss.ggggEEEEEEEEEE.....r..ss...
+  chip 2  ......ggggEEEEEEEEEE...........ssggggEEEEEEEEEE.....r...ss..
+  misses       ^ !                      ^ !                      ^ !
+cluster 1
+  chip 3  ......ggggEEEEEEEEEEr............ggggEEEEEEEEEE.............
+  chip 4  ......ggggEEEEEEEEEEr............ggggEEEEEEEEEE.............
+channels
+  bus 0   ..............................s.s...................r..s.s..
+  bus 1   ....................r..........s....................r...s...
+  bus 2   ....................r.......................................
+
+r read  w write  g GC copy  E GC erase  s not real-time  . idle
+! a deadline that is missed  ^ the release of a job that misses it
+10ms to 40ms, 500us a column
+missed: log#1, released at 12.5ms, due at 13.5ms, still pending
+missed: log#2, released at 25ms, due at 26ms, complete at 26.550001ms, 550.001us late
+missed: log#3, released at 37.5ms, due at 38.5ms, complete at 39.050001ms, 550.001us late
+";
+    assert_eq!(chart.text(70), expected);
+}
+
+#[test]
+fn a_figure_is_well_formed_and_says_what_is_missed() {
+    let chart = chart(&run(100_000_000), 0, 6_000_000, 100_000_000);
+    let svg = chart.svg();
+    for part in [
+        "cluster 1",
+        "chip 4",
+        "bus 2",
+        "time (us)",
+        ">5500<",
+        ">camera.gc#0</text>",
+        ">log#0</text>",
+        "missed deadline",
+    ] {
+        assert!(svg.contains(part), "{part}");
+    }
+    assert!(svg.contains("<title>log#0: not real-time, 50.001us to 550.001us</title>"));
+    assert!(svg.contains("a&lt;b&gt;&amp;&quot;c&quot;\\#9\u{fffd}é.gc#0"));
+    // Four pages of the log, and their transfers, two of them drawn as one; on each chip three pages copied and an erase.
+    let boxes = |class: &str| svg.matches(&format!("<rect class=\"{class}\"")).count() - 1;
+    assert_eq!((boxes("v"), boxes("o"), boxes("e"), boxes("r"), boxes("p")), (4 + 3, 5 * 6, 5, 0, 0));
+    assert!(!svg.contains("coarsely"));
+    assert!(well_formed(&svg));
+}
+
+#[test]
+fn a_long_stretch_is_drawn_coarsely_and_says_so() {
+    let job = JobId { source: 0, index: 0 };
+    let mut gantt = Gantt::new(&plan(), at(0), at(3_000_000_000));
+    for second in 0..1_500_000 {
+        // Different jobs, so that nothing can be joined exactly.
+        let job = JobId { index: second, ..job };
+        let (start, end, action, kind) = (at(second * 2000), at(second * 2000 + 1500), Action::Read, Kind::Read);
+        gantt.operations(&[Operation {
+            start,
+            end,
+            cluster: 0,
+            chip: 1,
+            action,
+            job,
+            kind,
+            block: 0,
+            page: 0,
+            lpn: 0,
+        }]);
+    }
+    assert!(gantt.bars <= gantt.most && gantt.coarse.is_some());
+    let svg = gantt.svg();
+    assert!(svg.matches("<rect").count() <= 20_000 + 100, "{}", svg.matches("<rect").count());
+    assert!(svg.contains("Drawn coarsely: a box shows what takes most of 2.777778ms."));
+    // Nothing is lost: the chip is busy throughout.
+    assert!(gantt.text(60).contains(&"r".repeat(49)), "{}", gantt.text(60));
+}
+
+#[test]
+fn many_misses_are_counted() {
+    let mut gantt = Gantt::new(&plan(), at(0), at(1_000_000));
+    for index in 0..12_000 {
+        let job = JobId { source: 0, index };
+        let deadline = Some(at(20));
+        gantt.release(&Release { at: at(10), job, kind: Kind::Read, deadline, pages: 1, cluster: Some(0) });
+        gantt.complete(&Complete { at: at(30), job });
+    }
+    assert!(gantt.text(80).contains("and 11980 more missed deadlines"));
+    assert!(gantt.svg().contains("11000 further missed deadlines are not marked."));
+}
+
+#[test]
+fn ticks_are_round_and_as_many_as_fit() {
+    let labels = |from, to, room| {
+        let axis = Axis::new(from, to, room);
+        let labels: Vec<_> = axis.ticks.into_iter().map(|(_, label)| label).collect();
+        format!("{} {}", labels.join(" "), axis.unit)
+    };
+    assert_eq!(labels(0, 36_000_000, 80), "0 5 10 15 20 25 30 35 ms");
+    assert_eq!(labels(0, 36_000_000, 12), "0 20 ms");
+    assert_eq!(labels(999_999_999, 1_000_000_003, 80), "999999999 1000000000 1000000001 1000000002 ns");
+    assert_eq!(labels(0, 10_000_000_000, 80), "0 1 2 3 4 5 6 7 8 9 s");
+}
+
+#[test]
+fn the_longest_share_of_a_cell_is_shown() {
+    let job = |index| JobId { source: 0, index };
+    let bar = |start, end, index, look| Bar { start, end, job: job(index), look };
+    let bars =
+        [bar(0, 3, 0, Look::Read), bar(3, 7, 1, Look::Write), bar(7, 10, 2, Look::Read), bar(25, 30, 3, Look::Erase)];
+    let shown = cells(&bars, 0, 40, 4);
+    assert_eq!(shown, [Some((Look::Read, job(0))), None, Some((Look::Erase, job(3))), None]);
+    assert_eq!(joined(&bars, 0, 40, 4), [bar(0, 10, 0, Look::Read), bar(20, 30, 3, Look::Erase)]);
+}
+
+proptest! {
+    #[test]
+    fn cells_cover_the_stretch(from in 0..TIME_LIMIT_NS - 1, length in 1..TIME_LIMIT_NS, count in 1..300_usize, place in 0.0..1.0) {
+        let to = from.saturating_add(length).min(TIME_LIMIT_NS);
+        prop_assert_eq!((cell_start(from, to, count, 0), cell_start(from, to, count, count)), (from, to));
+        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let moment = (from + ((to - from) as f64 * place) as u64).min(to - 1);
+        let cell = cell_of(from, to, count, moment);
+        prop_assert!(cell < count);
+        prop_assert!(cell_start(from, to, count, cell) <= moment && moment < cell_start(from, to, count, cell + 1));
+    }
+
+    #[test]
+    fn ticks_are_within(from in 0..TIME_LIMIT_NS - 1, length in 1..TIME_LIMIT_NS, room in 0..200_usize) {
+        let to = from.saturating_add(length).min(TIME_LIMIT_NS);
+        let axis = Axis::new(from, to, room);
+        prop_assert!(axis.ticks.len() <= 13);
+        prop_assert!(axis.ticks.iter().all(|(tick, _)| (from..to).contains(tick)));
+        prop_assert!(axis.ticks.is_sorted());
+    }
+
+    #[test]
+    fn any_records_are_drawn(
+        records in prop::collection::vec(any_record(), 0..40),
+        from in 0..TIME_LIMIT_NS, to in 0..TIME_LIMIT_NS, width in 0..300_usize,
+    ) {
+        for (from, to) in [(from, to), (0, TIME_LIMIT_NS - 1), (to, to.saturating_add(7).min(TIME_LIMIT_NS - 1))] {
+            let chart = chart(&records, from, to, to);
+            let text = chart.text(width);
+            prop_assert!(text.lines().take(12).all(|line| line.chars().count() <= width.max(10 + 1 + 16)));
+            prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+            let svg = chart.svg();
+            prop_assert!(well_formed(&svg));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Traces as JSON Lines, one record a line: written here, read back by [`TraceReader`].
+//!
+//! The format is fixed: other tools read it.
+
+mod fields;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use super::record::{Action, JobId, Kind, Record};
+use crate::Plan;
+
+pub use reader::{MAX_LINE, TraceError, TraceReader};
+
+/// Writes records as JSON Lines.
+///
+/// Records are written in the order in which they come; a trace is in the order of [`Record::order`].
+/// Each line is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter) around it.
+#[derive(Debug)]
+pub struct JsonLines<W: Write> {
+    out: W,
+    names: Names,
+    line: Line,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Lines for a run of this plan.
+    pub fn new(plan: &Plan, out: W) -> JsonLines<W> {
+        JsonLines { out, names: Names::new(plan), line: Line::default() }
+    }
+
+    /// Writes one line.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&mut self, record: &Record) -> io::Result<()> {
+        let line = &mut self.line;
+        line.0.clear();
+        match record {
+            Record::Release(release) => {
+                line.text("{\"release\":").number(release.at.as_ns());
+                line.job(&self.names, release.job).kind(release.kind);
+                line.text(",\"deadline\":").or_null(release.deadline.map(|deadline| deadline.as_ns()));
+                line.text(",\"pages\":").number(release.pages);
+                line.text(",\"cluster\":").or_null(release.cluster.map(u64::from));
+            }
+            Record::Complete(complete) => {
+                line.text("{\"complete\":").number(complete.at.as_ns()).job(&self.names, complete.job);
+            }
+            Record::Starved(starved) => {
+                line.text("{\"starved\":").number(starved.at.as_ns()).job(&self.names, starved.job);
+                line.text(",\"cluster\":").number(starved.cluster.into());
+                line.text(",\"chip\":").number(starved.chip.into());
+            }
+            Record::Operation(operation) => {
+                line.text("{\"start\":").number(operation.start.as_ns());
+                line.text(",\"end\":").number(operation.end.as_ns());
+                line.text(",\"cluster\":").number(operation.cluster.into());
+                line.text(",\"chip\":").number(operation.chip.into());
+                line.text(",\"op\":\"").text(action_name(operation.action)).text("\"");
+                line.job(&self.names, operation.job).kind(operation.kind);
+                line.text(",\"block\":").number(operation.block.into());
+                if operation.action != Action::Erase {
+                    line.text(",\"page\":").number(operation.page.into());
+                    line.text(",\"lpn\":").number(operation.lpn.into());
+                }
+            }
+            Record::Transfer(transfer) => {
+                line.text("{\"start\":").number(transfer.start.as_ns());
+                line.text(",\"end\":").number(transfer.end.as_ns());
+                line.text(",\"cluster\":").number(transfer.cluster.into());
+                line.text(",\"channel\":").number(transfer.channel.into());
+                line.text(",\"chip\":").number(transfer.chip.into());
+                line.text(",\"op\":\"transfer\"").job(&self.names, transfer.job).kind(transfer.kind);
+            }
+        }
+        line.text("}\n");
+        self.out.write_all(&line.0)
+    }
+
+    /// Flushes the writer and gives it back.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// The names of all sources as the inside of a JSON string, escaped once for all their jobs.
+#[derive(Debug)]
+pub(super) struct Names(Vec<String>);
+
+impl Names {
+    pub(super) fn new(plan: &Plan) -> Names {
+        Names(plan.sources().iter().map(|source| escaped(&source.name)).collect())
+    }
+
+    /// The name of a source, ready to stand between quotes.
+    pub(super) fn source(&self, source: u32) -> &str {
+        self.0.get(source as usize).map_or("", String::as_str)
+    }
+}
+
+/// A text as a JSON string.
+pub(super) fn quoted(text: &str) -> String {
+    // The JSON of a string cannot fail.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// A text as the inside of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+/// What `op` says of an operation.
+pub(super) fn action_name(action: Action) -> &'static str {
+    match action {
+        Action::Read => "read",
+        Action::Program => "program",
+        Action::Erase => "erase",
+    }
+}
+
+/// What `kind` says.
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "read",
+        Kind::Write => "write",
+        Kind::Gc => "gc",
+        Kind::Server => "server",
+    }
+}
+
+/// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
+#[derive(Debug, Default)]
+pub(super) struct Line(pub(super) Vec<u8>);
+
+impl Line {
+    pub(super) fn text(&mut self, text: &str) -> &mut Line {
+        self.0.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    pub(super) fn number(&mut self, mut number: u64) -> &mut Line {
+        let mut digits = [b'0'; 20];
+        let mut first = digits.len() - 1;
+        while number > 9 {
+            digits[first] = digit(number % 10);
+            number /= 10;
+            first -= 1;
+        }
+        digits[first] = digit(number);
+        self.0.extend_from_slice(&digits[first..]);
+        self
+    }
+
+    /// Nanoseconds as microseconds, exactly: `50.001`.
+    pub(super) fn microseconds(&mut self, nanoseconds: u64) -> &mut Line {
+        self.number(nanoseconds / 1000);
+        match nanoseconds % 1000 {
+            0 => self,
+            rest => {
+                let digits = [b'.', digit(rest / 100), digit(rest / 10 % 10), digit(rest % 10)];
+                self.0.extend_from_slice(&digits);
+                self
+            }
+        }
+    }
+
+    pub(super) fn or_null(&mut self, number: Option<u64>) -> &mut Line {
+        match number {
+            Some(number) => self.number(number),
+            None => self.text("null"),
+        }
+    }
+
+    /// `camera.read#0`, without quotes.
+    pub(super) fn job_name(&mut self, names: &Names, job: JobId) -> &mut Line {
+        self.text(names.source(job.source)).text("#").number(job.index)
+    }
+
+    fn job(&mut self, names: &Names, job: JobId) -> &mut Line {
+        self.text(",\"job\":\"").job_name(names, job).text("\"")
+    }
+
+    fn kind(&mut self, kind: Kind) -> &mut Line {
+        self.text(",\"kind\":\"").text(kind_name(kind)).text("\"")
+    }
+}
+
+/// The digit of a number below ten.
+fn digit(number: u64) -> u8 {
+    b'0' + u8::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,122 @@
+//! The fields of a line of a trace, and what may stand in them.
+
+use std::borrow::Cow;
+
+use rtflash_model::Instant;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::kind_name;
+use crate::trace::record::Kind;
+
+/// A [`TraceError`] that does not know its line yet.
+pub(super) struct Wrong {
+    pub(super) problem: String,
+    pub(super) expected: String,
+}
+
+pub(super) fn wrong(problem: impl Into<String>, expected: impl Into<String>) -> Wrong {
+    Wrong { problem: problem.into(), expected: expected.into() }
+}
+
+/// All fields that lines have. Raw, so that what is wrong with one can be said of this one, and `null` differs from nothing.
+#[derive(Deserialize)]
+pub(super) struct Fields<'a> {
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) release: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) complete: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) starved: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) start: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) end: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) job: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) deadline: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) pages: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) cluster: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) channel: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) chip: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) op: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) block: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) page: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) lpn: Option<&'a RawValue>,
+}
+
+fn raw<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+pub(super) fn present<'a>(field: &str, value: Option<&'a RawValue>) -> Result<&'a RawValue, Wrong> {
+    value.ok_or_else(|| wrong(format!("no `{field}`"), format!("the field `{field}` in such a line")))
+}
+
+pub(super) fn or_null<T>(
+    value: &RawValue,
+    read: impl FnOnce(&RawValue) -> Result<T, Wrong>,
+) -> Result<Option<T>, Wrong> {
+    if value.get() == "null" { Ok(None) } else { read(value).map(Some) }
+}
+
+/// A whole number up to `most`.
+pub(super) fn number(field: &str, value: &RawValue, most: u64) -> Result<u64, Wrong> {
+    let text = value.get();
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse()
+        .ok()
+        .filter(|&number| plain && number <= most)
+        .ok_or_else(|| wrong(format!("`{field}` is {}", shortened(text)), format!("a whole number from 0 to {most}")))
+}
+
+pub(super) fn instant(field: &str, value: &RawValue) -> Result<Instant, Wrong> {
+    number(field, value, Instant::END.as_ns())
+        .map(|nanoseconds| Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
+        .map_err(|wrong| Wrong { expected: "whole nanoseconds below 2^63".into(), ..wrong })
+}
+
+/// A position among `count` things.
+pub(super) fn below(field: &str, value: Option<&RawValue>, count: u32) -> Result<u32, Wrong> {
+    let value = present(field, value)?;
+    let most = count.checked_sub(1).ok_or_else(|| wrong(format!("`{field}` where there is none"), "no such line"))?;
+    number(field, value, most.into()).map(|number| u32::try_from(number).unwrap_or(most))
+}
+
+pub(super) fn string<'a>(field: &str, value: &'a RawValue) -> Result<Cow<'a, str>, Wrong> {
+    let text = value.get();
+    // Nearly all names are free of escapes, and need no copy.
+    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Ok(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(text)
+            .map(Cow::Owned)
+            .map_err(|_| wrong(format!("`{field}` is {}", shortened(text)), "a string")),
+    }
+}
+
+pub(super) fn kind(fields: &Fields<'_>, allowed: &[Kind]) -> Result<Kind, Wrong> {
+    let name = string("kind", present("kind", fields.kind)?)?;
+    allowed.iter().copied().find(|&kind| kind_name(kind) == name).ok_or_else(|| {
+        let allowed: Vec<_> = allowed.iter().copied().map(kind_name).collect();
+        wrong(format!("`kind` is `{}`", shortened(&name)), format!("{} for this job", allowed.join(" or ")))
+    })
+}
+
+/// As much of a text as helps in a message.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}

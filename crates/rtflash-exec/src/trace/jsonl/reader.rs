@@ -1,0 +1,221 @@
+//! Reads a trace back, and says of every line that is none what is wrong with it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use serde_json::value::RawValue;
+
+use crate::Plan;
+use crate::trace::record::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved, Transfer};
+
+use super::fields::{Fields, Wrong, below, instant, kind, number, or_null, present, shortened, string, wrong};
+
+/// Bytes that a line of a trace may have, the newline not counted.
+pub const MAX_LINE: usize = 1 << 20;
+
+/// Why a line is not a record of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub expected: String,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}; expected {}", self.line, self.problem, self.expected)
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// Reads the records of a trace, for the plan that it is a trace of.
+///
+/// Blank lines and fields that are not known are skipped. What is read is checked against the plan line by line only: whether the
+/// lines are in order, and whether chips belong to clusters and operations make sense, is for checkers to say.
+/// Reading may go on behind a wrong line; behind one that cannot be read at all it is over.
+#[derive(Debug)]
+pub struct TraceReader<'p, R: BufRead> {
+    input: R,
+    plan: &'p Plan,
+    /// `None` for a name that two sources share.
+    sources: HashMap<&'p str, Option<u32>>,
+    buffer: Vec<u8>,
+    line: u64,
+    over: bool,
+}
+
+impl<'p, R: BufRead> TraceReader<'p, R> {
+    /// The records in `input`.
+    pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
+        let mut sources = HashMap::with_capacity(plan.sources().len());
+        for (position, source) in (0..).zip(plan.sources()) {
+            sources.entry(source.name.as_str()).and_modify(|known| *known = None).or_insert(Some(position));
+        }
+        TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, over: false }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Reads a line into the buffer; `false` at the end.
+    fn read_line(&mut self) -> Result<bool, Wrong> {
+        self.buffer.clear();
+        // One more for the newline. What is longer is neither kept nor read to its end.
+        let limit = MAX_LINE as u64 + 1;
+        let read = self.input.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(unreadable)?;
+        self.line += u64::from(read > 0);
+        if self.buffer.len() > MAX_LINE && self.buffer.last() != Some(&b'\n') {
+            return Err(wrong(format!("more than {MAX_LINE} bytes in one line"), "one record a line"));
+        }
+        Ok(read > 0)
+    }
+
+    /// The record in the buffer; `None` for a blank line.
+    fn record(&self) -> Result<Option<Record>, Wrong> {
+        let text = std::str::from_utf8(&self.buffer).map_err(|_| wrong("not UTF-8", "a JSON object in UTF-8"))?.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        // Serde takes a struct from an array as well.
+        if !text.starts_with('{') {
+            return Err(wrong("not a JSON object", "a line such as {\"complete\":2000000,\"job\":\"camera.read#0\"}"));
+        }
+        let fields: Fields<'_> = serde_json::from_str(text)
+            .map_err(|error| wrong(error.to_string().replace(" at line 1 column ", " at column "), "a JSON object"))?;
+        match (fields.release, fields.complete, fields.starved, fields.start) {
+            (Some(at), None, None, None) => self.release(at, &fields).map(Record::Release),
+            (None, Some(at), None, None) => {
+                Ok(Record::Complete(Complete { at: instant("complete", at)?, job: self.job(&fields)?.0 }))
+            }
+            (None, None, Some(at), None) => Ok(Record::Starved(Starved {
+                at: instant("starved", at)?,
+                job: self.job(&fields)?.0,
+                cluster: self.cluster(&fields)?,
+                chip: self.chip(&fields)?,
+            })),
+            (None, None, None, Some(start)) => self.occupied(start, &fields),
+            _ => Err(wrong(
+                "not one kind of line",
+                "exactly one of the fields `release`, `complete`, `starved` and `start`",
+            )),
+        }
+        .map(Some)
+    }
+
+    fn release(&self, at: &RawValue, fields: &Fields<'_>) -> Result<Release, Wrong> {
+        let (job, of) = self.job(fields)?;
+        Ok(Release {
+            at: instant("release", at)?,
+            job,
+            kind: kind(fields, &[of])?,
+            deadline: or_null(present("deadline", fields.deadline)?, |value| instant("deadline", value))?,
+            pages: number("pages", present("pages", fields.pages)?, u64::MAX)?,
+            cluster: or_null(present("cluster", fields.cluster)?, |_| self.cluster(fields))?,
+        })
+    }
+
+    fn occupied(&self, start: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+        let (start, end) = (instant("start", start)?, instant("end", present("end", fields.end)?)?);
+        if start >= end {
+            return Err(wrong(format!("`end` is {end}, `start` is {start}"), "an end behind the start"));
+        }
+        let (job, of) = self.job(fields)?;
+        // Server jobs may have passes of their own.
+        let kind =
+            kind(fields, if of == Kind::Server { &[Kind::Server, Kind::Gc] } else { std::slice::from_ref(&of) })?;
+        let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+        let op = string("op", present("op", fields.op)?)?;
+        let action = match &*op {
+            "read" => Action::Read,
+            "program" => Action::Program,
+            "erase" => Action::Erase,
+            "transfer" => {
+                let channel = below("channel", fields.channel, self.plan.device().channels())?;
+                return Ok(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
+            }
+            _ => {
+                let problem = format!("unknown operation `{}`", shortened(&op));
+                return Err(wrong(problem, "`op` to be one of read, program, erase and transfer"));
+            }
+        };
+        let layout = self.plan.clusters().get(cluster as usize).map(|cluster| &cluster.layout);
+        let block = below("block", fields.block, layout.map_or(0, |layout| layout.blocks()))?;
+        let (page, lpn) = match action {
+            Action::Erase => (NONE, NONE),
+            _ => (
+                below("page", fields.page, layout.map_or(0, |layout| layout.pages()))?,
+                below("lpn", fields.lpn, layout.map_or(0, |layout| layout.logical_pages()))?,
+            ),
+        };
+        Ok(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))
+    }
+
+    fn job(&self, fields: &Fields<'_>) -> Result<(JobId, Kind), Wrong> {
+        let name = string("job", present("job", fields.job)?)?;
+        let expected = "`job` to be the name of a source, `#` and a number, such as camera.read#0";
+        // The source's own name may have a # in it.
+        let (source, index) =
+            name.rsplit_once('#').ok_or_else(|| wrong(format!("no number in `{}`", shortened(&name)), expected))?;
+        let plain = index.bytes().all(|byte| byte.is_ascii_digit()) && (index == "0" || !index.starts_with('0'));
+        let index = index.parse().ok().filter(|_| plain);
+        let index =
+            index.ok_or_else(|| wrong(format!("not the number of a job in `{}`", shortened(&name)), expected))?;
+        match self.sources.get(source) {
+            Some(&Some(position)) => {
+                let kind = self.plan.sources().get(position as usize).map_or(Kind::Server, |source| source.kind);
+                Ok((JobId { source: position, index }, kind))
+            }
+            Some(None) => Err(wrong(
+                format!("`{source}` may be a request of a task or a job stream: both have this name"),
+                "names of tasks and jobs that tell them apart",
+            )),
+            None => Err(wrong(
+                format!("unknown job: there is no `{}`", shortened(source)),
+                "a trace of this task set and allocation",
+            )),
+        }
+    }
+
+    fn cluster(&self, fields: &Fields<'_>) -> Result<u32, Wrong> {
+        below("cluster", fields.cluster, u32::try_from(self.plan.clusters().len()).unwrap_or(u32::MAX))
+    }
+
+    fn chip(&self, fields: &Fields<'_>) -> Result<u32, Wrong> {
+        below("chip", fields.chip, self.plan.device().chips())
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<'_, R> {
+    type Item = Result<Record, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.over {
+            let read = self.read_line();
+            self.over = !matches!(read, Ok(true));
+            let record = match read {
+                Ok(false) => None,
+                Ok(true) => match self.record() {
+                    Ok(None) => continue,
+                    Ok(Some(record)) => Some(Ok(record)),
+                    Err(wrong) => Some(Err(wrong)),
+                },
+                Err(wrong) => Some(Err(wrong)),
+            };
+            return record.map(|record| {
+                record.map_err(|Wrong { problem, expected }| TraceError { line: self.line, problem, expected })
+            });
+        }
+        None
+    }
+}
+
+fn unreadable(error: io::Error) -> Wrong {
+    wrong(format!("cannot be read on: {error}"), "a file that can be read to its end")
+}

@@ -1,0 +1,15 @@
+//! What happens in a run: records, trace files and pictures of them.
+
+mod gantt;
+mod jsonl;
+mod perfetto;
+mod png;
+mod record;
+#[cfg(test)]
+pub(crate) mod samples;
+
+pub use gantt::Gantt;
+pub use jsonl::{JsonLines, MAX_LINE, TraceError, TraceReader};
+pub use perfetto::Perfetto;
+pub use png::{PngError, png};
+pub use record::{Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Starved, Transfer};

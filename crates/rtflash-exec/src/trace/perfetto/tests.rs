@@ -1,0 +1,142 @@
+//! The structure that viewers ask for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::*;
+use crate::trace::samples::{at, plan, run};
+
+fn events(records: &[Record], duration: u64) -> Vec<Value> {
+    let mut trace = Perfetto::new(&plan(), Vec::new()).expect("memory takes all");
+    for record in records {
+        trace.write(record).expect("memory takes all");
+    }
+    let bytes = trace.finish(at(duration)).expect("memory takes all");
+    let json: Value = serde_json::from_slice(&bytes).expect("JSON");
+    assert_eq!(json["displayTimeUnit"], "ns");
+    json["traceEvents"].as_array().expect("an array").clone()
+}
+
+/// Microseconds with three decimals, back to nanoseconds.
+fn ns(value: &Value) -> u64 {
+    let text = value.to_string();
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, "0"));
+    whole.parse::<u64>().expect("a number") * 1000
+        + format!("{rest:0<3}").parse::<u64>().expect("at most three decimals")
+}
+
+#[test]
+fn a_trace_is_well_formed() {
+    let duration = 100_000_000;
+    let records = run(duration);
+    let events = events(&records, duration);
+    let mut last: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    let mut open: BTreeMap<String, u64> = BTreeMap::new();
+    let mut tracks = BTreeSet::new();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in &events {
+        let phase = event["ph"].as_str().expect("a phase");
+        *count.entry(phase).or_default() += 1;
+        assert!(event["name"].is_string() && event["pid"].is_u64(), "{event}");
+        let track = (event["pid"].as_u64().expect("a process"), event["tid"].as_u64().unwrap_or(0));
+        if phase == "M" {
+            tracks.insert(track);
+            assert!(event["args"]["name"].is_string() || event["args"]["sort_index"].is_u64(), "{event}");
+            continue;
+        }
+        assert!(tracks.contains(&track) && track.1 > 0, "named before it is used: {event}");
+        assert!(event["cat"].is_string() && event["ts"].is_number(), "{event}");
+        let now = ns(&event["ts"]);
+        match phase {
+            "X" => {
+                assert!(event["cname"].is_string() && event["args"].is_object(), "{event}");
+                let end = last.entry(track).or_default();
+                assert!(*end <= now, "overlap: {event}");
+                *end = now + ns(&event["dur"]);
+            }
+            "b" => {
+                assert!(event["args"]["deadline_ns"].is_u64(), "{event}");
+                assert_eq!(open.insert(event["id"].to_string(), now), None, "{event}");
+            }
+            "e" => {
+                let begin = open.remove(&event["id"].to_string()).expect("a begin");
+                assert!(begin <= now, "{event}");
+            }
+            "i" => assert_eq!(event["s"], "t", "{event}"),
+            other => panic!("phase {other}"),
+        }
+    }
+    assert!(open.is_empty());
+    let all = |wanted: fn(&Record) -> bool| records.iter().filter(|record| wanted(record)).count();
+    assert_eq!(count["X"], all(|record| matches!(record, Record::Operation(_) | Record::Transfer(_))));
+    assert_eq!((count["b"], count["e"]), (all(|r| matches!(r, Record::Release(_))), count["b"]));
+    let threads: Vec<_> = tracks.iter().map(|track| track.1).filter(|&thread| thread > 0).collect();
+    assert_eq!(threads.len(), threads.iter().collect::<BTreeSet<_>>().len(), "a thread number in two processes");
+}
+
+#[test]
+fn every_late_job_is_a_miss_and_no_other() {
+    for duration in [30_000_000, 100_000_000] {
+        let records = run(duration);
+        let mut due = BTreeMap::new();
+        let mut late = BTreeSet::new();
+        for record in &records {
+            match record {
+                Record::Release(release) => drop(due.insert(release.job, release.deadline.expect("all have one"))),
+                Record::Complete(complete) => {
+                    let deadline = due.remove(&complete.job).expect("released before");
+                    late.extend((deadline < complete.at).then_some((complete.job, deadline)));
+                }
+                _ => {}
+            }
+        }
+        assert!(!late.is_empty());
+        let done = late.len();
+        late.extend(due.into_iter().filter(|due| due.1 <= at(duration)));
+        assert!(late.len() > done, "some that are late are pending");
+        let events = events(&records, duration);
+        let missed: BTreeSet<_> = (events.iter().filter(|event| event["cat"] == "miss"))
+            .map(|event| (event["name"].as_str().expect("a name").to_owned(), ns(&event["ts"])))
+            .collect();
+        let late: BTreeSet<_> =
+            late.into_iter().map(|(job, due)| (format!("MISS {}", plan().job_name(job)), due.as_ns())).collect();
+        assert_eq!(missed, late);
+    }
+}
+
+#[test]
+fn names_and_times_are_exact() {
+    let job = JobId { source: 3, index: 3 };
+    let (start, end) = (at(50_001), at((1 << 53) + 50_003));
+    let (cluster, chip, kind) = (1, 4, Kind::Gc);
+    let read = Operation { start, end, cluster, chip, action: Action::Read, job, kind, block: 1, page: 2, lpn: 3 };
+    let starved = Starved { at: at(7), job, cluster: 0, chip: 1 };
+    let mut trace = Perfetto::new(&plan(), Vec::new()).expect("memory takes all");
+    trace.write(&Record::Operation(read)).expect("memory takes all");
+    trace.write(&Record::Starved(starved)).expect("memory takes all");
+    // Neither a completion from nowhere nor a second release makes an event without its partner.
+    trace.write(&Record::Complete(Complete { at: at(9), job })).expect("memory takes all");
+    let release = Release { at: at(1000), job, kind: Kind::Read, deadline: None, pages: 1, cluster: None };
+    trace.write(&Record::Release(release)).expect("memory takes all");
+    trace.write(&Record::Release(release)).expect("memory takes all");
+    let text = String::from_utf8(trace.finish(at(1_000_010)).expect("memory takes all")).expect("UTF-8");
+    let name = r##"a<b>&\"c\"\\#9\u0001é.read"##;
+    let expected = [
+        format!(
+            r##"{{"ph":"X","pid":4,"tid":5,"ts":50.001,"dur":9007199254740.994,"cat":"gc","cname":"olive","name":"GC read","args":{{"job":"{name}#3","op":"read","block":1,"page":2,"lpn":3}}}},"##
+        ),
+        format!(
+            r##"{{"ph":"i","pid":3,"tid":2,"ts":0.007,"s":"t","cat":"starved","cname":"bad","name":"STARVED {name}#3"}},"##
+        ),
+        format!(
+            r##"{{"ph":"b","pid":1,"tid":13,"ts":1,"cat":"job,read","id":"3.3","name":"{name}","args":{{"job":"{name}#3","deadline_ns":null,"pages":1,"cluster":null}}}},"##
+        ),
+        format!(
+            r##"{{"ph":"e","pid":1,"tid":13,"ts":1000.010,"cat":"job,read","id":"3.3","name":"{name}","args":{{"pending":true}}}}"##
+        ),
+        "]}".to_owned(),
+    ];
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[lines.len() - 5..], expected);
+}

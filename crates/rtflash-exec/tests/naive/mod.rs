@@ -1,0 +1,167 @@
+//! A second executor, written from `docs/executor.md` alone: nanosecond by nanosecond, with lists that are searched from end to end. It is
+//! slow and meant to be seen through at a glance; what it says is what the engine has to say, record for record.
+
+mod chip;
+mod cluster;
+mod pages;
+
+use rtflash_exec::dispatch::Arrival;
+use rtflash_exec::trace::{JobId, Kind, Record, Release, Transfer};
+use rtflash_exec::{Options, Plan, Releases, Service};
+use rtflash_model::{Instant, Span};
+
+use chip::Stage;
+use cluster::{Cluster, Job};
+
+/// All records of a run, in the order of [`Record::order`].
+///
+/// `arrivals` are the jobs that are not real-time, all that arrive before the end of the run, in order.
+pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> {
+    assert!(plan.timing().transfer() > Span::ZERO, "a transfer that takes no time would never be seen to end");
+    let duration = options.duration.as_ns();
+    let mut world = World { plan, options, now: 0, released: vec![0; plan.sources().len()], records: Vec::new() };
+    let mut clusters: Vec<Cluster> =
+        (0..plan.clusters().len()).map(|position| Cluster::new(plan, options, position)).collect();
+    loop {
+        if world.now < duration {
+            release(&mut world, &mut clusters, arrivals);
+        }
+        for cluster in &mut clusters {
+            cluster.ends(&mut world);
+        }
+        if world.now < duration {
+            for cluster in &mut clusters {
+                cluster.dispatch(&mut world);
+            }
+        }
+        grant(&world, &mut clusters);
+        if world.now >= duration && clusters.iter().all(Cluster::is_idle) {
+            break;
+        }
+        world.now += 1;
+    }
+    world.records.sort_by_key(Record::order);
+    world.records
+}
+
+/// What every part of the executor gets to see.
+pub struct World<'a> {
+    /// What is run.
+    pub plan: &'a Plan,
+    /// How.
+    pub options: &'a Options,
+    /// The nanosecond that it is.
+    pub now: u64,
+    /// How many jobs each source has released, job streams aside.
+    pub released: Vec<u64>,
+    /// All that has happened; operations and transfers once they have ended.
+    pub records: Vec<Record>,
+}
+
+impl World<'_> {
+    /// Now, as records have it.
+    pub fn instant(&self) -> Instant {
+        instant(self.now)
+    }
+}
+
+/// A point in time, as records have it.
+pub fn instant(nanoseconds: u64) -> Instant {
+    Instant::from_ns(nanoseconds).expect("a run is shorter than 2^63 ns")
+}
+
+/// A count or position, as records have it.
+pub fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("a device has fewer than 2^32 of anything")
+}
+
+/// Releases what is released now. Job streams are the last sources and `arrivals` has them in order, so all come by source, then by number.
+fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
+    for (source, position) in world.plan.sources().iter().zip(0..) {
+        let Releases::Periodic(period) = source.releases else { continue };
+        // At most one: a period is a nanosecond or longer.
+        let index = world.released[position as usize];
+        if period.release(index).as_ns() == world.now {
+            world.released[position as usize] += 1;
+            let cluster = source.cluster.expect("a task is in a cluster");
+            let job = Job {
+                id: JobId { source: position, index },
+                kind: source.kind,
+                deadline: Some(period.deadline(index)),
+                passes: u64::from(source.kind == Kind::Gc),
+                reads: source.read_pages,
+                writes: source.write_pages,
+                unfinished: source.read_pages + source.write_pages,
+                starved: false,
+            };
+            clusters[cluster as usize].release(world, job);
+        }
+    }
+    let now = world.instant();
+    for arrival in arrivals.iter().filter(|arrival| arrival.at == now) {
+        arrive(world, clusters, arrival);
+    }
+}
+
+/// A job that is not real-time arrives.
+fn arrive(world: &mut World, clusters: &mut [Cluster], arrival: &Arrival) {
+    let pages = arrival.read_pages + arrival.write_pages;
+    let placed = match world.options.service {
+        Service::Tbs => arrival.grant.map(|grant| (grant.cluster as usize, Some(grant.deadline), grant.gc_passes)),
+        Service::Background => {
+            // The first of the least ones.
+            let cluster = (0..clusters.len()).min_by_key(|&cluster| clusters[cluster].unfinished_background());
+            cluster.map(|cluster| (cluster, None, clusters[cluster].background_passes(world, arrival.write_pages)))
+        }
+    };
+    let Some((cluster, deadline, passes)) = placed else {
+        let (at, job, kind) = (arrival.at, arrival.job, Kind::Server);
+        world.records.push(Record::Release(Release { at, job, kind, deadline: None, pages, cluster: None }));
+        return;
+    };
+    let job = Job {
+        id: arrival.job,
+        kind: Kind::Server,
+        deadline,
+        passes,
+        reads: arrival.read_pages,
+        writes: arrival.write_pages,
+        unfinished: pages,
+        starved: false,
+    };
+    clusters[cluster].release(world, job);
+}
+
+/// Each bus that is idle takes the request that has waited longest.
+fn grant(world: &World, clusters: &mut [Cluster]) {
+    let device = world.plan.device();
+    for channel in 0..device.channels() {
+        let chips = clusters.iter_mut().flat_map(|cluster| cluster.chips.iter_mut());
+        let on_channel: Vec<_> = chips.filter(|chip| device.channel_of(chip.number) == channel).collect();
+        if on_channel.iter().any(|chip| matches!(chip.stage(), Some(Stage::Transfers { .. }))) {
+            continue;
+        }
+        let waits_since = |stage| match stage {
+            Some(Stage::Waits { since }) => Some(since),
+            _ => None,
+        };
+        let waiting = on_channel.into_iter().filter(|chip| waits_since(chip.stage()).is_some());
+        if let Some(chip) = waiting.min_by_key(|chip| (waits_since(chip.stage()), chip.number)) {
+            let until = world.now + world.plan.timing().transfer().as_ns();
+            chip.set_stage(Stage::Transfers { from: world.now, until });
+        }
+    }
+}
+
+/// The record of a transfer that ends now.
+fn transferred(world: &World, operation: &rtflash_exec::trace::Operation, from: u64) -> Record {
+    Record::Transfer(Transfer {
+        start: instant(from),
+        end: world.instant(),
+        channel: world.plan.device().channel_of(operation.chip),
+        cluster: operation.cluster,
+        chip: operation.chip,
+        job: operation.job,
+        kind: operation.kind,
+    })
+}

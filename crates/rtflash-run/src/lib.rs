@@ -1,0 +1,13 @@
+//! Analysis and executor brought together: neither knows the other.
+//!
+//! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_exec::Plan).
+//! - [`Servers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
+
+mod case;
+mod plan;
+mod servers;
+pub mod soak;
+
+pub use case::{NotRun, judge};
+pub use plan::{Refusal, plan, timing};
+pub use servers::Servers;

@@ -1,0 +1,69 @@
+//! An allocation as a plan for the executor.
+
+use std::fmt;
+
+use rtflash_alloc::Fraction;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_exec::{ClusterTerms, Period, Plan, PlanError, Timing};
+use rtflash_model::{Allocation, Device, TaskSet};
+
+/// Why an allocation cannot be executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Under this analysis the transfer of a page is a part of its read or program, and on this device it takes longer than that.
+    TransferTooLong,
+    /// A period is too short or too long to be released: below one nanosecond.
+    Period {
+        /// The writing task whose GC has this period, by position.
+        task: usize,
+    },
+    /// What the executor says.
+    Plan(PlanError),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::TransferTooLong => f.write_str(
+                "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as a part of them, nothing can be executed",
+            ),
+            Refusal::Period { task } => {
+                write!(f, "the garbage collection of task {task} has a period below one nanosecond: it cannot be released")
+            }
+            Refusal::Plan(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What operations take where an analysis has these costs of a page.
+///
+/// # Errors
+/// [`Refusal::TransferTooLong`].
+pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusal> {
+    let costs = analysis.page_costs(device);
+    Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(Refusal::TransferTooLong)
+}
+
+/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly.
+///
+/// # Errors
+/// Why it cannot be executed.
+pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Result<Plan, Refusal> {
+    let device = set.device();
+    let mut terms = Vec::with_capacity(allocation.len());
+    for cluster in allocation.clusters() {
+        let mut gc_periods = Vec::with_capacity(cluster.tasks.len());
+        for &task in &cluster.tasks {
+            let demand = set.tasks().get(task).and_then(|of| analysis.demand(device, of, cluster.size()).gc);
+            gc_periods.push(demand.map(|gc| period(gc.period).ok_or(Refusal::Period { task })).transpose()?);
+        }
+        terms.push(ClusterTerms { page_delay: analysis.transfer_delay(device, cluster.size()), gc_periods });
+    }
+    Plan::new(set, allocation, timing(device, analysis)?, &terms).map_err(Refusal::Plan)
+}
+
+fn period(of: Fraction) -> Option<Period> {
+    Period::new(of.numerator(), of.denominator())
+}

@@ -1,0 +1,37 @@
+//! The Total Bandwidth Servers of an allocation.
+
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::server::{JobPages, Server, earliest_deadline};
+use rtflash_exec::dispatch::{Admission, Grant};
+use rtflash_model::{Allocation, Instant, TaskSet};
+
+/// A server in each cluster that has something left for one: U_s > 0.
+#[derive(Debug, Clone)]
+pub struct Servers {
+    servers: Vec<Option<Server>>,
+}
+
+impl Servers {
+    /// The servers of an allocation.
+    pub fn new(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Servers {
+        let clusters = allocation.clusters();
+        let server = |cluster: &rtflash_model::Cluster| Server::new(set, analysis, &cluster.tasks, cluster.size());
+        // Nobody asks them where there are no jobs.
+        Servers { servers: if set.jobs().is_empty() { Vec::new() } else { clusters.iter().map(server).collect() } }
+    }
+
+    /// No servers: for runs that ask none.
+    pub fn none() -> Servers {
+        Servers { servers: Vec::new() }
+    }
+}
+
+impl Admission for Servers {
+    /// The cluster that gives the job the earliest deadline, the lowest on a tie (thesis, Section 4.4).
+    fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant> {
+        let job = JobPages { read: read_pages, write: write_pages };
+        let position = earliest_deadline(&self.servers, at, job)?;
+        let grant = self.servers[position].as_mut()?.grant(at, job)?;
+        Some(Grant { cluster: u32::try_from(position).ok()?, deadline: grant.deadline, gc_passes: grant.gc_passes })
+    }
+}

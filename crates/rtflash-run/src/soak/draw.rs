@@ -1,0 +1,143 @@
+//! Random cases: a device, a task set, policies and a workload, all from one number.
+
+use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
+use rtflash_alloc::analysis::{ANALYSES, Analysis};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_model::random::Stream;
+use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+
+/// A case as it was drawn.
+#[derive(Clone)]
+pub struct Case {
+    /// The number it was drawn from, with [`Case::run`].
+    pub seed: u64,
+    /// Which of the seed's cases it is.
+    pub run: u64,
+    /// Device, tasks and jobs.
+    pub set: TaskSet,
+    /// Who divides the chips.
+    pub allocator: &'static dyn Allocator,
+    /// Whose promises are tested.
+    pub analysis: &'static dyn Analysis,
+    /// Policies and workload.
+    pub options: Options,
+}
+
+/// What cases are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum World {
+    /// Everything: shared channels, every dispatch, service, aging and address pattern.
+    Any,
+    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, servers, uniform addresses.
+    Supposed,
+}
+
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).unwrap_or(low)
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).unwrap_or(0)]
+    }
+
+    fn device(&mut self, world: World) -> Option<Device> {
+        let chips = self.small(1, 8);
+        let read = self.small(20, 100);
+        let spec = DeviceSpec {
+            chips,
+            chips_per_channel: if world == World::Supposed { 1 } else { self.small(1, 4) },
+            blocks_per_chip: self.small(16, 96),
+            pages_per_block: self.small(4, 64),
+            page_size: 4096,
+            logical_ratio: LogicalRatio::from_decimal(self.within(20, 90).into(), 2).ok()?,
+            page_read: Span::from_us(read),
+            page_program: Span::from_us(self.small(200, 800)),
+            block_erase: Span::from_us(self.small(1_000, 8_000)),
+            page_transfer: Span::from_us(self.small(1, read)),
+        };
+        Device::new(spec).ok()
+    }
+
+    /// So many pages every period that the request takes about this share of a chip.
+    fn request(&mut self, share: f64, cost: Span) -> Option<Request> {
+        let period = self.within(5_000, 200_000) * 1_000;
+        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let pages = (share * period as f64 / cost.as_ns() as f64) as u64;
+        Request::new(pages.max(1), Span::from_ns(period)?)
+    }
+
+    fn tasks(&mut self, device: &Device, load: f64) -> Vec<Task> {
+        let count = self.small(1, 6);
+        let mut shares: Vec<f64> = (0..count).map(|_| self.0.unit() + 0.05).collect();
+        let total: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share *= load / total);
+        let task = |(number, &share): (usize, &f64)| {
+            let kinds = self.within(0, 3);
+            let split = self.0.unit();
+            let read = (kinds != 1).then(|| self.request(share * split, device.page_read())).flatten();
+            // Garbage collection costs about as much again.
+            let write =
+                (kinds != 0).then(|| self.request(share * (1.0 - split) / 3.0, device.page_program())).flatten();
+            Task { name: format!("t{}", number + 1), read, write }
+        };
+        shares.iter().enumerate().map(task).collect()
+    }
+
+    fn jobs(&mut self) -> Vec<Job> {
+        if self.within(0, 2) == 0 {
+            return Vec::new();
+        }
+        let gap = |dice: &mut Dice| Span::from_us(dice.small(1_000, 50_000));
+        let arrivals = if self.within(0, 1) == 0 {
+            Arrivals::Every(gap(self))
+        } else {
+            let (a, b) = (gap(self), gap(self));
+            Arrivals::Uniform(a.min(b), a.max(b))
+        };
+        let (read_pages, write_pages) = (self.within(0, 20), self.within(1, 20));
+        vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
+    }
+}
+
+/// The case of this seed and number; `None` where the device or the set that was drawn is no lawful one.
+pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
+    let mut dice = Dice(Stream::numbered(seed, b"soak\0\0\0\0", run));
+    let device = dice.device(world)?;
+    let load = (0.2 + 0.8 * dice.0.unit()) * f64::from(device.chips());
+    let tasks = dice.tasks(&device, load);
+    let jobs = if std::env::var("NOJOBS").is_ok() { Vec::new() } else { dice.jobs() };
+    let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let any = world == World::Any;
+    let names: &[&str] = if any {
+        &["clustering-bfd", "full-isolation", "equal-split", "global"]
+    } else {
+        &["clustering-bfd", "equal-split", "global"]
+    };
+    let name = dice.one_of(names);
+    let allocator = ALLOCATORS.into_iter().find(|allocator| allocator.name() == name)?;
+    let options = Options {
+        duration: Instant::from_ns(dice.within(500, 4_000) * 1_000_000)?,
+        dispatch: if any {
+            dice.one_of(&[Dispatch::Serial, Dispatch::Serial, Dispatch::Parallel])
+        } else {
+            Dispatch::Serial
+        },
+        service: if any { dice.one_of(&[Service::Tbs, Service::Background]) } else { Service::Tbs },
+        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: dice.one_of(if any { &[Aging::Worst, Aging::Random, Aging::Fresh] } else { &[Aging::Worst] }),
+        pattern: if any {
+            dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip])
+        } else {
+            Pattern::Uniform
+        },
+        seed: dice.0.below(u64::MAX),
+    };
+    Some(Case { seed, run, set, allocator, analysis: dice.one_of(&ANALYSES), options })
+}
