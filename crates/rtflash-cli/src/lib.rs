@@ -31,6 +31,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Alloc(args) => commands::alloc::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Exec(args) => commands::exec::run(&args),
+        Command::Soak(args) => commands::soak::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Gen(args) => commands::generate::run(&args),
         Command::Schema { name } => commands::schema::run(&name),

@@ -30,8 +30,18 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<u32>> {
         groups[lead(&mut leader, position) as usize].push(position);
     }
     groups.retain(|group| !group.is_empty());
-    groups
+    if groups.len() <= MOST {
+        return groups;
+    }
+    // Observers are as large as the device: so many of them would not fit into memory.
+    let mut bundles: Vec<Vec<u32>> = vec![Vec::new(); MOST];
+    groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MOST].extend(group));
+    bundles.iter_mut().for_each(|bundle| bundle.sort_unstable());
+    bundles
 }
+
+/// Groups at most: more are run several together.
+const MOST: usize = 64;
 
 fn lead(leader: &mut [u32], mut of: u32) -> u32 {
     while leader[of as usize] != of {

@@ -9,6 +9,7 @@ pub mod ftl;
 mod groups;
 mod options;
 mod plan;
+pub mod report;
 mod run;
 pub mod trace;
 

@@ -76,10 +76,14 @@ impl Period {
         Some((product / self.denominator, product % self.denominator))
     }
 
-    /// To the nearest double, for reports.
-    #[allow(clippy::cast_precision_loss)]
-    pub fn to_f64(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
+    /// The numerator, in nanoseconds.
+    pub fn numerator(self) -> u128 {
+        self.numerator
+    }
+
+    /// The denominator.
+    pub fn denominator(self) -> u128 {
+        self.denominator
     }
 }
 

@@ -1,38 +1,104 @@
-//! One case to be run: task set, allocation, policies.
+//! One allocation, run and judged.
+
+use std::fmt;
+use std::io;
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::{Options, RunError, Service};
+use rtflash_exec::report::{Report, Statistics};
+use rtflash_exec::trace::Record;
+use rtflash_exec::{Options, Plan, RunError, Service, run, run_traced};
 use rtflash_model::{Allocation, TaskSet};
 
 use crate::plan::{Refusal, plan};
 use crate::servers::Servers;
 
-/// Why a case could not be run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a case could not be run to its end.
+#[derive(Debug)]
 pub enum NotRun {
-    /// Before it began.
+    /// It cannot be run at all.
     Refused(Refusal),
     /// A limit was reached.
     GivenUp(RunError),
+    /// Its trace could not be written.
+    Trace(io::Error),
 }
 
-/// Runs an allocation and judges it: what every checker has found.
+impl From<RunError> for NotRun {
+    fn from(error: RunError) -> NotRun {
+        NotRun::GivenUp(error)
+    }
+}
+
+impl From<io::Error> for NotRun {
+    fn from(error: io::Error) -> NotRun {
+        NotRun::Trace(error)
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRun::Refused(refusal) => refusal.fmt(f),
+            NotRun::GivenUp(error) => error.fmt(f),
+            NotRun::Trace(error) => write!(f, "cannot write the trace: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for NotRun {}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Executed {
+    /// What was run.
+    pub plan: Plan,
+    /// What every checker has found.
+    pub findings: Vec<Finding>,
+    /// What it came to, in numbers.
+    pub report: Report,
+}
+
+impl Executed {
+    /// Whether every check holds.
+    pub fn passes(&self) -> bool {
+        self.findings.iter().all(|finding| finding.gauge.holds())
+    }
+}
+
+/// Somebody who is handed every record, in the order of a trace, with the plan that it belongs to.
+pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
+
+/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys) and judges it.
+/// Groups of clusters run on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Why it could not be run.
-pub fn judge(
+/// Why it could not be run to its end.
+pub fn execute(
     set: &TaskSet,
     allocation: &Allocation,
     analysis: &dyn Analysis,
     options: &Options,
-) -> Result<Vec<Finding>, NotRun> {
+    sink: Option<Sink<'_>>,
+) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let mut servers = match options.service {
         Service::Tbs => Servers::new(set, allocation, analysis),
         Service::Background => Servers::none(),
     };
-    let checks = |group: &[u32]| Checks::new(&plan, options.dispatch, group);
-    let checks = rtflash_exec::run(&plan, options, &mut servers, checks).map_err(NotRun::GivenUp)?;
-    Ok(merge(checks.into_iter().map(|checks| checks.finish(options.duration))))
+    let observe =
+        |group: &[u32]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
+    let observers = match sink {
+        None => run(&plan, options, &mut servers, observe)?,
+        Some(sink) => {
+            run_traced::<_, NotRun>(&plan, options, &mut servers, observe, |record| Ok(sink(&plan, record)?))?
+        }
+    };
+    let mut findings = Vec::with_capacity(observers.len());
+    let mut report = Statistics::new(&plan, options.duration).finish(&plan);
+    for (checks, statistics) in observers {
+        findings.push(checks.finish(options.duration));
+        report = report.merge(statistics.finish(&plan));
+    }
+    Ok(Executed { findings: merge(findings), report, plan })
 }

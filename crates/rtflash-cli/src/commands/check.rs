@@ -41,15 +41,19 @@ struct Plan {
 
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
 pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
+    if let Some(trace) = &args.trace {
+        return super::trace::run(args, trace);
+    }
+    let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
     let equations = &args.analysis.analysis;
     let equations =
         Equations::from_name(equations).ok_or_else(|| Failure(format!("the judge knows no analysis `{equations}`")))?;
     let plan = Plan { equations, format: args.format.format };
-    if args.file == args.allocation && args.file.as_os_str() == "-" {
+    if args.file == *allocation && args.file.as_os_str() == "-" {
         return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
     }
     let mut sets = Values::of(Source::open(&args.file)?);
-    let mut allocations = Values::of(Source::open(&args.allocation)?);
+    let mut allocations = Values::of(Source::open(allocation)?);
     let mut output = Output::stdout();
     let mut worst = Status::Yes;
     let (mut set, mut allocation) = (sets.next()?, allocations.next()?);

@@ -2,10 +2,14 @@
 
 pub mod alloc;
 pub mod check;
+pub mod exec;
+pub mod exec_output;
 pub mod explain;
 pub mod generate;
 pub mod schema;
 pub mod shell;
+pub mod soak;
+pub mod trace;
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;

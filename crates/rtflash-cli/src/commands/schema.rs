@@ -5,6 +5,7 @@ use schemars::{Schema, schema_for};
 
 use crate::Failure;
 use crate::output::Output;
+use crate::render::exec_wire::ExecAnswer;
 use crate::render::explain_wire::Explanation;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
@@ -18,11 +19,12 @@ pub struct NamedSchema {
 }
 
 /// Every schema.
-pub const SCHEMAS: [NamedSchema; 5] = [
+pub const SCHEMAS: [NamedSchema; 6] = [
     NamedSchema { name: "task-set", make: task_set_schema },
     NamedSchema { name: "allocation", make: allocation_schema },
     NamedSchema { name: "alloc", make: || schema_for!(AllocAnswer<'static>) },
     NamedSchema { name: "check", make: || schema_for!(CheckAnswer<'static>) },
+    NamedSchema { name: "exec", make: || schema_for!(ExecAnswer<'static>) },
     NamedSchema { name: "explain", make: || schema_for!(Explanation<'static>) },
 ];
 

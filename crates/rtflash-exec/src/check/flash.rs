@@ -146,11 +146,15 @@ impl Mapping {
         let pages = self.pages;
         let blocks = u32::try_from(self.blocks).unwrap_or(NONE);
         // A device that is run has at most 2³⁰ pages.
-        let here = (position * blocks + operation.block) * pages + operation.page;
+        let here = position
+            .wrapping_mul(blocks)
+            .wrapping_add(operation.block)
+            .wrapping_mul(pages)
+            .wrapping_add(operation.page);
         let stale = match operation.action {
             Action::Read if *known == NONE => {
                 *known = here;
-                self.valid[block] += 1;
+                self.count(block, 1);
                 false
             }
             Action::Read => *known != here,
@@ -160,12 +164,19 @@ impl Mapping {
                     // The chips of a cluster stand one after another among those that are watched.
                     let first = chip - position as usize;
                     let old = first * self.blocks + (old / pages) as usize;
-                    self.valid[old] = self.valid[old].saturating_sub(1);
+                    self.count(old, -1);
                 }
-                self.valid[block] += 1;
+                self.count(block, 1);
                 false
             }
         };
         self.gauge.note(0, u64::from(stale), || place(operation));
+    }
+
+    #[inline]
+    fn count(&mut self, block: usize, change: i32) {
+        if let Some(valid) = self.valid.get_mut(block) {
+            *valid = valid.saturating_add_signed(change);
+        }
     }
 }

@@ -50,8 +50,8 @@ impl Gauge {
             self.violations += 1;
         }
         let known = self.worst.map(|worst| (worst.observed, worst.bound));
-        // observed − bound > worst's, without leaving 64 bits: all are below 2⁶³.
-        let worse = known.is_none_or(|(seen, promised)| observed + promised > seen + bound);
+        // observed − bound > worst's. Nothing lawful comes near 64 bits.
+        let worse = known.is_none_or(|(seen, promised)| observed.saturating_add(promised) > seen.saturating_add(bound));
         if worse {
             self.worst = Some(Worst { bound, observed, place: place() });
         }

@@ -14,8 +14,8 @@ pub(crate) struct Pending {
     pub(crate) service: u64,
     /// Its own pages so far.
     pub(crate) pages: u64,
-    /// When its last erase ended.
-    pub(crate) gc_end: Instant,
+    /// When its own pages began to be served.
+    pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
     /// Whether it ever was starved.
     pub(crate) was_starved: bool,
@@ -72,7 +72,7 @@ impl Ledger {
             release: *release,
             service: 0,
             pages: 0,
-            gc_end: release.at,
+            begun: None,
             starved: false,
             was_starved: false,
             blockers: Vec::new(),

@@ -16,7 +16,7 @@ use crate::options::Dispatch;
 use crate::plan::Plan;
 use crate::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
 use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
-use ledger::Ledger;
+pub(crate) use ledger::Ledger;
 use order::{ParallelEdf, SerialEdf, UnderWay};
 use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, place};
 
@@ -95,8 +95,8 @@ pub struct Checks<'a> {
     plan: &'a Plan,
     dispatch: Dispatch,
     ledger: Ledger,
-    /// For each chip of the device: its position in its cluster, and among the chips that are watched.
-    chips: Vec<Option<(u32, usize)>>,
+    /// For each chip of the device that is watched: its cluster, its position in it, and among the chips that are watched.
+    chips: Vec<Option<(u32, u32, usize)>>,
     deadlines: Deadlines,
     server_deadlines: Deadlines,
     overdue: Overdue,
@@ -123,9 +123,11 @@ impl<'a> Checks<'a> {
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
         let mut chips = vec![None; plan.device().chips() as usize];
         let mut watched = 0;
-        for cluster in clusters.iter().filter_map(|&cluster| plan.clusters().get(cluster as usize)) {
+        for (&number, cluster) in
+            clusters.iter().filter_map(|cluster| Some((cluster, plan.clusters().get(*cluster as usize)?)))
+        {
             for (&chip, position) in cluster.chips.iter().zip(0..) {
-                chips[chip as usize] = Some((position, watched));
+                chips[chip as usize] = Some((number, position, watched));
                 watched += 1;
             }
         }
@@ -288,7 +290,12 @@ impl Observer for Checks<'_> {
         }
         let gc = first.kind == Kind::Gc;
         for operation in operations {
-            let Some(&Some((position, chip))) = self.chips.get(operation.chip as usize) else { continue };
+            let known = self.chips.get(operation.chip as usize).copied().flatten();
+            let Some((_, position, chip)) = known.filter(|&(cluster, ..)| cluster == operation.cluster) else {
+                // A chip of another cluster.
+                self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
+                continue;
+            };
             if self.dispatch == Dispatch::Parallel {
                 if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
                     let (_, left) = pending.blockers.swap_remove(at);
@@ -303,8 +310,9 @@ impl Observer for Checks<'_> {
             if gc {
                 self.passes.operation(operation, chip, pending, self.plan);
             } else {
-                pending.service += operation.end.since(operation.start).as_ns();
+                pending.service = pending.service.saturating_add(operation.end.since(operation.start).as_ns());
                 pending.pages += 1;
+                pending.begun.get_or_insert(operation.start);
                 self.bus_wait.operation(operation, pending, self.plan);
             }
         }

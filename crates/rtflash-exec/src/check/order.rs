@@ -85,7 +85,11 @@ impl ParallelEdf {
         let own = operation.kind != Kind::Gc;
         let waited_since = if own {
             let moved = self.programmed.get(&(operation.cluster, operation.lpn)).copied().unwrap_or_default();
-            let begun = pending.release.at.max(pending.gc_end);
+            // The pages of a job that is not real-time wait behind its passes, together: since the first of them starts, at the latest.
+            let begun = match pending.release.kind {
+                Kind::Server => pending.begun.unwrap_or(operation.start).max(pending.release.at),
+                _ => pending.release.at,
+            };
             if operation.action == Action::Read { begun.max(moved) } else { begun }
         } else {
             let ends = [self.collected.get(&operation.chip), self.erased.get(&operation.cluster)];

@@ -115,9 +115,9 @@ impl Passes {
 
     /// A GC operation on a chip, `chip` among all that are watched.
     #[inline]
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, pending: &mut Pending, plan: &Plan) {
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, pending: &Pending, plan: &Plan) {
         let Some(work) = self.work.get_mut(chip) else { return };
-        work.time += operation.end.since(operation.start).as_ns();
+        work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
         match operation.action {
             Action::Program => {}
             Action::Read => {
@@ -127,7 +127,6 @@ impl Passes {
             Action::Erase => {
                 let ChipWork { time, victim, reads } = std::mem::take(work);
                 let copied = if victim == Some(operation.block) { reads } else { 0 };
-                pending.gc_end = pending.gc_end.max(operation.end);
                 let device = plan.device();
                 let at = || place(operation.start, pending, Some(operation.chip));
                 self.cost.note(device.gc_pass().as_ns(), time, at);

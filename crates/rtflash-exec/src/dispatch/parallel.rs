@@ -46,6 +46,8 @@ enum Doing {
 #[derive(Debug, Default)]
 struct Chip {
     queue: BTreeSet<Entry>,
+    /// Entries that cannot go on until an erase in the cluster has ended.
+    waiting: BTreeSet<Entry>,
     doing: Option<(usize, Doing)>,
     /// Its cluster, by position in the group.
     cluster: usize,
@@ -58,8 +60,8 @@ enum Attempt {
     Started,
     /// The queues have changed, or what the entry is about.
     Changed,
-    /// It cannot go on for now.
-    Starved,
+    /// It cannot go on before an erase in the cluster has ended.
+    Waits,
 }
 
 /// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one group.
@@ -294,6 +296,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 self.chips[chip].doing = None;
                 let cluster = &mut self.clusters[self.chips[chip].cluster];
                 cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
+                for &chip in &cluster.chips {
+                    let chip = &mut self.chips[chip as usize];
+                    chip.queue.append(&mut chip.waiting);
+                }
                 if !cluster.collector.is_under_way() {
                     self.pass_over(slot, now);
                 }
@@ -305,7 +311,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
     fn pass_over(&mut self, slot: usize, now: Instant) {
         let entry = self.entry(slot, 0, Work::Pass);
         for &chip in &self.clusters[self.jobs[slot].cluster].chips {
-            self.chips[chip as usize].queue.remove(&entry);
+            let chip = &mut self.chips[chip as usize];
+            let _ = chip.queue.remove(&entry) || chip.waiting.remove(&entry);
         }
         self.jobs[slot].passes -= 1;
         self.enter(slot, now);
@@ -318,7 +325,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         if self.jobs[slot].is_background() {
             self.clusters[self.chips[chip].cluster].background -= 1;
         }
-        if self.unfinished[slot] == 0 {
+        if self.unfinished[slot] == 0 && self.jobs[slot].passes == 0 {
             self.complete(slot, now);
         }
     }
@@ -376,20 +383,19 @@ impl<'a, O: Observer> Parallel<'a, O> {
         if self.chips[chip].doing.is_some() {
             return changed;
         }
-        let mut behind: Option<Entry> = None;
-        loop {
-            let queue = &self.chips[chip].queue;
-            let next = match behind {
-                None => queue.first(),
-                Some(starved) => queue.range((std::ops::Bound::Excluded(starved), std::ops::Bound::Unbounded)).next(),
-            };
-            let Some(&entry) = next else { return changed };
+        while let Some(&entry) = self.chips[chip].queue.first() {
             match self.go_on(chip, entry, now) {
                 Attempt::Started => return true,
-                Attempt::Changed => (changed, behind) = (true, None),
-                Attempt::Starved => behind = Some(entry),
+                Attempt::Changed => changed = true,
+                Attempt::Waits => {
+                    let chip = &mut self.chips[chip];
+                    if chip.queue.remove(&entry) {
+                        chip.waiting.insert(entry);
+                    }
+                }
             }
         }
+        changed
     }
 
     fn go_on(&mut self, chip: usize, entry: Entry, now: Instant) -> Attempt {
@@ -420,7 +426,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                     }
                     Some(_) => {
                         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
-                            return Attempt::Starved;
+                            return Attempt::Waits;
                         };
                         self.chips[chip].queue.remove(&entry);
                         self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
@@ -438,12 +444,12 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
         if job.kind != Kind::Server || job.passes > 0 {
-            return Attempt::Starved;
+            return Attempt::Waits;
         }
         // A job that is not real-time collects for itself: nobody else might.
         let cluster = &mut self.clusters[self.chips[chip].cluster];
         if !cluster.collector.is_under_way() && !cluster.collector.begin(&mut cluster.map) {
-            return Attempt::Starved;
+            return Attempt::Waits;
         }
         self.jobs[slot].passes = 1;
         self.enter(slot, now);
@@ -493,7 +499,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         if !cluster.collector.is_on(position) {
             // This chip has done its part.
-            return Attempt::Starved;
+            return Attempt::Waits;
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let (length, operation) = if collector.holds_copy(position) {

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-use std::ops::Bound;
 
 use rtflash_model::{Instant, Span};
 
@@ -43,6 +42,8 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Lane {
     pending: BTreeSet<Priority>,
+    /// Jobs that are starved: they are looked at again when an erase has ended.
+    starved: Vec<Priority>,
     running: Option<(usize, Step)>,
     /// An operation on a shared bus. Its end is known when it gets the bus.
     open: Option<(Operation, Phase)>,
@@ -290,6 +291,8 @@ impl<'a, O: Observer> Serial<'a, O> {
                     cluster.collector.erased(&mut cluster.map, chip);
                 }
                 job.passes -= 1;
+                let lane = &mut self.lanes[position];
+                lane.pending.extend(lane.starved.drain(..));
             }
         }
         if job.passes == 0 && job.reads == 0 && job.writes == 0 && now <= self.options.duration {
@@ -361,21 +364,19 @@ impl<'a, O: Observer> Serial<'a, O> {
         if self.lanes[position].running.is_some() {
             return None;
         }
-        let mut behind: Option<Priority> = None;
         loop {
-            let pending = &self.lanes[position].pending;
-            let next = match behind {
-                None => pending.first(),
-                Some(starved) => pending.range((Bound::Excluded(starved), Bound::Unbounded)).next(),
-            };
-            let priority = *next?;
-            match self.go_on(position, priority.4, now) {
+            let priority = *self.lanes[position].pending.first()?;
+            let slot = priority.4;
+            match self.go_on(position, slot, now) {
                 Attempt::Started(end) => return end,
                 Attempt::Over => {
                     self.lanes[position].pending.remove(&priority);
-                    self.complete(priority.4, now);
+                    self.complete(slot, now);
                 }
-                Attempt::Starved => behind = Some(priority),
+                Attempt::Starved => {
+                    self.lanes[position].pending.remove(&priority);
+                    self.lanes[position].starved.push(priority);
+                }
             }
         }
     }

@@ -42,8 +42,7 @@ impl std::error::Error for TraceError {}
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
     plan: &'p Plan,
-    /// `None` for a name that two sources share.
-    sources: HashMap<&'p str, Option<u32>>,
+    sources: HashMap<&'p str, u32>,
     buffer: Vec<u8>,
     line: u64,
     over: bool,
@@ -52,10 +51,7 @@ pub struct TraceReader<'p, R: BufRead> {
 impl<'p, R: BufRead> TraceReader<'p, R> {
     /// The records in `input`.
     pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
-        let mut sources = HashMap::with_capacity(plan.sources().len());
-        for (position, source) in (0..).zip(plan.sources()) {
-            sources.entry(source.name.as_str()).and_modify(|known| *known = None).or_insert(Some(position));
-        }
+        let sources = plan.sources().iter().map(|source| source.name.as_str()).zip(0..).collect();
         TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, over: false }
     }
 
@@ -168,14 +164,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let index =
             index.ok_or_else(|| wrong(format!("not the number of a job in `{}`", shortened(&name)), expected))?;
         match self.sources.get(source) {
-            Some(&Some(position)) => {
+            Some(&position) => {
                 let kind = self.plan.sources().get(position as usize).map_or(Kind::Server, |source| source.kind);
                 Ok((JobId { source: position, index }, kind))
             }
-            Some(None) => Err(wrong(
-                format!("`{source}` may be a request of a task or a job stream: both have this name"),
-                "names of tasks and jobs that tell them apart",
-            )),
             None => Err(wrong(
                 format!("unknown job: there is no `{}`", shortened(source)),
                 "a trace of this task set and allocation",

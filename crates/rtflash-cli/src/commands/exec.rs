@@ -1,0 +1,229 @@
+//! `rtflash exec`: the allocation on the simulated device.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::analysis::{Analysis, test_cluster};
+use rtflash_exec::{Options, PlanError};
+use rtflash_model::{Allocation, Frame, Instant, TaskSet, TaskSetFile, parse_ns, read_allocation};
+use rtflash_run::{Executed, NotRun, Refusal, execute};
+
+use super::exec_output::{Keeper, Wanted};
+use super::{allocator, analysis};
+use crate::args::{self, ExecArgs, Format};
+use crate::batch::{Answer, Batch, refuse};
+use crate::commands::explain::read;
+use crate::render::exec_text;
+use crate::render::exec_wire::{ExecAnswer, Settings};
+use crate::render::wire::line;
+use crate::source::Source;
+use crate::status::Status;
+use crate::{Failure, output};
+
+/// What was asked for.
+struct Plan {
+    allocator: &'static dyn Allocator,
+    given: Option<(String, String)>,
+    analysis: &'static dyn Analysis,
+    options: Options,
+    settings: Settings,
+    wanted: Wanted,
+    /// Whether a task set has been run: files are for one.
+    kept: AtomicBool,
+    format: Format,
+}
+
+/// Carries the command out.
+pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
+    let (options, settings) = options(args)?;
+    let plan = Plan {
+        allocator: allocator(&args.algorithm.algorithm)?,
+        given: args.allocation.as_deref().map(read).transpose()?,
+        analysis: analysis(&args.analysis.analysis)?,
+        options,
+        settings,
+        wanted: Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?,
+        kept: AtomicBool::new(false),
+        format: args.format.format,
+    };
+    let source = Source::open(&args.file)?;
+    let batch = Batch { separate: plan.format == Format::Text };
+    threads(args.jobs.into())?.install(|| batch.run(source, |file, alone| plan.answer(file, alone)))
+}
+
+/// A pool of so many threads.
+pub fn threads(count: usize) -> Result<rayon::ThreadPool, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    pool.map_err(|error| Failure(format!("cannot start {count} threads: {error}")))
+}
+
+/// A duration above zero.
+pub fn duration(text: &str) -> Result<Instant, Failure> {
+    let wrong = |problem: String| Failure(format!("--duration {text}: {problem}; expected a time such as 10s"));
+    let nanoseconds = parse_ns(text).map_err(|error| wrong(error.to_string()))?;
+    if nanoseconds == 0 {
+        return Err(wrong("nothing happens in no time".into()));
+    }
+    Ok(Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
+}
+
+fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
+    use rtflash_exec::{Aging, Dispatch, Pattern, Service, Victims};
+    let (dispatch, dispatch_name) = match args.dispatch {
+        args::Dispatch::Serial => (Dispatch::Serial, "serial"),
+        args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
+    };
+    let (service, server) = match args.server {
+        args::Server::Tbs => (Service::Tbs, "tbs"),
+        args::Server::Background => (Service::Background, "background"),
+    };
+    let (victims, victims_name) = match args.victims {
+        args::Victims::Actual => (Victims::Actual, "actual"),
+        args::Victims::Worst => (Victims::Worst, "worst"),
+    };
+    let (aging, aging_name) = match args.aging {
+        args::Aging::Worst => (Aging::Worst, "worst"),
+        args::Aging::Random => (Aging::Random, "random"),
+        args::Aging::Fresh => (Aging::Fresh, "fresh"),
+    };
+    let (pattern, pattern_name) = match args.pattern {
+        args::Pattern::Uniform => (Pattern::Uniform, "uniform"),
+        args::Pattern::Sequential => (Pattern::Sequential, "sequential"),
+        args::Pattern::HotCold => (Pattern::HotCold, "hot-cold"),
+        args::Pattern::OneChip => (Pattern::OneChip, "one-chip"),
+    };
+    let duration = duration(&args.duration)?;
+    let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed };
+    let settings = Settings {
+        duration_ns: duration.as_ns(),
+        dispatch: dispatch_name,
+        server: Some(server),
+        victims: Some(victims_name),
+        aging: Some(aging_name),
+        pattern: Some(pattern_name),
+        seed: Some(args.seed),
+    };
+    Ok((options, settings))
+}
+
+/// An allocation to be run, or why there is none.
+pub enum Found {
+    /// This one.
+    Allocation(Allocation),
+    /// None, for a reason that makes this the exit status.
+    Nothing(String, Status),
+    /// What was given is none: a complaint.
+    Wrong(String),
+}
+
+/// The allocation that was given, or that the algorithm finds; also one that the analysis rejects.
+pub fn find(
+    set: &TaskSet,
+    given: Option<&(String, String)>,
+    allocator: &dyn Allocator,
+    analysis: &dyn Analysis,
+) -> Found {
+    if let Some((name, text)) = given {
+        return match read_allocation(text, set) {
+            Ok(allocation) => Found::Allocation(allocation),
+            Err(diagnostics) => {
+                let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
+                Found::Wrong(refuse(name, &frame, &diagnostics))
+            }
+        };
+    }
+    let outcome = allocator.allocate(set, analysis);
+    if let Some(allocation) = outcome.allocation() {
+        return Found::Allocation(allocation.clone());
+    }
+    match outcome {
+        Outcome::CannotTell(limit) => Found::Nothing(limit.to_string(), Status::CannotTell),
+        Outcome::Partitioned(_) => Found::Nothing(
+            format!("{} makes no clusters: there is nothing to run", allocator.name()),
+            Status::CannotTell,
+        ),
+        _ => Found::Nothing(
+            format!(
+                "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any)",
+                allocator.name()
+            ),
+            Status::No,
+        ),
+    }
+}
+
+/// The exit status of a run that was refused.
+pub fn refused(error: &NotRun) -> Status {
+    match error {
+        NotRun::Refused(Refusal::Plan(PlanError::TooFewBlocks { .. } | PlanError::SameName(_))) => Status::Wrong,
+        NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
+        NotRun::Trace(_) => Status::Wrong,
+    }
+}
+
+/// Whether the analysis accepts every cluster.
+pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> bool {
+    allocation.clusters().iter().all(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size()))
+}
+
+impl Plan {
+    fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
+        let set = &file.set;
+        let wrong = |complaint: String| Answer { complaint, status: Status::Wrong, ..Answer::default() };
+        if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
+            return wrong(output::error("--trace and --gantt take one task set, and this is another one"));
+        }
+        let algorithm = self.given.is_none().then(|| self.allocator.name());
+        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
+            meta: file.meta.as_deref(),
+            ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
+        };
+        let allocation = match find(set, self.given.as_ref(), self.allocator, self.analysis) {
+            Found::Allocation(allocation) => allocation,
+            Found::Wrong(complaint) => return wrong(complaint),
+            Found::Nothing(reason, status) => {
+                let predicted = if status == Status::No { Some(false) } else { None };
+                return self.render(&blank(predicted, reason), status, alone, "");
+            }
+        };
+        let predicted = Some(predicted(set, &allocation, self.analysis));
+        let mut keeper = Keeper::new(&self.wanted);
+        let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
+        let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
+        match execute(set, &allocation, self.analysis, &self.options, sink) {
+            Err(NotRun::Trace(error)) => wrong(output::error(&NotRun::Trace(error).to_string())),
+            Err(error) => {
+                let status = refused(&error);
+                if status == Status::Wrong {
+                    return wrong(output::error(&error.to_string()));
+                }
+                self.render(&blank(predicted, error.to_string()), status, alone, "")
+            }
+            Ok(executed) => {
+                let Executed { plan, findings, report } = &executed;
+                let drawing = match keeper.finish(plan, self.options.duration) {
+                    Ok(drawing) => drawing,
+                    Err(failure) => return wrong(output::error(&failure.0)),
+                };
+                let answer =
+                    ExecAnswer { reason: None, ..blank(predicted, String::new()).with(set, plan, findings, report) };
+                self.render(&answer, Status::of(Some(executed.passes())), alone, &drawing)
+            }
+        }
+    }
+
+    fn render(&self, answer: &ExecAnswer<'_>, status: Status, alone: bool, drawing: &str) -> Answer {
+        let mut complaint = String::new();
+        let text = match self.format {
+            Format::Json => {
+                // The answer stays one line; the drawing is for whoever looks on.
+                complaint += drawing;
+                line(answer)
+            }
+            Format::Text if !alone => exec_text::headline(answer),
+            Format::Text if drawing.is_empty() => exec_text::answer(answer),
+            Format::Text => format!("{}\n{drawing}", exec_text::answer(answer)),
+        };
+        Answer { text, complaint, status }
+    }
+}

@@ -1,0 +1,140 @@
+//! `rtflash soak`: random search for a broken assumption.
+
+use rtflash_exec::check::ASSUMPTIONS;
+use rtflash_exec::{Aging, Dispatch, Pattern, Service, Victims};
+use rtflash_model::{format_ns, write_task_set};
+use rtflash_run::soak::{Broken, Case, World, soak};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::Failure;
+use crate::args::{Format, SoakArgs, SoakWorld};
+use crate::output::{GREEN, Output, RED, paint};
+use crate::render::numbers::count;
+use crate::render::table::table;
+use crate::render::wire::line;
+use crate::status::Status;
+
+/// What `rtflash soak --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SoakAnswer {
+    /// The seed that repeats the search.
+    seed: u64,
+    /// Cases drawn.
+    runs: u64,
+    /// Cases that the analysis accepts and that were run.
+    judged: u64,
+    /// What broke.
+    broken: Vec<BrokenLine>,
+}
+
+/// An assumption that broke.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BrokenLine {
+    name: &'static str,
+    runs: u64,
+    first_run: u64,
+    bound: Option<u64>,
+    observed: Option<u64>,
+    /// The command that runs the smallest case found, with the task set on standard input.
+    command: String,
+    /// The smallest case found.
+    #[schemars(with = "serde_json::Value")]
+    task_set: Option<Box<RawValue>>,
+}
+
+/// Carries the command out.
+pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
+    let world = match args.world {
+        SoakWorld::Any => World::Any,
+        SoakWorld::Supposed => World::Supposed,
+    };
+    let search = || soak(args.seed, args.runs, world);
+    let soaked = match args.jobs {
+        Some(jobs) => super::exec::threads(jobs.into())?.install(search),
+        None => search(),
+    };
+    let answer = SoakAnswer {
+        seed: args.seed,
+        runs: args.runs,
+        judged: soaked.judged,
+        broken: soaked.broken.iter().map(broken_line).collect(),
+    };
+    let text = match args.format.format {
+        Format::Json => line(&answer),
+        Format::Text => text(&answer, &soaked.broken),
+    };
+    let mut output = Output::stdout();
+    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    Ok(Status::of(Some(answer.broken.is_empty())))
+}
+
+fn broken_line(broken: &Broken) -> BrokenLine {
+    let worst = broken.finding.gauge.worst();
+    BrokenLine {
+        name: ASSUMPTIONS[broken.assumption].name,
+        runs: broken.runs,
+        first_run: broken.first,
+        bound: worst.map(|worst| worst.bound),
+        observed: worst.map(|worst| worst.observed),
+        command: command(&broken.smallest),
+        task_set: RawValue::from_string(write_task_set(&broken.smallest.set, None)).ok(),
+    }
+}
+
+/// The command that runs a case, with its task set on standard input.
+fn command(case: &Case) -> String {
+    let options = case.options;
+    let mut command = format!(
+        "rtflash exec - --algorithm {} --analysis {} --duration {} --seed {}",
+        case.allocator.name(),
+        case.analysis.name(),
+        format_ns(options.duration.as_ns()),
+        options.seed
+    );
+    let mut add = |differs: bool, option: &str| {
+        if differs {
+            command += option;
+        }
+    };
+    add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
+    add(options.service == Service::Background, " --server background");
+    add(options.victims == Victims::Worst, " --victims worst");
+    add(options.aging == Aging::Random, " --aging random");
+    add(options.aging == Aging::Fresh, " --aging fresh");
+    add(options.pattern == Pattern::Sequential, " --pattern sequential");
+    add(options.pattern == Pattern::HotCold, " --pattern hot-cold");
+    add(options.pattern == Pattern::OneChip, " --pattern one-chip");
+    command
+}
+
+fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
+    let drawn = format!(
+        "{} cases drawn from seed {}, {} accepted by their analysis and run",
+        answer.runs, answer.seed, answer.judged
+    );
+    if broken.is_empty() {
+        return format!("{}: {drawn}: every check holds\n", paint(GREEN, "pass"));
+    }
+    let assumptions = count(broken.len(), "assumption");
+    let verb = if broken.len() == 1 { "breaks" } else { "break" };
+    let mut text = format!("{}: {drawn}: {assumptions} {verb}\n\n", paint(RED, "fail"));
+    let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let rows = answer.broken.iter().map(|broken| {
+        vec![
+            broken.name.to_owned(),
+            broken.runs.to_string(),
+            broken.first_run.to_string(),
+            number(broken.bound),
+            number(broken.observed),
+        ]
+    });
+    text += &table(&["check", ">runs", ">first", ">bound", ">observed"], rows.collect::<Vec<_>>());
+    text += "\nThe smallest cases found (bound and observation above are theirs):\n";
+    for broken in &answer.broken {
+        let set = broken.task_set.as_deref().map_or("", RawValue::get);
+        text += &format!("\n{}\n  {}\n  {set}\n", broken.name, broken.command);
+    }
+    text
+}

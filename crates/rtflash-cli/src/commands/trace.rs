@@ -1,0 +1,112 @@
+//! `rtflash check --trace`: a recorded run before the checkers.
+
+use std::io::BufReader;
+use std::path::Path;
+
+use rtflash_exec::Dispatch;
+use rtflash_exec::check::Checks;
+use rtflash_exec::report::Statistics;
+use rtflash_exec::trace::{Observer, TraceReader};
+use rtflash_model::{Instant, read_task_set_bytes};
+
+use super::exec::{Found, duration, find, predicted, refused};
+use super::{allocator, analysis};
+use crate::Failure;
+use crate::args::{self, CheckArgs, Format};
+use crate::batch::{next_batch, refuse};
+use crate::commands::explain::read;
+use crate::output::{self, Output};
+use crate::render::exec_wire::{ExecAnswer, traced};
+use crate::render::{exec_text, wire};
+use crate::source::Source;
+use crate::status::Status;
+
+/// Carries the command out for a trace.
+pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
+    if trace.as_os_str() == "-" {
+        return Err(Failure("--trace takes a file: it is read twice".into()));
+    }
+    let analysis = analysis(&args.analysis.analysis)?;
+    let name = args.algorithm.as_deref().unwrap_or("clustering-bfd");
+    let allocator = allocator(name)?;
+    let given = args.allocation.as_deref().map(read).transpose()?;
+    let source = Source::open(&args.file)?;
+    let file_name = source.name.clone();
+    let mut frames = rtflash_model::Frames::new(source);
+    let mut sets = next_batch(&mut frames, &file_name)?.unwrap_or_default();
+    if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &file_name)?.is_some()) {
+        return Err(Failure(format!("{file_name}: a trace is that of one task set, and here are several")));
+    }
+    let Some(frame) = sets.pop() else { return Err(Failure(format!("{file_name}:1:1: there is nothing in it"))) };
+    let file = match read_task_set_bytes(&frame.text) {
+        Ok(file) => file,
+        Err(diagnostics) => {
+            output::complain(&refuse(&file_name, &frame, &diagnostics));
+            return Ok(Status::Wrong);
+        }
+    };
+    let allocation = match find(&file.set, given.as_ref(), allocator, analysis) {
+        Found::Allocation(allocation) => allocation,
+        Found::Wrong(complaint) => {
+            output::complain(&complaint);
+            return Ok(Status::Wrong);
+        }
+        Found::Nothing(reason, _) => return Err(Failure(format!("{reason}: of what allocation is the trace?"))),
+    };
+    let plan = match rtflash_run::plan(&file.set, &allocation, analysis) {
+        Ok(plan) => plan,
+        Err(refusal) => {
+            let refusal = rtflash_run::NotRun::Refused(refusal);
+            output::complain(&output::error(&refusal.to_string()));
+            return Ok(refused(&refusal));
+        }
+    };
+    let (dispatch, dispatch_name) = match args.dispatch {
+        args::Dispatch::Serial => (Dispatch::Serial, "serial"),
+        args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
+    };
+    let told = args.duration.as_deref().map(duration).transpose()?;
+    let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+    let mut checks = Checks::new(&plan, dispatch, &all);
+    let records = |trace: &Path| -> Result<_, Failure> {
+        Ok(TraceReader::new(&plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
+    };
+    // Use is a share of the time, which may be known only at the end: statistics are made in a second reading.
+    let mut end = Instant::START;
+    let mut last = None;
+    for record in records(trace)? {
+        let record = record.map_err(|error| Failure(format!("{}: {error}", trace.display())))?;
+        let order = record.order();
+        if last.is_some_and(|last| order.0 < last) {
+            return Err(Failure(format!(
+                "{}: an event at {} comes behind one at {}: a trace is in order of time",
+                trace.display(),
+                order.0,
+                last.unwrap_or_default()
+            )));
+        }
+        last = Some(order.0);
+        end = end.max(order.0);
+        checks.record(&record);
+    }
+    let duration = told.unwrap_or(end);
+    let mut statistics = Statistics::new(&plan, duration);
+    for record in records(trace)?.flatten() {
+        statistics.record(&record);
+    }
+    let findings = checks.finish(duration);
+    let report = statistics.finish(&plan);
+    let settings = traced(duration, dispatch_name);
+    let predicted = Some(predicted(&file.set, &allocation, analysis));
+    let algorithm = given.is_none().then_some(name);
+    let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, settings, String::new());
+    let answer =
+        ExecAnswer { reason: None, meta: file.meta.as_deref(), ..blank.with(&file.set, &plan, &findings, &report) };
+    let text = match args.format.format {
+        Format::Json => wire::line(&answer),
+        Format::Text => exec_text::answer(&answer),
+    };
+    let mut output = Output::stdout();
+    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))
+}

@@ -1,0 +1,153 @@
+//! The answer of `exec`, and of `check` for a trace, for a person.
+
+use rtflash_model::format_ns;
+
+use super::exec_wire::{CheckLine, ExecAnswer, JobsLine};
+use super::numbers::{chips, count, names, percent, period, plain, time};
+use super::table::table;
+use crate::output::{DIM, GREEN, RED, YELLOW, paint};
+
+/// Rows of a table shown.
+const ROWS: usize = 64;
+
+/// The verdict in a line.
+pub fn headline(answer: &ExecAnswer<'_>) -> String {
+    let predicted = match answer.predicted_schedulable {
+        Some(true) => ", predicted schedulable",
+        Some(false) => ", predicted not schedulable",
+        None => "",
+    };
+    let by = match answer.algorithm {
+        Some(algorithm) => format!("({algorithm}, analysis: {}{predicted})", answer.analysis),
+        None => format!("(given allocation, analysis: {}{predicted})", answer.analysis),
+    };
+    let by = paint(DIM, &by);
+    let ran = format_ns(answer.settings.duration_ns);
+    match answer.verdict {
+        None => {
+            let reason = answer.reason.as_deref().unwrap_or_default();
+            format!("{}: {reason} {by}\n", paint(YELLOW, "not run"))
+        }
+        Some("pass") => {
+            let late = answer.requests.iter().map(|line| line.completed).sum::<u64>();
+            let jobs = count(usize::try_from(late).unwrap_or(usize::MAX), "request");
+            format!("{}: every check holds over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
+        }
+        Some(_) => {
+            let broken: Vec<&str> = answer.checks.iter().filter(|check| !check.holds).map(|check| check.name).collect();
+            let late: u64 = answer.requests.iter().chain(&answer.gc).map(|line| line.misses + line.overdue).sum();
+            let late = match late {
+                0 => "no real-time deadline was missed, but".to_owned(),
+                1 => "1 real-time job was late;".to_owned(),
+                many => format!("{many} real-time jobs were late;"),
+            };
+            let broken = names(broken.into_iter(), 8);
+            format!("{}: over {ran} {late} these checks fail: {broken} {by}\n", paint(RED, "fail"))
+        }
+    }
+}
+
+/// Everything.
+pub fn answer(answer: &ExecAnswer<'_>) -> String {
+    let mut text = headline(answer);
+    if answer.verdict.is_none() {
+        return text;
+    }
+    text += "\n";
+    text += &jobs(answer);
+    text += "\n";
+    text += &checks(answer);
+    text += "\n";
+    text += &clusters(answer);
+    let operations = answer.operations;
+    text += &format!(
+        "\n{} pages read, {} programmed, {} blocks erased, {} transfers",
+        operations.reads, operations.programs, operations.erases, operations.transfers
+    );
+    if !answer.jobs.is_empty() {
+        text += &format!("; {:.0} pages a second not real-time", answer.non_rt_pages_per_s);
+    }
+    text + "\n"
+}
+
+fn jobs(answer: &ExecAnswer<'_>) -> String {
+    let lines: Vec<&JobsLine<'_>> = answer.requests.iter().chain(&answer.gc).chain(&answer.jobs).collect();
+    let span = |nanoseconds: Option<u64>| nanoseconds.map_or("-".to_owned(), |ns| brief(ns));
+    let rows = lines.iter().take(ROWS).map(|line| {
+        let deadline = line.deadline_ns.as_ref().map(|deadline| deadline.0);
+        let slack = match (deadline, line.max_response_ns) {
+            (Some(deadline), Some(worst)) => slack(deadline.to_f64(), worst),
+            _ => "-".into(),
+        };
+        vec![
+            format!("{} {}", plain(line.task), line.kind),
+            line.completed.to_string(),
+            line.pending.to_string(),
+            (line.misses + line.overdue).to_string(),
+            span(line.p50_ns),
+            span(line.p99_ns),
+            span(line.max_response_ns),
+            deadline.map_or("-".into(), period),
+            slack,
+        ]
+    });
+    let headings = ["jobs", ">complete", ">pending", ">late", ">median", ">p99", ">max", ">deadline", ">slack"];
+    let mut text = table(&headings, rows);
+    if lines.len() > ROWS {
+        text += &format!("  … and {} more (all of them: --format json)\n", lines.len() - ROWS);
+    }
+    text
+}
+
+/// A time to four digits or so: exact ones are in the JSON.
+fn brief(nanoseconds: u64) -> String {
+    #[allow(clippy::cast_precision_loss)]
+    time(nanoseconds as f64)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn slack(deadline: f64, worst: u64) -> String {
+    let left = deadline - worst as f64;
+    if left < 0.0 { format!("-{}", time(-left)) } else { time(left) }
+}
+
+fn checks(answer: &ExecAnswer<'_>) -> String {
+    let value = |check: &CheckLine<'_>, value: Option<u64>| match (value, check.unit) {
+        (None, _) => "-".to_owned(),
+        (Some(value), "ns") => brief(value),
+        (Some(value), _) => value.to_string(),
+    };
+    let rows = answer.checks.iter().map(|check| {
+        let worst = check.worst.as_ref().filter(|_| !check.holds).map_or(String::new(), |worst| {
+            let job = worst.job.as_deref().map(|job| format!(" {}", plain(job))).unwrap_or_default();
+            let times = if check.violations == 1 { "once".into() } else { format!("{} times", check.violations) };
+            format!("{times}, worst at {}{job}", format_ns(worst.at_ns))
+        });
+        let verdict = if check.holds { paint(GREEN, "holds") } else { paint(RED, "FAILS") };
+        vec![check.name.to_owned(), value(check, check.bound), value(check, check.observed), verdict, worst]
+    });
+    table(&["check", ">bound", ">observed", "", ""], rows.collect::<Vec<_>>())
+}
+
+fn clusters(answer: &ExecAnswer<'_>) -> String {
+    let rows = answer.clusters.iter().enumerate().take(ROWS).map(|(position, cluster)| {
+        let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
+        vec![
+            position.to_string(),
+            chips(cluster.chips),
+            members,
+            percent(cluster.used),
+            cluster.gc_passes.to_string(),
+            cluster.pages_copied.to_string(),
+            cluster.write_amplification.map_or("-".into(), |amplification| format!("{amplification:.3}")),
+            format!("{:.1}", cluster.non_rt_pages_per_s),
+        ]
+    });
+    let headings =
+        ["cluster", "chips", "tasks", ">chips busy", ">GC passes", ">copied", ">write amp.", ">non-RT pages/s"];
+    let mut text = table(&headings, rows.collect::<Vec<_>>());
+    if answer.clusters.len() > ROWS {
+        text += &format!("  … and {} more clusters (all of them: --format json)\n", answer.clusters.len() - ROWS);
+    }
+    text
+}

@@ -1,0 +1,381 @@
+//! What `exec`, and `check` of a trace, print as JSON.
+
+use rtflash_alloc::Fraction;
+use rtflash_exec::check::{Finding, Unit};
+use rtflash_exec::report::{Operations, Report, SourceReport};
+use rtflash_exec::trace::Kind;
+use rtflash_exec::{Plan, Releases, Source};
+use rtflash_model::{Instant, Span, TaskSet};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::wire::{Nanoseconds, task_name};
+
+/// What `rtflash exec --format json` prints for one task set, on one line.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExecAnswer<'a> {
+    /// "pass" where every check holds, "fail" where one does not, null where nothing could be run.
+    pub verdict: Option<&'static str>,
+    /// Why nothing could be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The algorithm that divided the chips; null for an allocation that was given.
+    pub algorithm: Option<&'a str>,
+    /// The analysis whose costs, delays, periods and shares were obeyed.
+    pub analysis: &'a str,
+    /// Whether the analysis accepts the allocation.
+    pub predicted_schedulable: Option<bool>,
+    /// How it was run.
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// What every checker found.
+    pub checks: Vec<CheckLine<'a>>,
+    /// Real-time reads and writes.
+    pub requests: Vec<JobsLine<'a>>,
+    /// GC jobs.
+    pub gc: Vec<JobsLine<'a>>,
+    /// Jobs that are not real-time.
+    pub jobs: Vec<JobsLine<'a>>,
+    /// All operations that were begun.
+    pub operations: OperationCounts,
+    /// Pages a second that were read and written for jobs that are not real-time.
+    pub non_rt_pages_per_s: f64,
+    /// The clusters, in order.
+    pub clusters: Vec<ClusterLine<'a>>,
+    /// The chips, in order.
+    pub chips: Vec<ChipLine>,
+    /// The channels, in order.
+    pub channels: Vec<ChannelLine>,
+    /// The task set's own `meta`, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<&'a RawValue>,
+}
+
+/// How a run was made; for a trace, as far as it tells.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Settings {
+    /// How long, in simulated time.
+    pub duration_ns: u64,
+    /// `serial` or `parallel`.
+    pub dispatch: &'static str,
+    /// `tbs` or `background`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<&'static str>,
+    /// `actual` or `worst`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub victims: Option<&'static str>,
+    /// `worst`, `random` or `fresh`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aging: Option<&'static str>,
+    /// `uniform`, `sequential`, `hot-cold` or `one-chip`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<&'static str>,
+    /// Where the randomness started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// A check in an [`ExecAnswer`]. Bound and observation are those of the worst observation: bounds differ from task to task.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckLine<'a> {
+    /// The assumption's name.
+    pub name: &'a str,
+    /// The assumption in a sentence.
+    pub assumption: &'a str,
+    /// What bound and observation are counted in: `ns`, `pages` or `times`.
+    pub unit: &'static str,
+    /// What was promised; null where nothing was observed.
+    pub bound: Option<u64>,
+    /// The worst that was observed.
+    pub observed: Option<u64>,
+    /// Whether no observation was above its bound.
+    pub holds: bool,
+    /// How many were.
+    pub violations: u64,
+    /// When and where the worst happened.
+    pub worst: Option<WorstLine>,
+}
+
+/// When and where the worst happened.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorstLine {
+    /// When.
+    pub at_ns: u64,
+    /// For which job.
+    pub job: Option<String>,
+    /// In which cluster.
+    pub cluster: Option<u32>,
+    /// On which chip.
+    pub chip: Option<u32>,
+}
+
+/// The jobs of one source.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JobsLine<'a> {
+    /// The task's name; for jobs that are not real-time, the stream's.
+    pub task: &'a str,
+    /// The stream's name, for jobs that are not real-time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<&'a str>,
+    /// `read`, `write`, `gc` or `server`.
+    pub kind: &'static str,
+    /// Jobs released.
+    pub released: u64,
+    /// Jobs complete.
+    pub completed: u64,
+    /// Jobs released and not complete.
+    pub pending: u64,
+    /// Complete jobs that were late.
+    pub misses: u64,
+    /// Pending jobs that are late.
+    pub overdue: u64,
+    /// The longest response time; null where no job is complete.
+    pub max_response_ns: Option<u64>,
+    /// The relative deadline; null for jobs that are not real-time: each has its own, or none.
+    pub deadline_ns: Option<Nanoseconds>,
+    /// Half of all response times are not longer.
+    pub p50_ns: Option<u64>,
+    /// 99 of 100 are not longer.
+    pub p99_ns: Option<u64>,
+    /// 999 of 1000 are not longer.
+    pub p999_ns: Option<u64>,
+}
+
+/// Operations that were begun.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct OperationCounts {
+    /// Pages read, GC included.
+    pub reads: u64,
+    /// Pages programmed, GC included.
+    pub programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Pages moved over buses.
+    pub transfers: u64,
+}
+
+/// A cluster in an [`ExecAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClusterLine<'a> {
+    /// Its chips.
+    pub chips: &'a [u32],
+    /// The names of its tasks.
+    pub tasks: Vec<&'a str>,
+    /// The mean share of time in which its chips were occupied.
+    #[serde(rename = "use")]
+    pub used: f64,
+    /// GC passes.
+    pub gc_passes: u64,
+    /// Pages that GC copied.
+    pub pages_copied: u64,
+    /// Pages that tasks and jobs wrote.
+    pub pages_written: u64,
+    /// Pages programmed over pages written; null where none was.
+    pub write_amplification: Option<f64>,
+    /// Pages a second that were read and written for jobs that are not real-time.
+    pub non_rt_pages_per_s: f64,
+}
+
+/// A chip in an [`ExecAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChipLine {
+    /// Its number.
+    pub chip: usize,
+    /// The share of time in which it was occupied.
+    #[serde(rename = "use")]
+    pub used: f64,
+    /// Pages read.
+    pub reads: u64,
+    /// Pages programmed.
+    pub programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+/// A channel in an [`ExecAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChannelLine {
+    /// Its number.
+    pub channel: usize,
+    /// The share of time in which its bus was occupied.
+    #[serde(rename = "use")]
+    pub used: f64,
+    /// Pages moved.
+    pub transfers: u64,
+}
+
+impl From<Operations> for OperationCounts {
+    fn from(operations: Operations) -> OperationCounts {
+        let Operations { reads, programs, erases, transfers } = operations;
+        OperationCounts { reads, programs, erases, transfers }
+    }
+}
+
+/// The wire name of a kind.
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "read",
+        Kind::Write => "write",
+        Kind::Gc => "gc",
+        Kind::Server => "server",
+    }
+}
+
+/// A part of the run's time.
+#[allow(clippy::cast_precision_loss)]
+fn part(of: Span, settings: &Settings) -> f64 {
+    of.as_ns() as f64 / settings.duration_ns.max(1) as f64
+}
+
+/// So many in the run, by the second.
+#[allow(clippy::cast_precision_loss)]
+fn per_second(count: u64, settings: &Settings) -> f64 {
+    count as f64 * 1e9 / settings.duration_ns.max(1) as f64
+}
+
+impl<'a> ExecAnswer<'a> {
+    /// The answer where nothing could be run.
+    pub fn refused(
+        algorithm: Option<&'a str>,
+        analysis: &'a str,
+        predicted: Option<bool>,
+        settings: Settings,
+        reason: String,
+    ) -> ExecAnswer<'a> {
+        ExecAnswer {
+            verdict: None,
+            reason: Some(reason),
+            algorithm,
+            analysis,
+            predicted_schedulable: predicted,
+            settings,
+            checks: Vec::new(),
+            requests: Vec::new(),
+            gc: Vec::new(),
+            jobs: Vec::new(),
+            operations: Operations::default().into(),
+            non_rt_pages_per_s: 0.0,
+            clusters: Vec::new(),
+            chips: Vec::new(),
+            channels: Vec::new(),
+            meta: None,
+        }
+    }
+
+    /// Fills in what a run came to.
+    #[must_use]
+    pub fn with(self, set: &'a TaskSet, plan: &'a Plan, findings: &'a [Finding], report: &Report) -> ExecAnswer<'a> {
+        let settings = &self.settings;
+        let lines = |wanted: &[Kind]| -> Vec<JobsLine<'a>> {
+            let sources = plan.sources().iter().zip(&report.sources);
+            sources
+                .filter(|(source, _)| wanted.contains(&source.kind))
+                .map(|(of, jobs)| jobs_line(set, of, jobs))
+                .collect()
+        };
+        let holds = findings.iter().all(|finding| finding.gauge.holds());
+        let clusters = plan.clusters().iter().zip(&report.clusters).map(|(cluster, did)| {
+            let busy = cluster.chips.iter().map(|&chip| part(report.chips[chip as usize].busy, settings));
+            #[allow(clippy::cast_precision_loss)]
+            let used = busy.sum::<f64>() / cluster.chips.len() as f64;
+            ClusterLine {
+                chips: &cluster.chips,
+                tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+                used,
+                gc_passes: did.gc_passes,
+                pages_copied: did.copied,
+                pages_written: did.written,
+                write_amplification: did.write_amplification(),
+                non_rt_pages_per_s: per_second(did.non_real_time, settings),
+            }
+        });
+        let chips = report.chips.iter().enumerate().map(|(chip, did)| ChipLine {
+            chip,
+            used: part(did.busy, settings),
+            reads: did.operations.reads,
+            programs: did.operations.programs,
+            erases: did.operations.erases,
+        });
+        let channels = report.channels.iter().enumerate().map(|(channel, did)| ChannelLine {
+            channel,
+            used: part(did.busy, settings),
+            transfers: did.transfers,
+        });
+        let non_real_time = report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
+        ExecAnswer {
+            verdict: Some(if holds { "pass" } else { "fail" }),
+            checks: findings.iter().map(|finding| check_line(plan, finding)).collect(),
+            requests: lines(&[Kind::Read, Kind::Write]),
+            gc: lines(&[Kind::Gc]),
+            jobs: lines(&[Kind::Server]),
+            operations: report.operations().into(),
+            non_rt_pages_per_s: per_second(non_real_time, settings),
+            clusters: clusters.collect(),
+            chips: chips.collect(),
+            channels: channels.collect(),
+            ..self
+        }
+    }
+}
+
+fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
+    let worst = finding.gauge.worst();
+    CheckLine {
+        name: finding.assumption.name,
+        assumption: finding.assumption.statement,
+        unit: match finding.assumption.unit {
+            Unit::Nanoseconds => "ns",
+            Unit::Pages => "pages",
+            Unit::Occurrences => "times",
+        },
+        bound: worst.map(|worst| worst.bound),
+        observed: worst.map(|worst| worst.observed),
+        holds: finding.gauge.holds(),
+        violations: finding.gauge.violations(),
+        worst: worst.map(|worst| WorstLine {
+            at_ns: worst.place.at.as_ns(),
+            job: worst.place.job.map(|job| plan.job_name(job)),
+            cluster: worst.place.cluster,
+            chip: worst.place.chip,
+        }),
+    }
+}
+
+fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
+    let stream = source.kind == Kind::Server;
+    let name = if stream { source.name.as_str() } else { task_name(set, source.owner) };
+    let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
+    JobsLine {
+        task: name,
+        job: stream.then_some(name),
+        kind: kind(source.kind),
+        released: jobs.released,
+        completed: jobs.completed,
+        pending: jobs.released.saturating_sub(jobs.completed),
+        misses: jobs.misses,
+        overdue: jobs.overdue,
+        max_response_ns: jobs.responses.max().map(Span::as_ns),
+        deadline_ns: match source.releases {
+            Releases::Periodic(period) => Some(Nanoseconds(Fraction::new(period.numerator(), period.denominator()))),
+            Releases::Arrivals(_) => None,
+        },
+        p50_ns: percentile(500),
+        p99_ns: percentile(990),
+        p999_ns: percentile(999),
+    }
+}
+
+/// The run's settings for a duration that is all that is known.
+pub fn traced(duration: Instant, dispatch: &'static str) -> Settings {
+    Settings {
+        duration_ns: duration.as_ns(),
+        dispatch,
+        server: None,
+        victims: None,
+        aging: None,
+        pattern: None,
+        seed: None,
+    }
+}

@@ -1,0 +1,236 @@
+//! What a run came to, in numbers.
+
+mod responses;
+
+use rtflash_model::{Instant, Span};
+
+pub use responses::Responses;
+
+use crate::check::Ledger;
+use crate::plan::Plan;
+use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+
+/// The jobs of one source.
+#[derive(Debug, Default)]
+pub struct SourceReport {
+    /// Jobs released.
+    pub released: u64,
+    /// Jobs complete.
+    pub completed: u64,
+    /// Complete jobs that were late.
+    pub misses: u64,
+    /// Pending jobs that are late.
+    pub overdue: u64,
+    /// Response times of the complete ones.
+    pub responses: Responses,
+}
+
+/// Operations of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Operations {
+    /// Pages read, GC included.
+    pub reads: u64,
+    /// Pages programmed, GC included.
+    pub programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Pages moved over buses.
+    pub transfers: u64,
+}
+
+/// What a chip did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChipReport {
+    /// Time in which it was occupied.
+    pub busy: Span,
+    /// Pages read, programmed, blocks erased.
+    pub operations: Operations,
+}
+
+/// What a channel's bus did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChannelReport {
+    /// Time in which it was occupied.
+    pub busy: Span,
+    /// Pages moved.
+    pub transfers: u64,
+}
+
+/// What a cluster did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterReport {
+    /// GC passes that erased a block on some chip.
+    pub gc_passes: u64,
+    /// Pages that GC copied.
+    pub copied: u64,
+    /// Pages that tasks and jobs wrote.
+    pub written: u64,
+    /// Pages read and written by jobs that are not real-time.
+    pub non_real_time: u64,
+}
+
+impl ClusterReport {
+    /// Pages programmed over pages written; `None` where none was written.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn write_amplification(&self) -> Option<f64> {
+        (self.written > 0).then(|| (self.written + self.copied) as f64 / self.written as f64)
+    }
+}
+
+/// A run in numbers.
+#[derive(Debug)]
+pub struct Report {
+    /// By position of the source in the plan.
+    pub sources: Vec<SourceReport>,
+    /// By position of the cluster.
+    pub clusters: Vec<ClusterReport>,
+    /// By number of the chip.
+    pub chips: Vec<ChipReport>,
+    /// By number of the channel.
+    pub channels: Vec<ChannelReport>,
+}
+
+impl Report {
+    /// All operations.
+    pub fn operations(&self) -> Operations {
+        let mut all = Operations::default();
+        for chip in &self.chips {
+            all.reads += chip.operations.reads;
+            all.programs += chip.operations.programs;
+            all.erases += chip.operations.erases;
+        }
+        all.transfers = self.channels.iter().map(|channel| channel.transfers).sum();
+        all
+    }
+
+    /// Both together: what several groups of clusters did.
+    #[must_use]
+    pub fn merge(mut self, other: Report) -> Report {
+        for (all, one) in self.sources.iter_mut().zip(other.sources) {
+            all.released += one.released;
+            all.completed += one.completed;
+            all.misses += one.misses;
+            all.overdue += one.overdue;
+            all.responses.merge(one.responses);
+        }
+        for (all, one) in self.clusters.iter_mut().zip(other.clusters) {
+            all.gc_passes += one.gc_passes;
+            all.copied += one.copied;
+            all.written += one.written;
+            all.non_real_time += one.non_real_time;
+        }
+        for (all, one) in self.chips.iter_mut().zip(other.chips) {
+            all.busy = all.busy.saturating_add(one.busy);
+            all.operations.reads += one.operations.reads;
+            all.operations.programs += one.operations.programs;
+            all.operations.erases += one.operations.erases;
+        }
+        for (all, one) in self.channels.iter_mut().zip(other.channels) {
+            all.busy = all.busy.saturating_add(one.busy);
+            all.transfers += one.transfers;
+        }
+        self
+    }
+}
+
+/// Counts what happens.
+#[derive(Debug)]
+pub struct Statistics {
+    report: Report,
+    ledger: Ledger,
+    duration: Instant,
+}
+
+impl Statistics {
+    /// For a run of a plan that ends at `duration`.
+    pub fn new(plan: &Plan, duration: Instant) -> Statistics {
+        let device = plan.device();
+        Statistics {
+            report: Report {
+                sources: plan.sources().iter().map(|_| SourceReport::default()).collect(),
+                clusters: vec![ClusterReport::default(); plan.clusters().len()],
+                chips: vec![ChipReport::default(); device.chips() as usize],
+                channels: vec![ChannelReport::default(); device.channels() as usize],
+            },
+            ledger: Ledger::new(plan.sources().len()),
+            duration,
+        }
+    }
+
+    /// The numbers at the end.
+    pub fn finish(mut self, plan: &Plan) -> Report {
+        for pending in self.ledger.pending() {
+            let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
+            if let Some(source) = self.report.sources.get_mut(pending.release.job.source as usize) {
+                source.overdue += u64::from(late);
+            }
+        }
+        for (cluster, report) in plan.clusters().iter().zip(&mut self.report.clusters) {
+            let erases = cluster.chips.iter().map(|&chip| self.report.chips[chip as usize].operations.erases);
+            report.gc_passes = erases.max().unwrap_or(0);
+        }
+        self.report
+    }
+
+    /// The part of an operation before the end of the run.
+    fn within(&self, start: Instant, end: Instant) -> Span {
+        end.min(self.duration).since(start)
+    }
+}
+
+impl Observer for Statistics {
+    fn release(&mut self, release: &Release) {
+        if self.ledger.release(release)
+            && let Some(source) = self.report.sources.get_mut(release.job.source as usize)
+        {
+            source.released += 1;
+        }
+    }
+
+    fn complete(&mut self, complete: &Complete) {
+        let Some(pending) = self.ledger.complete(complete.job) else { return };
+        let Some(source) = self.report.sources.get_mut(complete.job.source as usize) else { return };
+        source.completed += 1;
+        source.misses += u64::from(pending.release.deadline.is_some_and(|deadline| complete.at > deadline));
+        source.responses.note(complete.at.since(pending.release.at));
+    }
+
+    fn starved(&mut self, _: &Starved) {}
+
+    #[inline]
+    fn operations(&mut self, operations: &[Operation]) {
+        let Some(first) = operations.first() else { return };
+        let count = operations.len() as u64;
+        if let Some(cluster) = self.report.clusters.get_mut(first.cluster as usize) {
+            let programs = operations.iter().filter(|operation| operation.action == Action::Program).count() as u64;
+            match first.kind {
+                Kind::Gc => cluster.copied += programs,
+                Kind::Write => cluster.written += programs,
+                Kind::Read => {}
+                Kind::Server => {
+                    cluster.non_real_time += count;
+                    cluster.written += programs;
+                }
+            }
+        }
+        for operation in operations {
+            let busy = self.within(operation.start, operation.end);
+            let Some(chip) = self.report.chips.get_mut(operation.chip as usize) else { continue };
+            chip.busy = chip.busy.saturating_add(busy);
+            match operation.action {
+                Action::Read => chip.operations.reads += 1,
+                Action::Program => chip.operations.programs += 1,
+                Action::Erase => chip.operations.erases += 1,
+            }
+        }
+    }
+
+    #[inline]
+    fn transfer(&mut self, transfer: &Transfer) {
+        let busy = self.within(transfer.start, transfer.end);
+        if let Some(channel) = self.report.channels.get_mut(transfer.channel as usize) {
+            channel.busy = channel.busy.saturating_add(busy);
+            channel.transfers += 1;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Response times: exact as long as they are few, and to three digits where they are many.
+
+use hdrhistogram::Histogram;
+use rtflash_model::Span;
+
+/// Samples that are kept one by one.
+const EXACT: usize = 1 << 16;
+
+/// The response times of one source's complete jobs.
+#[derive(Debug, Default)]
+pub struct Responses {
+    exact: Vec<u64>,
+    many: Option<Histogram<u64>>,
+    max: u64,
+}
+
+impl Responses {
+    pub(super) fn note(&mut self, response: Span) {
+        let response = response.as_ns();
+        self.max = self.max.max(response);
+        match &mut self.many {
+            Some(histogram) => histogram.saturating_record(response),
+            None => self.exact.push(response),
+        }
+        if self.exact.len() == EXACT
+            && let Ok(mut histogram) = Histogram::new(3)
+        {
+            histogram.auto(true);
+            self.exact.drain(..).for_each(|response| histogram.saturating_record(response));
+            self.many = Some(histogram);
+        }
+    }
+
+    /// Both together.
+    pub(super) fn merge(&mut self, other: Responses) {
+        other.exact.into_iter().for_each(|response| self.note(Span::from_ns(response).unwrap_or_default()));
+        if let Some(theirs) = other.many {
+            let max = self.max.max(other.max);
+            for step in theirs.iter_recorded() {
+                for _ in 0..step.count_at_value() {
+                    self.note(Span::from_ns(step.value_iterated_to()).unwrap_or_default());
+                }
+            }
+            self.max = max;
+        }
+    }
+
+    /// The longest, exactly; `None` where no job is complete.
+    pub fn max(&self) -> Option<Span> {
+        if self.exact.is_empty() && self.many.is_none() { None } else { Span::from_ns(self.max) }
+    }
+
+    /// The response time that `per_mille` of a thousand jobs do not exceed (nearest rank): exact up to 65,535 jobs, above that at most
+    /// one thousandth too long. `None` where no job is complete.
+    pub fn percentile(&self, per_mille: u16) -> Option<Span> {
+        let rank = |count: u64| (u128::from(count) * u128::from(per_mille)).div_ceil(1_000).max(1);
+        if let Some(histogram) = &self.many {
+            let value = histogram.value_at_quantile(f64::from(per_mille) / 1_000.0);
+            return Span::from_ns(value.min(self.max));
+        }
+        let mut sorted = self.exact.clone();
+        sorted.sort_unstable();
+        let rank = usize::try_from(rank(sorted.len() as u64)).ok()?;
+        sorted.get(rank - 1).copied().and_then(Span::from_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ns(nanoseconds: u64) -> Span {
+        Span::from_ns(nanoseconds).unwrap()
+    }
+
+    #[test]
+    fn ranks_are_nearest() {
+        let mut responses = Responses::default();
+        assert_eq!((responses.max(), responses.percentile(500)), (None, None));
+        (1..=10).rev().for_each(|response| responses.note(ns(response)));
+        assert_eq!(responses.percentile(500), Some(ns(5)));
+        assert_eq!(responses.percentile(990), Some(ns(10)));
+        assert_eq!(responses.percentile(1), Some(ns(1)));
+        assert_eq!(responses.max(), Some(ns(10)));
+    }
+
+    #[test]
+    fn many_are_kept_to_a_thousandth() {
+        let mut responses = Responses::default();
+        (1..=200_000).for_each(|response| responses.note(ns(response * 1_000)));
+        assert_eq!(responses.max(), Some(ns(200_000_000)));
+        for (per_mille, exact) in [(500, 100_000_000), (990, 198_000_000), (999, 199_800_000)] {
+            let found = responses.percentile(per_mille).unwrap().as_ns();
+            assert!((exact..=exact + exact / 1_000).contains(&found), "{per_mille}: {found}");
+        }
+    }
+}

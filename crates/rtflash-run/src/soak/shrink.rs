@@ -1,0 +1,125 @@
+//! From a failing case to a smaller one that fails alike.
+
+use rtflash_exec::check::Finding;
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_model::{Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
+
+use super::{Case, Outcome, judge};
+
+/// Cases that are run for one shrinking, at most.
+const ATTEMPTS: u32 = 250;
+
+/// The smallest case found in which the same assumption breaks, and how; `None` where it does not break in this one.
+pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
+    let broken = |case: &Case| match judge(case) {
+        Outcome::Judged(findings) => findings.get(assumption).copied().filter(|finding| !finding.gauge.holds()),
+        Outcome::Nothing => None,
+    };
+    let mut finding = broken(&case)?;
+    let mut smallest = case;
+    let mut attempts = 0;
+    loop {
+        let mut better = None;
+        for candidate in candidates(&smallest, &finding) {
+            attempts += 1;
+            if attempts > ATTEMPTS {
+                return Some((smallest, finding));
+            }
+            if let Some(found) = broken(&candidate) {
+                better = Some((candidate, found));
+                break;
+            }
+        }
+        match better {
+            Some(found) => (smallest, finding) = found,
+            None => return Some((smallest, finding)),
+        }
+    }
+}
+
+/// Simpler cases, the boldest steps first.
+fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
+    let (set, options) = (&case.set, case.options);
+    // Short runs first: all that follow are the quicker for it.
+    let simpler = simpler_options(options, finding).into_iter().map(|options| Case { options, ..case.clone() });
+    let mut candidates: Vec<Case> = simpler.collect();
+    let device = *set.device();
+    let mut add = |device: Option<Device>, tasks: Vec<Task>, jobs: Vec<Job>| {
+        if let Some(set) = device.and_then(|device| TaskSet::new(device, tasks, jobs).ok()) {
+            candidates.push(Case { set, ..case.clone() });
+        }
+    };
+    let (tasks, jobs) = (set.tasks(), set.jobs());
+    let all = || (tasks.to_vec(), jobs.to_vec());
+    for skipped in 0..tasks.len() {
+        let mut tasks = tasks.to_vec();
+        tasks.remove(skipped);
+        add(Some(device), tasks, jobs.to_vec());
+    }
+    if !jobs.is_empty() {
+        add(Some(device), tasks.to_vec(), Vec::new());
+    }
+    for (position, task) in tasks.iter().enumerate() {
+        let mut replace = |task: Task| {
+            let mut tasks = tasks.to_vec();
+            tasks[position] = task;
+            add(Some(device), tasks, jobs.to_vec());
+        };
+        if task.read.is_some() && task.write.is_some() {
+            replace(Task { read: None, ..task.clone() });
+            replace(Task { write: None, ..task.clone() });
+        }
+        let half = |request: Option<Request>| request.and_then(|of| Request::new(of.pages() / 2, of.period()));
+        for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
+            if read.is_some() == task.read.is_some()
+                && write.is_some() == task.write.is_some()
+                && (read, write) != (task.read, task.write)
+            {
+                replace(Task { read, write, ..task.clone() });
+            }
+        }
+    }
+    let spec = device.spec();
+    for smaller in smaller_devices(&spec) {
+        let (tasks, jobs) = all();
+        add(Device::new(smaller).ok(), tasks, jobs);
+    }
+    candidates
+}
+
+fn smaller_devices(spec: &DeviceSpec) -> Vec<DeviceSpec> {
+    let spec = spec.clone();
+    let mut smaller = Vec::new();
+    for chips in [spec.chips / 2, spec.chips - 1] {
+        smaller.push(DeviceSpec { chips, ..spec.clone() });
+    }
+    smaller.push(DeviceSpec { chips_per_channel: spec.chips_per_channel - 1, ..spec.clone() });
+    for blocks_per_chip in [spec.blocks_per_chip / 2, spec.blocks_per_chip * 3 / 4] {
+        smaller.push(DeviceSpec { blocks_per_chip, ..spec.clone() });
+    }
+    for pages_per_block in [spec.pages_per_block / 2, spec.pages_per_block * 3 / 4] {
+        smaller.push(DeviceSpec { pages_per_block, ..spec.clone() });
+    }
+    smaller.retain(|smaller| *smaller != spec);
+    smaller
+}
+
+fn simpler_options(options: Options, finding: &Finding) -> Vec<Options> {
+    // Just long enough for what was seen, to the millisecond.
+    let seen = finding.gauge.worst().map_or(0, |worst| worst.place.at.as_ns());
+    let until = |nanoseconds: u64| {
+        let end = Instant::from_ns(nanoseconds.div_ceil(1_000_000) * 1_000_000).unwrap_or(options.duration);
+        Options { duration: end.min(options.duration), ..options }
+    };
+    let simpler = [
+        until(seen.saturating_add(1)),
+        until(options.duration.as_ns() / 2),
+        Options { dispatch: Dispatch::Serial, ..options },
+        Options { service: Service::Tbs, ..options },
+        Options { victims: Victims::Actual, ..options },
+        Options { pattern: Pattern::Uniform, ..options },
+        Options { aging: Aging::Worst, ..options },
+        Options { seed: 1, ..options },
+    ];
+    simpler.into_iter().filter(|simpler| *simpler != options).collect()
+}
