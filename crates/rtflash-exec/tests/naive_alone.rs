@@ -167,19 +167,34 @@ fn a_writer_with_gc() {
 }
 
 #[test]
-fn gc_is_void_above_the_reserve() {
+fn gc_is_left_out_above_the_reserve() {
     let plan = plan(device(1, 12), vec![task("a", None, Some((2, 100)))], vec![], &[(&[0], &[0])], (51, 2));
-    let lines = lines(&plan, &options(26, Dispatch::Serial), &[]);
+    let lines = lines(&plan, &options(80, Dispatch::Serial), &[]);
     assert_eq!(
         lines[6..],
         [
             "16-25 chip 0 erase 0 a.gc#0",
-            // Released at ⌊25.5⌋, due at 51, with 14 free pages.
+            // Released at ⌊25.5⌋, due at 51, with 14 free pages: R + αs, not above.
             "25 release a.gc#1 due Some(51)",
             "25 complete a.gc#0",
-            "25 complete a.gc#1",
-            "25-30 chip 0 program 0.0 = 0 a.write#0",
-            "25-26 bus chip 0",
+            "25-28 chip 0 read 1.0 = 1 a.gc#1",
+            "28-33 chip 0 program 9.2 = 1 a.gc#1",
+            "33-36 chip 0 read 1.1 = 10 a.gc#1",
+            "36-41 chip 0 program 9.3 = 10 a.gc#1",
+            "41-50 chip 0 erase 1 a.gc#1",
+            "50 complete a.gc#1",
+            "50-55 chip 0 program 0.0 = 0 a.write#0",
+            "50-51 bus chip 0",
+            // With 15 free pages it is left out.
+            "51 release a.gc#2 due Some(77)",
+            "55 complete a.gc#2",
+            "55-60 chip 0 program 0.1 = 1 a.write#0",
+            "55-56 bus chip 0",
+            "60 complete a.write#0",
+            // And with 14 the next one is not.
+            "76 release a.gc#3 due Some(102)",
+            "76-79 chip 0 read 2.0 = 2 a.gc#3",
+            "79-84 chip 0 program 1.0 = 2 a.gc#3",
         ]
     );
 }
@@ -364,8 +379,7 @@ fn a_write_moves_to_the_queue_of_a_chip_with_room() {
         all[from..],
         [
             "240 release a.write#8 due Some(270)",
-            // Its second page.
-            "240 starved a.write#8 chip 1",
+            // Its second page comes from the queue of chip 1.
             "240-245 chip 0 program 3.0 = 0 a.write#8",
             "240-241 bus chip 0",
             "245-250 chip 0 program 3.1 = 1 a.write#8",

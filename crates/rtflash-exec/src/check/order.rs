@@ -73,7 +73,7 @@ pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     /// For each chip the starts that a later look may still ask for: ascending in time, descending in deadline.
     chips: HashMap<u32, Vec<(Instant, u64, JobId)>>,
-    /// When each logical page was programmed last: before that, its read had no business on the chip.
+    /// When each logical page was last programmed: before that was over, its read had no business on the chip.
     programmed: HashMap<(u32, u32), Instant>,
     /// When the last GC operation on each chip, and the last erase in each cluster, ended.
     collected: HashMap<u32, Instant>,
@@ -123,7 +123,7 @@ impl ParallelEdf {
             starts.drain(..2048);
         }
         if operation.action == Action::Program {
-            self.programmed.insert((operation.cluster, operation.lpn), operation.start);
+            self.programmed.insert((operation.cluster, operation.lpn), operation.end);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Parallel dispatch: every chip takes the earliest-deadline operation that waits for it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use rtflash_model::{Instant, Span};
 
@@ -78,6 +78,8 @@ pub(crate) struct Parallel<'a, O> {
     members: Vec<usize>,
     /// Pages of each job slot that have been entered and are not finished.
     unfinished: Vec<u64>,
+    /// Reads that wait, by cluster and logical page: they move when their page does.
+    reads: HashMap<(usize, u32), Vec<Entry>>,
     /// Pages that have been entered and are not finished.
     entered: u64,
     /// Whether these were too many.
@@ -114,6 +116,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             chips,
             members,
             unfinished: Vec::new(),
+            reads: HashMap::new(),
             entered: 0,
             too_many: false,
             jobs: Jobs::default(),
@@ -252,6 +255,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
             let chip = cluster.chips[chip as usize] as usize;
             let entry = self.entry(slot, page, work);
             self.chips[chip].queue.insert(entry);
+            if let Work::Read(lpn) = work {
+                self.reads.entry((position, lpn)).or_default().push(entry);
+            }
         }
         self.unfinished[slot] = reads + writes;
         (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
@@ -405,13 +411,14 @@ impl<'a, O: Observer> Parallel<'a, O> {
             Work::Pass => self.go_on_with_pass(chip, slot, now),
             Work::Read(lpn) => {
                 let place = cluster.map.locate(lpn);
-                if place.chip != position {
-                    let other = cluster.chips[place.chip as usize] as usize;
-                    self.chips[chip].queue.remove(&entry);
-                    self.chips[other].queue.insert(entry);
-                    return Attempt::Changed;
-                }
                 self.chips[chip].queue.remove(&entry);
+                let of = self.chips[chip].cluster;
+                if let Some(waiting) = self.reads.get_mut(&(of, lpn)) {
+                    waiting.retain(|&other| other != entry);
+                    if waiting.is_empty() {
+                        self.reads.remove(&(of, lpn));
+                    }
+                }
                 self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
             }
             Work::Write(lpn) => {
@@ -425,9 +432,16 @@ impl<'a, O: Observer> Parallel<'a, O> {
                         Attempt::Changed
                     }
                     Some(_) => {
+                        let old = cluster.map.chip_of(lpn);
                         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
                             return Attempt::Waits;
                         };
+                        let old = cluster.chips[old as usize] as usize;
+                        for read in self.reads.get(&(self.chips[chip].cluster, lpn)).into_iter().flatten() {
+                            if self.chips[old].queue.remove(read) {
+                                self.chips[chip].queue.insert(*read);
+                            }
+                        }
                         self.chips[chip].queue.remove(&entry);
                         self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
                     }

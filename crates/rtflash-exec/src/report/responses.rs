@@ -19,14 +19,18 @@ impl Responses {
         let response = response.as_ns();
         self.max = self.max.max(response);
         match &mut self.many {
-            Some(histogram) => histogram.saturating_record(response),
+            Some(histogram) => {
+                let _ = histogram.record(response);
+            }
             None => self.exact.push(response),
         }
         if self.exact.len() == EXACT
             && let Ok(mut histogram) = Histogram::new(3)
         {
             histogram.auto(true);
-            self.exact.drain(..).for_each(|response| histogram.saturating_record(response));
+            for response in self.exact.drain(..) {
+                let _ = histogram.record(response);
+            }
             self.many = Some(histogram);
         }
     }

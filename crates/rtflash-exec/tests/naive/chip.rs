@@ -13,6 +13,8 @@ pub struct Chip {
     pub busy: Option<Busy>,
     /// Parallel dispatch: what waits for it, in no order.
     pub queue: Vec<Entry>,
+    /// Parallel dispatch: what waits for an erase in the cluster to end.
+    pub waiting: Vec<Entry>,
 }
 
 /// What occupies a chip.
@@ -86,12 +88,12 @@ pub struct Entry {
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
+    /// Take part in a GC pass for the job; before all pages.
+    Pass,
     /// Read this logical page.
     Read(u32),
     /// Write this logical page.
     Write(u32),
-    /// Take part in the job's GC pass.
-    Pass,
 }
 
 impl Chip {
@@ -108,5 +110,12 @@ impl Chip {
     /// Takes an entry out of the queue.
     pub fn remove(&mut self, entry: &Entry) {
         self.queue.retain(|other| other != entry);
+    }
+
+    /// Takes out the entries of a job's pass.
+    pub fn remove_pass(&mut self, job: JobId) {
+        let stays = |entry: &Entry| entry.job != job || entry.what != What::Pass;
+        self.queue.retain(stays);
+        self.waiting.retain(stays);
     }
 }

@@ -6,7 +6,7 @@ use rtflash_exec::{ClusterPlan, Dispatch, Options, Plan};
 use rtflash_model::Instant;
 
 use super::chip::{Busy, Chip, Doing, Entry, Stage, What};
-use super::pages::{Begin, GcCopy, Pages, Place};
+use super::pages::{GcCopy, Pages, Place};
 use super::{World, narrow, transferred};
 
 /// A job that is pending.
@@ -26,11 +26,15 @@ pub struct Job {
     pub writes: u64,
     /// Pages, read and written, whose operation has not ended.
     pub unfinished: u64,
+    /// When it was released.
+    pub released: u64,
     /// Whether it is on record that it starves.
     pub starved: bool,
+    /// Serial dispatch: whether it is starved, and waits for an erase to end.
+    pub waits: bool,
 }
 
-/// Lower goes first: deadline (none last), kind, source, number.
+/// Lower goes first: deadline (none last, then by arrival), kind, source, number.
 pub type Priority = (bool, u64, u8, u32, u64);
 
 impl Job {
@@ -41,7 +45,7 @@ impl Job {
             Kind::Gc => 2,
             Kind::Server => 3,
         };
-        let deadline = self.deadline.map_or(0, Instant::as_ns);
+        let deadline = self.deadline.map_or(self.released, Instant::as_ns);
         (self.deadline.is_none(), deadline, rank, self.id.source, self.id.index)
     }
 }
@@ -70,6 +74,8 @@ pub struct Cluster {
     reserve: u64,
     /// w(φ), for jobs in the background.
     written: u64,
+    /// Who left out the latest pass: sources of GC jobs, and `None` for the server.
+    left_out: Vec<Option<u32>>,
 }
 
 /// What came of looking at a job, or at an entry of a queue.
@@ -114,7 +120,8 @@ impl Cluster {
                 }
             }
         }
-        let chips = numbers.iter().map(|&number| Chip { number, busy: None, queue: Vec::new() }).collect();
+        let chips =
+            numbers.iter().map(|&number| Chip { number, busy: None, queue: Vec::new(), waiting: Vec::new() }).collect();
         Cluster {
             position: narrow(position),
             chips,
@@ -124,6 +131,7 @@ impl Cluster {
             pointer: 0,
             reserve: layout.reserve_pages(),
             written: 0,
+            left_out: Vec::new(),
         }
     }
 
@@ -246,21 +254,25 @@ impl Cluster {
                 self.job_mut(busy.job).unfinished -= 1;
                 self.complete_if_done(world, busy.job);
             }
-            Doing::GcRead => {}
-            Doing::GcProgram => self.pages.finish_copy(busy.job, chip),
+            Doing::GcRead | Doing::GcProgram => {}
             Doing::Erase => {
-                self.chips[chip].queue.retain(|entry| entry.job != busy.job);
-                if self.pages.erased(busy.job, chip) {
+                for chip in &mut self.chips {
+                    chip.queue.append(&mut chip.waiting);
+                }
+                for job in &mut self.jobs {
+                    job.waits = false;
+                }
+                if self.pages.erased(chip) {
                     self.pass_over(world, busy.job);
                 }
             }
         }
     }
 
-    /// A pass of a job is over, or was void.
+    /// A job has done a pass, or left it out, or there was nothing to collect.
     fn pass_over(&mut self, world: &mut World, id: JobId) {
         for chip in &mut self.chips {
-            chip.queue.retain(|entry| entry.job != id);
+            chip.remove_pass(id);
         }
         self.job_mut(id).passes -= 1;
         self.complete_if_done(world, id);
@@ -319,56 +331,76 @@ impl Cluster {
         let place = self.pages.write(lpn, chip);
         let draws = self.draws.iter_mut().find(|draws| draws.source == id.source && !draws.reads);
         draws.expect("every source has its addresses").addresses.written(lpn, narrow(chip));
+        // Reads that wait for the page move with it.
+        let is_read = |entry: &Entry| entry.what == What::Read(lpn);
+        let mut moved = Vec::new();
+        for other in &mut self.chips {
+            moved.extend(other.queue.iter().filter(|entry| is_read(entry)).cloned());
+            other.queue.retain(|entry| !is_read(entry));
+        }
+        self.chips[chip].queue.extend(moved);
         self.start(world, id, Doing::ProgramPage, Stage::Waits { since: world.now }, place, lpn);
     }
 
     /// Starts the GC read of a chip that has a copy to make or to let pass.
     fn start_gc_read(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works { until: world.now + world.plan.device().page_read().as_ns() };
-        match self.pages.begin_copy(id, chip) {
+        match self.pages.begin_copy(chip) {
             GcCopy::Page(lpn, place) => self.start(world, id, Doing::GcRead, stage, place, lpn),
             GcCopy::Nothing => self.occupy(chip, Busy { job: id, doing: Doing::GcRead, stage, operation: None }),
         }
     }
 
-    /// Starts the GC program of a chip that has read a page. A copy that needs no program is finished at once, but with worst
-    /// victims after the time of one.
+    /// Starts the GC program of a chip that has read a page. A copy that needs no program takes no time, but with worst
+    /// victims the time of one.
     fn start_gc_program(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works { until: world.now + world.plan.device().page_program().as_ns() };
-        match self.pages.program_copy(id, chip) {
+        match self.pages.program_copy(chip) {
             Some((lpn, place)) => self.start(world, id, Doing::GcProgram, stage, place, lpn),
             None if self.pages.lets_time_pass() => {
                 self.occupy(chip, Busy { job: id, doing: Doing::GcProgram, stage, operation: None });
             }
-            None => self.pages.finish_copy(id, chip),
+            None => {}
         }
     }
 
     /// Starts to erase the victim of a chip that takes part.
     fn start_erase(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works { until: world.now + world.plan.device().block_erase().as_ns() };
-        let victim = self.pages.part(id, chip).expect("the chip takes part").victim;
+        let victim = self.pages.part(chip).expect("the chip takes part").victim;
         let place = Place { chip, block: victim, page: 0 };
         self.start(world, id, Doing::Erase, stage, place, NONE);
     }
 
-    /// Begins a pass of a job that has none under way. `Started` means that it is under way; no chip does anything for it yet.
-    fn begin_pass(&mut self, world: &mut World, id: JobId) -> Looked {
-        if self.pages.free() > self.reserve {
-            self.pass_over(world, id);
-            return Looked::Changed;
+    /// Whether a job leaves its next pass out.
+    fn leaves_out(&mut self, world: &World, id: JobId) -> bool {
+        let who = (self.job(id).kind == Kind::Gc).then_some(id.source);
+        self.left_out.retain(|&other| other != who);
+        let reclaimed = u64::from(world.plan.device().reclaimed_per_chip()) * self.chips.len() as u64;
+        let leaves_out = self.pages.free() > self.reserve + (self.left_out.len() as u64 + 1) * reclaimed;
+        if leaves_out {
+            self.left_out.push(who);
         }
-        match self.pages.begin(id) {
-            Begin::NoVictims => {
-                self.pass_over(world, id);
-                Looked::Changed
-            }
-            Begin::NoRoom(chip) => {
-                self.starve(world, id, chip);
-                Looked::Stuck
-            }
-            Begin::Begun => Looked::Started,
+        leaves_out
+    }
+
+    /// Sees to it that a pass is under way for a job that has one to do; otherwise the job goes on behind it.
+    fn is_collecting(&mut self, world: &mut World, id: JobId) -> bool {
+        if self.pages.has_pass() || (!self.leaves_out(world, id) && self.pages.begin()) {
+            return true;
         }
+        self.pass_over(world, id);
+        false
+    }
+
+    /// A starved job that is not real-time has a pass to do, if there is anything to collect.
+    fn collects_for_itself(&mut self, id: JobId) -> bool {
+        let job = self.job(id);
+        let collects = job.kind == Kind::Server && job.passes == 0 && (self.pages.has_pass() || self.pages.begin());
+        if collects {
+            self.job_mut(id).passes = 1;
+        }
+        collects
     }
 
     /// Starts idle chips.
@@ -386,7 +418,8 @@ impl Cluster {
             return;
         }
         'again: loop {
-            let mut order: Vec<(Priority, JobId)> = self.jobs.iter().map(|job| (job.priority(), job.id)).collect();
+            let able = self.jobs.iter().filter(|job| !job.waits);
+            let mut order: Vec<(Priority, JobId)> = able.map(|job| (job.priority(), job.id)).collect();
             order.sort();
             for (_, id) in order {
                 match self.next_step(world, id) {
@@ -410,10 +443,14 @@ impl Cluster {
             self.start_read(world, id, lpn);
             return Looked::Started;
         }
-        if !self.pages.has_room(self.pointer) {
+        let Some(chip) = self.room_from(self.pointer) else {
             self.starve(world, id, self.pointer);
-        }
-        let Some(chip) = self.room_from(self.pointer) else { return Looked::Stuck };
+            if self.collects_for_itself(id) {
+                return Looked::Changed;
+            }
+            self.job_mut(id).waits = true;
+            return Looked::Stuck;
+        };
         self.job_mut(id).writes -= 1;
         let lpn = self.draw(id, false);
         self.start_write(world, id, lpn, chip);
@@ -428,16 +465,13 @@ impl Cluster {
     }
 
     fn next_gc_step(&mut self, world: &mut World, id: JobId) -> Looked {
-        if !self.pages.has_pass(id) {
-            match self.begin_pass(world, id) {
-                Looked::Started => {}
-                other => return other,
-            }
+        if !self.is_collecting(world, id) {
+            return Looked::Changed;
         }
-        let all: Vec<usize> = (0..self.chips.len()).filter(|&chip| self.pages.part(id, chip).is_some()).collect();
-        let is_read = |chip: &usize| self.pages.part(id, *chip).is_some_and(|part| part.copy.is_some());
+        let all: Vec<usize> = (0..self.chips.len()).filter(|&chip| self.pages.is_on(chip)).collect();
+        let is_read = |chip: &usize| self.pages.part(*chip).is_some_and(|part| part.copy.is_some());
         let read: Vec<usize> = all.iter().copied().filter(is_read).collect();
-        let to_read: Vec<usize> = all.iter().copied().filter(|&chip| self.pages.has_copy(id, chip)).collect();
+        let to_read: Vec<usize> = all.iter().copied().filter(|&chip| self.pages.has_copy(chip)).collect();
         if !read.is_empty() {
             for chip in read {
                 self.start_gc_program(world, id, chip);
@@ -504,16 +538,17 @@ impl Cluster {
         'again: loop {
             let mut queue = self.chips[chip].queue.clone();
             queue.sort();
-            for entry in queue {
-                match self.try_entry(world, chip, &entry) {
+            if let Some(entry) = queue.first() {
+                match self.try_entry(world, chip, entry) {
                     Looked::Started => return true,
-                    Looked::Changed => {
-                        // The queue is another one now.
-                        changed = true;
-                        continue 'again;
+                    Looked::Changed => changed = true,
+                    Looked::Stuck => {
+                        self.chips[chip].remove(entry);
+                        self.chips[chip].waiting.push(entry.clone());
                     }
-                    Looked::Stuck => {}
                 }
+                // The queue is another one now.
+                continue 'again;
             }
             return changed;
         }
@@ -523,14 +558,10 @@ impl Cluster {
         let id = entry.job;
         match entry.what {
             What::Read(lpn) => {
-                let is_on = self.pages.place(lpn).chip;
+                assert_eq!(self.pages.place(lpn).chip, chip, "reads move with their pages");
                 self.chips[chip].remove(entry);
-                if is_on == chip {
-                    self.start_read(world, id, lpn);
-                    return Looked::Started;
-                }
-                self.chips[is_on].queue.push(entry.clone());
-                Looked::Changed
+                self.start_read(world, id, lpn);
+                Looked::Started
             }
             What::Write(lpn) => {
                 if self.pages.has_room(chip) {
@@ -538,28 +569,24 @@ impl Cluster {
                     self.start_write(world, id, lpn, chip);
                     return Looked::Started;
                 }
-                self.starve(world, id, chip);
-                let Some(other) = self.room_from(chip) else { return Looked::Stuck };
+                let Some(other) = self.room_from(chip) else {
+                    self.starve(world, id, chip);
+                    if !self.collects_for_itself(id) {
+                        return Looked::Stuck;
+                    }
+                    self.enter(world, id);
+                    return Looked::Changed;
+                };
                 self.chips[chip].remove(entry);
                 self.chips[other].queue.push(entry.clone());
                 Looked::Changed
             }
             What::Pass => {
-                if self.pages.has_pass(id) {
-                    self.go_on_with_pass(world, id, chip);
-                    return Looked::Started;
-                }
-                match self.begin_pass(world, id) {
-                    Looked::Started => {}
-                    other => return other,
-                }
-                for other in 0..self.chips.len() {
-                    if self.pages.part(id, other).is_none() {
-                        self.chips[other].queue.retain(|entry| entry.job != id);
-                    }
-                }
-                if self.pages.part(id, chip).is_none() {
+                if !self.is_collecting(world, id) {
                     return Looked::Changed;
+                }
+                if !self.pages.is_on(chip) {
+                    return Looked::Stuck;
                 }
                 self.go_on_with_pass(world, id, chip);
                 Looked::Started
@@ -569,13 +596,13 @@ impl Cluster {
 
     /// Starts what comes next on a chip that takes part in a pass. There is always something, the erase at the latest.
     fn go_on_with_pass(&mut self, world: &World, id: JobId, chip: usize) {
-        if self.pages.part(id, chip).is_some_and(|part| part.copy.is_some()) {
+        if self.pages.part(chip).is_some_and(|part| part.copy.is_some()) {
             self.start_gc_program(world, id, chip);
         }
         if self.chips[chip].busy.is_some() {
             return;
         }
-        if self.pages.has_copy(id, chip) {
+        if self.pages.has_copy(chip) {
             self.start_gc_read(world, id, chip);
         } else {
             self.start_erase(world, id, chip);

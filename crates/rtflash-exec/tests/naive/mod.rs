@@ -92,7 +92,9 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
                 reads: source.read_pages,
                 writes: source.write_pages,
                 unfinished: source.read_pages + source.write_pages,
+                released: world.now,
                 starved: false,
+                waits: false,
             };
             clusters[cluster as usize].release(world, job);
         }
@@ -127,7 +129,9 @@ fn arrive(world: &mut World, clusters: &mut [Cluster], arrival: &Arrival) {
         reads: arrival.read_pages,
         writes: arrival.write_pages,
         unfinished: pages,
+        released: world.now,
         starved: false,
+        waits: false,
     };
     clusters[cluster].release(world, job);
 }

@@ -1,8 +1,8 @@
-//! The pages of a cluster: blocks, page map, and the GC passes under way.
+//! The pages of a cluster: blocks, page map, and the GC pass under way.
 
 use rtflash_exec::ftl::aged_chip;
 use rtflash_exec::ftl::layout::Layout;
-use rtflash_exec::trace::{JobId, NONE};
+use rtflash_exec::trace::NONE;
 use rtflash_exec::{Aging, Options, Victims};
 use rtflash_model::random::Stream;
 
@@ -32,15 +32,6 @@ struct Blocks {
     copy: Option<usize>,
 }
 
-/// A GC pass under way.
-#[derive(Debug)]
-pub struct Pass {
-    /// The job that it is for.
-    pub job: JobId,
-    /// What each chip has to do with it; `None` where it takes no part.
-    pub parts: Vec<Option<Part>>,
-}
-
 /// What one chip does in a pass.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -50,7 +41,7 @@ pub struct Part {
     pub begun: u64,
     /// Copies finished.
     pub finished: u64,
-    /// The copy that is read, or being read, and not finished.
+    /// The copy that is read, or being read.
     pub copy: Option<GcCopy>,
     /// The page that this pass programmed last here, and where.
     pub last: Option<(u32, Place)>,
@@ -77,8 +68,8 @@ pub struct Pages {
     chips: Vec<Blocks>,
     /// Where each logical page is.
     map: Vec<Place>,
-    /// The passes under way.
-    pub passes: Vec<Pass>,
+    /// What each chip has to do with the pass under way, `None` where it takes no part; empty between passes.
+    parts: Vec<Option<Part>>,
 }
 
 impl Pages {
@@ -107,7 +98,7 @@ impl Pages {
             Victims::Worst => valid_pages_bound.into(),
             Victims::Actual => 0,
         };
-        Pages { per_block, least_copies, chips, map, passes: Vec::new() }
+        Pages { per_block, least_copies, chips, map, parts: Vec::new() }
     }
 
     /// Where a logical page is now.
@@ -142,26 +133,20 @@ impl Pages {
         self.chips[chip].blocks[block].iter().flatten().count() as u64
     }
 
-    /// What a pass that begins now may copy on a chip with this victim.
-    fn may_copy(&self, chip: usize, victim: usize) -> u64 {
-        self.valid_pages(chip, victim).max(self.least_copies)
-    }
-
-    /// What all passes under way may still copy on a chip.
-    fn may_still_copy(&self, chip: usize) -> u64 {
-        let parts = self.passes.iter().filter_map(|pass| pass.parts[chip].as_ref()).filter(|part| !part.done);
-        parts.map(|part| self.valid_pages(chip, part.victim).max(self.least_copies.saturating_sub(part.finished))).sum()
-    }
-
     /// Whether a chip has room for a write.
     pub fn has_room(&self, chip: usize) -> bool {
         if self.rest(chip, self.chips[chip].open) > 0 {
             return true;
         }
-        // One erased block fewer, once it is open.
         let block = self.per_block as u64;
-        let next_pass = self.victim(chip).map_or(block, |victim| self.may_copy(chip, victim));
-        self.erased_blocks(chip) > 0 && self.free_for_copies(chip) - block >= next_pass + self.may_still_copy(chip)
+        let needed = match self.part(chip) {
+            Some(part) if !part.done => {
+                self.valid_pages(chip, part.victim).max(self.least_copies.saturating_sub(part.finished))
+            }
+            _ => self.victim(chip).map_or(block, |victim| self.valid_pages(chip, victim)).max(self.least_copies),
+        };
+        // One erased block fewer, once it is open.
+        self.erased_blocks(chip) > 0 && self.free_for_copies(chip) - block >= needed
     }
 
     /// Programs the next page of a block with a logical page; from now on the new page is valid and the old one stale.
@@ -198,12 +183,9 @@ impl Pages {
         place
     }
 
-    /// The block that a pass that begins now takes on a chip: closed, in no other pass, with the fewest valid pages.
+    /// The block that a pass that begins now takes on a chip: closed, no victim yet, with the fewest valid pages.
     fn victim(&self, chip: usize) -> Option<usize> {
-        let taken = |block: usize| {
-            let parts = self.passes.iter().filter_map(|pass| pass.parts[chip].as_ref());
-            parts.filter(|part| !part.done).any(|part| part.victim == block)
-        };
+        let taken = |block: usize| self.part(chip).is_some_and(|part| !part.done && part.victim == block);
         let closed = (0..self.chips[chip].blocks.len()).filter(|&block| {
             // Neither the open nor the copy block is ever full: they are let go with their last page.
             self.chips[chip].blocks[block].len() == self.per_block && !taken(block)
@@ -211,42 +193,45 @@ impl Pages {
         closed.min_by_key(|&block| (self.valid_pages(chip, block), block))
     }
 
-    /// Begins a pass for a job that has none.
-    pub fn begin(&mut self, job: JobId) -> Begin {
+    /// Begins a pass, if there is anything to collect.
+    pub fn begin(&mut self) -> bool {
+        assert!(!self.has_pass(), "one pass at a time");
         let victims: Vec<Option<usize>> = (0..self.chips.len()).map(|chip| self.victim(chip)).collect();
         if victims.iter().all(Option::is_none) {
-            return Begin::NoVictims;
+            return false;
         }
         for (chip, victim) in victims.iter().enumerate() {
-            let may_copy = victim.map_or(0, |victim| self.may_copy(chip, victim));
-            if self.free_for_copies(chip) < may_copy + self.may_still_copy(chip) {
-                return Begin::NoRoom(chip);
-            }
+            let copies = victim.map_or(0, |victim| self.valid_pages(chip, victim).max(self.least_copies));
+            assert!(self.free_for_copies(chip) >= copies, "a pass never lacks pages to copy to");
         }
         let part = |victim| Part { victim, begun: 0, finished: 0, copy: None, last: None, done: false };
-        self.passes.push(Pass { job, parts: victims.into_iter().map(|victim| victim.map(part)).collect() });
-        Begin::Begun
+        self.parts = victims.into_iter().map(|victim| victim.map(part)).collect();
+        true
     }
 
-    /// Whether a job has a pass under way.
-    pub fn has_pass(&self, job: JobId) -> bool {
-        self.passes.iter().any(|pass| pass.job == job)
+    /// Whether a pass is under way.
+    pub fn has_pass(&self) -> bool {
+        !self.parts.is_empty()
     }
 
-    /// A chip's part in the pass of a job; `None` where it takes no part, or there is no pass.
-    pub fn part(&self, job: JobId, chip: usize) -> Option<&Part> {
-        self.passes.iter().find(|pass| pass.job == job)?.parts[chip].as_ref()
+    /// A chip's part in the pass under way; `None` where it takes no part, or there is no pass.
+    pub fn part(&self, chip: usize) -> Option<&Part> {
+        self.parts.get(chip)?.as_ref()
+    }
+
+    /// Whether a chip has something left to do for the pass under way.
+    pub fn is_on(&self, chip: usize) -> bool {
+        self.part(chip).is_some_and(|part| !part.done)
     }
 
     /// The same, to change it.
-    fn part_mut(&mut self, job: JobId, chip: usize) -> &mut Part {
-        let pass = self.passes.iter_mut().find(|pass| pass.job == job).expect("the pass is under way");
-        pass.parts[chip].as_mut().expect("the chip takes part")
+    fn part_mut(&mut self, chip: usize) -> &mut Part {
+        self.parts[chip].as_mut().expect("the chip takes part")
     }
 
     /// Whether a chip has a page to copy, or with worst victims a copy to let pass, beside the one that it is at.
-    pub fn has_copy(&self, job: JobId, chip: usize) -> bool {
-        self.part(job, chip).is_some_and(|part| {
+    pub fn has_copy(&self, chip: usize) -> bool {
+        self.part(chip).is_some_and(|part| {
             part.copy.is_none()
                 && !part.done
                 && (self.valid_pages(chip, part.victim) > 0 || part.begun < self.least_copies)
@@ -254,8 +239,8 @@ impl Pages {
     }
 
     /// Begins a copy, where there is one.
-    pub fn begin_copy(&mut self, job: JobId, chip: usize) -> GcCopy {
-        let part = self.part(job, chip).expect("the chip takes part");
+    pub fn begin_copy(&mut self, chip: usize) -> GcCopy {
+        let part = self.part(chip).expect("the chip takes part");
         let pages = self.chips[chip].blocks[part.victim].iter().enumerate();
         let mut valid = pages.filter_map(|(page, lpn)| Some((page, (*lpn)?)));
         let copy = match (valid.next(), part.last) {
@@ -263,42 +248,36 @@ impl Pages {
             (None, Some((lpn, place))) if self.is_valid(lpn, place) => GcCopy::Page(lpn, place),
             _ => GcCopy::Nothing,
         };
-        let part = self.part_mut(job, chip);
+        let part = self.part_mut(chip);
         part.begun += 1;
         part.copy = Some(copy);
         copy
     }
 
-    /// Programs the page that was read, if it is still valid where it was read: says which one, and where it is now.
-    pub fn program_copy(&mut self, job: JobId, chip: usize) -> Option<(u32, Place)> {
-        let copy = self.part(job, chip).and_then(|part| part.copy).expect("a copy was begun");
+    /// Finishes a copy: programs the page that was read, if it is still valid where it was read, and says which one, and where it is now.
+    pub fn program_copy(&mut self, chip: usize) -> Option<(u32, Place)> {
+        let part = self.part_mut(chip);
+        let copy = part.copy.take().expect("a copy was begun");
+        part.finished += 1;
         let GcCopy::Page(lpn, from) = copy else { return None };
         if !self.is_valid(lpn, from) {
             return None;
         }
         let place = self.copy(lpn, chip);
-        self.part_mut(job, chip).last = Some((lpn, place));
+        self.part_mut(chip).last = Some((lpn, place));
         Some((lpn, place))
     }
 
-    /// Finishes a copy, programmed or not.
-    pub fn finish_copy(&mut self, job: JobId, chip: usize) {
-        let part = self.part_mut(job, chip);
-        part.copy = None;
-        part.finished += 1;
-    }
-
     /// The victim has been erased. Says whether the pass is over, and forgets it then.
-    pub fn erased(&mut self, job: JobId, chip: usize) -> bool {
-        let part = self.part_mut(job, chip);
+    pub fn erased(&mut self, chip: usize) -> bool {
+        let part = self.part_mut(chip);
         part.done = true;
         let victim = part.victim;
         assert_eq!(self.valid_pages(chip, victim), 0, "only a block without valid pages is erased");
         self.chips[chip].blocks[victim].clear();
-        let pass = self.passes.iter().position(|pass| pass.job == job).expect("the pass is under way");
-        let over = self.passes[pass].parts.iter().flatten().all(|part| part.done);
+        let over = self.parts.iter().flatten().all(|part| part.done);
         if over {
-            self.passes.remove(pass);
+            self.parts.clear();
         }
         over
     }
@@ -307,15 +286,4 @@ impl Pages {
     pub fn lets_time_pass(&self) -> bool {
         self.least_copies > 0
     }
-}
-
-/// What came of the wish to begin a pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
-    /// It is under way.
-    Begun,
-    /// No chip takes part: it is over.
-    NoVictims,
-    /// This chip has not enough free pages.
-    NoRoom(usize),
 }

@@ -1,0 +1,208 @@
+//! Small random worlds: devices of a few chips and blocks, nanoseconds long.
+
+#![allow(dead_code)] // Each test file uses its own part of this.
+
+use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
+use rtflash_exec::trace::Record;
+use rtflash_exec::{
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, RunError, Service, Timing, Victims, run, run_traced,
+};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet,
+};
+
+/// Something to run.
+#[derive(Debug)]
+pub struct World {
+    pub plan: Plan,
+    pub options: Options,
+    pub arrivals: Vec<Arrival>,
+}
+
+/// Random numbers.
+pub struct Dice(pub Stream);
+
+impl Dice {
+    pub fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    pub fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
+    }
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// T^g, Eq. (IV.4).
+pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
+    let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(chips);
+    let period = u128::from(write.period().as_ns());
+    if write.pages() > reclaimed {
+        Period::new(period, write.pages().div_ceil(reclaimed).into())
+    } else {
+        Period::new(period * u128::from(reclaimed / write.pages()), 1)
+    }
+}
+
+/// Grants whatever the dice say.
+struct Whim(Dice, u32);
+
+impl Admission for Whim {
+    fn admit(&mut self, at: Instant, _: u64, _: u64) -> Option<Grant> {
+        if self.0.within(0, 9) == 0 {
+            return None;
+        }
+        let deadline = at.saturating_add(ns(self.0.within(1, 300)));
+        Some(Grant { cluster: self.0.small(0, self.1 - 1), deadline, gc_passes: self.0.within(0, 2) })
+    }
+}
+
+impl World {
+    /// The world of this seed and number, if what was drawn can be run.
+    pub fn draw(seed: u64, case: u64) -> Option<World> {
+        let mut dice = Dice(Stream::numbered(seed, b"worlds\0\0", case));
+        let transfer = dice.within(1, 4);
+        let read = transfer + dice.within(0, 6);
+        let program = transfer + dice.within(0, 15);
+        let device = Device::new(DeviceSpec {
+            chips: dice.small(1, 5),
+            chips_per_channel: dice.small(1, 3),
+            blocks_per_chip: dice.small(5, 14),
+            pages_per_block: dice.small(2, 6),
+            page_size: 512,
+            logical_ratio: LogicalRatio::from_decimal(dice.within(20, 90).into(), 2).ok()?,
+            page_read: ns(read),
+            page_program: ns(program),
+            block_erase: ns(dice.within(1, 40)),
+            page_transfer: ns(transfer),
+        })
+        .ok()?;
+        let request = |dice: &mut Dice, most: u64| Request::new(dice.within(1, most), ns(dice.within(20, 500)));
+        let tasks = (0..dice.small(0, 4)).map(|number| {
+            let kinds = dice.within(0, 3);
+            let read = (kinds != 0).then(|| request(&mut dice, 12)).flatten();
+            let write = (kinds != 1).then(|| request(&mut dice, 8)).flatten();
+            Task { name: format!("t{number}"), read, write }
+        });
+        let tasks: Vec<Task> = tasks.collect();
+        let jobs = (0..dice.one_of(&[0, 0, 1, 2])).map(|number: u32| {
+            let arrivals = match dice.within(0, 2) {
+                0 => Arrivals::Every(ns(dice.within(20, 200))),
+                1 => Arrivals::Uniform(ns(dice.within(10, 50)), ns(dice.within(50, 200))),
+                _ => Arrivals::At(vec![Instant::START, Instant::from_ns(100)?, Instant::from_ns(100)?]),
+            };
+            let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+            Some(Job { name: format!("j{number}"), read_pages, write_pages, arrivals })
+        });
+        let jobs: Vec<Job> = jobs.collect::<Option<_>>()?;
+        let set = TaskSet::new(device, tasks, jobs).ok()?;
+        let allocation = allocation(&mut dice, &set)?;
+        let terms: Option<Vec<ClusterTerms>> = allocation
+            .clusters()
+            .iter()
+            .map(|cluster| {
+                let gc = cluster.tasks.iter().map(|&task| match set.tasks()[task].write {
+                    Some(write) => gc_period(set.device(), write, cluster.size()).map(Some),
+                    None => Some(None),
+                });
+                Some(ClusterTerms { page_delay: ns(dice.within(0, 5)), gc_periods: gc.collect::<Option<_>>()? })
+            })
+            .collect();
+        let timing = Timing::new(ns(read), ns(program), ns(transfer))?;
+        let plan = Plan::new(&set, &allocation, timing, &terms?).ok()?;
+        let options = Options {
+            duration: Instant::from_ns(dice.within(200, 2_500))?,
+            dispatch: dice.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
+            service: dice.one_of(&[Service::Tbs, Service::Background]),
+            victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
+            aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+            pattern: dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
+            seed: case,
+        };
+        let mut arrivals = Vec::new();
+        let clusters = u32::try_from(plan.clusters().len()).ok()?;
+        let mut queue = ArrivalQueue::new(&plan, options.seed);
+        let mut whim = whim(seed, case, clusters);
+        let mut nobody = rtflash_exec::dispatch::NoServers;
+        let admission: &mut dyn Admission = match options.service {
+            Service::Tbs => &mut whim,
+            Service::Background => &mut nobody,
+        };
+        while let Some(arrival) = queue.next_before(options.duration, admission) {
+            arrivals.push(arrival);
+        }
+        drop(queue);
+        Some(World { plan, options, arrivals })
+    }
+}
+
+fn whim(seed: u64, case: u64, clusters: u32) -> Whim {
+    Whim(Dice(Stream::numbered(seed, b"whim\0\0\0\0", case)), clusters)
+}
+
+/// Any clusters: some chips may be in none.
+fn allocation(dice: &mut Dice, set: &TaskSet) -> Option<Allocation> {
+    let chips = set.device().chips();
+    let most = dice.small(1, chips);
+    let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();
+    for chip in 0..chips {
+        let cluster = dice.small(0, most);
+        if let Some(cluster) = clusters.get_mut(cluster as usize) {
+            cluster.chips.push(chip);
+        }
+    }
+    clusters.retain(|cluster| !cluster.chips.is_empty());
+    for task in 0..set.tasks().len() {
+        let cluster = dice.within(0, (clusters.len() as u64).checked_sub(1)?);
+        clusters[usize::try_from(cluster).ok()?].tasks.push(task);
+    }
+    if clusters.is_empty() {
+        return None;
+    }
+    Allocation::new(chips, set.tasks().len(), &clusters).ok()
+}
+
+/// A run of the engine, as a trace.
+pub fn engine(world: &World) -> Vec<Record> {
+    let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
+    let mut records = Vec::new();
+    let mut admission = replay(world, clusters);
+    let sink = |record: &Record| {
+        records.push(*record);
+        Ok(())
+    };
+    run_traced::<Vec<Record>, RunError>(&world.plan, &world.options, &mut admission, |_| Vec::new(), sink)
+        .expect("small worlds reach no limit");
+    records
+}
+
+/// The same without a trace: what the observers of all groups are told.
+pub fn untraced(world: &World) -> Vec<Record> {
+    let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
+    let mut admission = replay(world, clusters);
+    let told = run(&world.plan, &world.options, &mut admission, |_| Vec::new());
+    told.expect("small worlds reach no limit").concat()
+}
+
+/// Grants what was granted when the world was drawn.
+struct Replay(std::vec::IntoIter<Arrival>);
+
+impl Admission for Replay {
+    fn admit(&mut self, at: Instant, _: u64, _: u64) -> Option<Grant> {
+        let arrival = self.0.next().expect("as many arrivals as before");
+        assert_eq!(arrival.at, at);
+        arrival.grant
+    }
+}
+
+fn replay(world: &World, _: u32) -> Replay {
+    Replay(world.arrivals.clone().into_iter())
+}
