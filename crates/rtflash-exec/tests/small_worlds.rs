@@ -183,5 +183,5 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
             }
         }
     }
-    assert!(all > 20_000 && promised > 3_000 && missed > 3_000, "{all} worlds, {promised} promised, {missed} late");
+    assert!(all > 15_000 && promised > 1_500 && missed > 3_000, "{all} worlds, {promised} promised, {missed} late");
 }

@@ -73,15 +73,15 @@ impl Merger {
         for position in 0..lower {
             let total = self.total(clusters, view, clusters.live[position], merged);
             let row = self.rows[position];
-            if row.fresh
-                && self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
-                    == Ordering::Less
-            {
+            let order = row.fresh.then(|| {
+                self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
+            });
+            if order == Some(Ordering::Less) {
                 self.rows[position] = Row { total, partner: merged, fresh: true };
-            } else if row.fresh && row.total >= total {
-                // A tie, or too near to tell by doubles: the lower position wins.
+            } else if order == Some(Ordering::Equal) || (row.fresh && row.total >= total) {
+                // A tie: the lower position wins, and renewing finds it.
                 self.rows[position].fresh = false;
-                self.rows[position].total = total;
+                self.rows[position].total = total.min(row.total);
             } else if total < row.total {
                 self.rows[position].total = total;
             }

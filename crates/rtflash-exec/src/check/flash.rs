@@ -1,5 +1,6 @@
 //! Checkers of the flash itself: exclusion on chips and buses, the order of pages, and the page map.
 
+use prefetch_index::prefetch_index;
 use rtflash_model::Instant;
 
 use super::gauge::{Gauge, Place};
@@ -124,6 +125,14 @@ impl Mapping {
             pages: plan.device().pages_per_block(),
             clusters: plan.clusters().iter().zip(0..).map(logical).collect(),
             valid: vec![0; chips * blocks],
+        }
+    }
+
+    /// Asks memory for what is known of a logical page.
+    #[inline]
+    pub(super) fn prefetch(&self, cluster: u32, lpn: u32) {
+        if let Some(known) = self.clusters.get(cluster as usize) {
+            prefetch_index(known, lpn as usize);
         }
     }
 

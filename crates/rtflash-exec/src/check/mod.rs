@@ -321,6 +321,11 @@ impl Observer for Checks<'_> {
     fn transfer(&mut self, transfer: &Transfer) {
         self.bus_exclusion.transfer(transfer);
     }
+
+    #[inline]
+    fn expect(&self, cluster: u32, lpn: u32) {
+        self.mapping.prefetch(cluster, lpn);
+    }
 }
 
 /// The findings of several groups of clusters together.

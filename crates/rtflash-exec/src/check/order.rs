@@ -129,27 +129,39 @@ impl ParallelEdf {
 }
 
 /// What is under way in each cluster (serial) or on each chip (parallel), to tell who is blocked by it.
+///
+/// Kept field by field: read as a whole, what has just been written field by field has to wait for all earlier writes.
 #[derive(Debug)]
 pub(super) struct UnderWay {
-    places: Vec<(Instant, Instant, u64)>,
+    starts: Vec<Instant>,
+    ends: Vec<Instant>,
+    deadlines: Vec<u64>,
 }
 
 impl UnderWay {
     pub(super) fn new(places: usize) -> Self {
-        UnderWay { places: vec![(Instant::START, Instant::START, 0); places] }
+        UnderWay {
+            starts: vec![Instant::START; places],
+            ends: vec![Instant::START; places],
+            deadlines: vec![0; places],
+        }
     }
 
     /// An operation of a job with this deadline has begun.
     #[inline]
     pub(super) fn begins(&mut self, place: u32, operation: &Operation, deadline: u64) {
-        if let Some(under_way) = self.places.get_mut(place as usize) {
-            *under_way = (operation.start, operation.end, deadline);
+        let place = place as usize;
+        if place < self.starts.len() {
+            self.starts[place] = operation.start;
+            self.ends[place] = operation.end;
+            self.deadlines[place] = deadline;
         }
     }
 
     /// For how long the operation under way blocks a job released at `at`; `None` where it has an earlier deadline, or is over.
     pub(super) fn blocks(&self, place: u32, at: Instant, deadline: u64) -> Option<Span> {
-        let &(start, end, of) = self.places.get(place as usize)?;
-        (of > deadline && start < at && at < end).then(|| end.since(at))
+        let place = place as usize;
+        let (start, end) = (*self.starts.get(place)?, *self.ends.get(place)?);
+        (self.deadlines[place] > deadline && start < at && at < end).then(|| end.since(at))
     }
 }

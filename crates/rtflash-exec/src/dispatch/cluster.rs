@@ -110,6 +110,18 @@ impl Cluster {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
+    /// The page that a slot will draw a few draws later, if that is known; asks memory for what will be needed then.
+    #[inline]
+    pub(crate) fn ahead(&self, slot: usize) -> Option<u32> {
+        let addresses = &self.addresses[slot];
+        if let Some(soon) = addresses.ahead(1) {
+            self.map.prefetch_page(soon);
+        }
+        let later = addresses.ahead(3)?;
+        self.map.prefetch_place(later);
+        Some(later)
+    }
+
     /// The chip (by position) that the next page to be written goes to, if writes just go round.
     pub(crate) fn pointer(&self) -> u32 {
         self.pointer

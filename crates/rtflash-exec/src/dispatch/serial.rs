@@ -337,7 +337,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             };
             lane.open = Some((operation, Phase::Transferring));
             self.events.push(Reverse((over, END, position)));
-            self.observer.operations(&[operation]);
+            self.observer.operations(std::slice::from_ref(&operation));
             self.tell_transfer(&operation, now, over);
             for release in self.lanes[position].held.drain(..) {
                 self.observer.release(&release);
@@ -415,6 +415,9 @@ impl<'a, O: Observer> Serial<'a, O> {
         job.reads -= 1;
         let lpn = cluster.draw(job.slots.0);
         let place = cluster.map.locate(lpn);
+        if let Some(later) = cluster.ahead(job.slots.0) {
+            self.observer.expect(cluster.position, later);
+        }
         self.page(position, slot, Action::Read, place, lpn, now)
     }
 
@@ -432,6 +435,9 @@ impl<'a, O: Observer> Serial<'a, O> {
         let Some(place) = cluster.write(job.slots.1, lpn, chip) else { return Attempt::Starved };
         cluster.advance(chip);
         job.writes -= 1;
+        if let Some(later) = cluster.ahead(job.slots.1) {
+            self.observer.expect(cluster.position, later);
+        }
         self.page(position, slot, Action::Program, place, lpn, now)
     }
 
@@ -470,7 +476,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         };
         self.lanes[position].running = Some((slot, Step::Page));
         if self.buses[(chip / self.chips_per_channel) as usize].is_none() {
-            self.observer.operations(&[operation]);
+            self.observer.operations(std::slice::from_ref(&operation));
             self.tell_transfer(&operation, transfer, transfer.saturating_add(self.timing.transfer()));
             return Attempt::Started(Some(operation.end));
         }
@@ -525,6 +531,9 @@ impl<'a, O: Observer> Serial<'a, O> {
                 }
             }
             reads = true;
+            if let Some(later) = collector.ahead(map, position) {
+                self.observer.expect(blank.cluster, later);
+            }
         }
         if reads {
             return self.begin_step(position, slot, Step::GcRead, self.gc.0, now);

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use prefetch_index::prefetch_index;
+
 use crate::trace::NONE;
 
 /// A block that takes pages, and its next page.
@@ -62,6 +64,12 @@ impl Blocks {
     /// What a page holds.
     pub(crate) fn lpn(&self, page: u32) -> u32 {
         self.lpns[page as usize]
+    }
+
+    /// Asks memory for what a page holds.
+    #[inline]
+    pub(crate) fn prefetch(&self, page: u32) {
+        prefetch_index(&self.lpns, page as usize);
     }
 
     /// Valid pages of a block.

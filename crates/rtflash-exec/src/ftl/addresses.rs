@@ -18,7 +18,12 @@ pub struct Addresses {
     on_first: VecDeque<u32>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
+    /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be asked for in time.
+    ahead: VecDeque<u32>,
 }
+
+/// How many pages are drawn ahead.
+const AHEAD: usize = 4;
 
 impl Addresses {
     /// The addresses of the source at position `source` in the cluster at position `cluster`, within `part`; `reads` where they are
@@ -37,11 +42,27 @@ impl Addresses {
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
-        Addresses { pattern, part, stream, next: 0, on_first, stays: reads }
+        Addresses { pattern, part, stream, next: 0, on_first, stays: reads, ahead: VecDeque::with_capacity(AHEAD + 1) }
     }
 
     /// The next logical page. `chip_of` says where a page is now.
     pub fn draw(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
+        if self.pattern == Pattern::OneChip {
+            return self.draw_next(chip_of);
+        }
+        while self.ahead.len() <= AHEAD {
+            let lpn = self.draw_next(|_| 0);
+            self.ahead.push_back(lpn);
+        }
+        self.ahead.pop_front().unwrap_or(self.part.start)
+    }
+
+    /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
+    pub fn ahead(&self, later: usize) -> Option<u32> {
+        self.ahead.get(later).copied()
+    }
+
+    fn draw_next(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
         let (start, pages) = (self.part.start, self.part.end - self.part.start);
         match self.pattern {
             Pattern::Uniform => start + self.below(pages),

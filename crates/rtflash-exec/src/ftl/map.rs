@@ -1,5 +1,6 @@
 //! The page map of a cluster, and where its pages go.
 
+use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 
 use super::aging::aged_chip;
@@ -60,6 +61,21 @@ impl PageMap {
         let (chip, page) = (place / self.pages_per_chip, place % self.pages_per_chip);
         let (block, page) = self.chips[chip as usize].block_and_page(page);
         Place { chip, block, page }
+    }
+
+    /// Asks memory for the place of a logical page.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, lpn: u32) {
+        prefetch_index(&self.places, lpn as usize);
+    }
+
+    /// Asks memory for what is at the place of a logical page.
+    #[inline]
+    pub(crate) fn prefetch_page(&self, lpn: u32) {
+        let place = self.places[lpn as usize];
+        if let Some(chip) = self.chips.get((place / self.pages_per_chip) as usize) {
+            chip.prefetch(place % self.pages_per_chip);
+        }
     }
 
     /// The block of a page numbered through its chip, and the page's number in it.

@@ -123,6 +123,16 @@ impl Collector {
         Some(copy)
     }
 
+    /// The logical page that the next GC read on a chip will probably be for, and asks memory for its place.
+    #[inline]
+    pub(crate) fn ahead(&self, map: &PageMap, chip: u32) -> Option<u32> {
+        let pass = self.pass[chip as usize]?;
+        let blocks = &map.chips[chip as usize];
+        let lpn = blocks.lpn(blocks.next_valid(pass.victim, pass.cursor)?);
+        map.prefetch_place(lpn);
+        Some(lpn)
+    }
+
     /// Whether a chip holds a copy that has been read and not programmed.
     #[inline]
     pub(crate) fn holds_copy(&self, chip: u32) -> bool {

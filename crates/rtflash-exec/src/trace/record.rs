@@ -167,6 +167,12 @@ pub trait Observer {
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
 
+    /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer may ask memory for what it knows of it.
+    #[inline]
+    fn expect(&self, cluster: u32, lpn: u32) {
+        let _ = (cluster, lpn);
+    }
+
     /// Any of these.
     fn record(&mut self, record: &Record) {
         match record {
@@ -217,5 +223,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    #[inline]
+    fn expect(&self, cluster: u32, lpn: u32) {
+        self.0.expect(cluster, lpn);
+        self.1.expect(cluster, lpn);
     }
 }
