@@ -7,7 +7,11 @@
 //! - [`model`]: the words. Time, device, task, allocation; task-set files; generated task sets.
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
 //! - [`check`]: the independent judge, and the plain forms of the algorithms.
+//! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
+//! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 
 pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;
+pub use rtflash_exec as exec;
 pub use rtflash_model as model;
+pub use rtflash_run as run;

@@ -306,6 +306,18 @@ proptest! {
 }
 
 /// Algorithm 1 merges two clusters beyond one, never looks back, and finds room for the last task elsewhere (decision 5).
+/// Two pairs of different sizes have the same U, and doubles order them wrongly: the lower position wins all the same.
+#[test]
+fn a_merge_tie_that_doubles_take_for_none() {
+    let text = include_str!("merge-tie.json");
+    let set = rtflash::model::read_task_set(text).expect("a task set").set;
+    agree(&set);
+    let outcome = rtflash::alloc::allocator::ClusteringBfd.allocate(&set, of(Equations::Thesis));
+    let clusters = outcome.allocation().expect("schedulable").clusters();
+    let tasks: Vec<&[usize]> = clusters.iter().map(|cluster| cluster.tasks.as_slice()).collect();
+    assert_eq!(tasks, [&[0, 1, 2][..], &[3, 4, 6], &[5]]);
+}
+
 #[test]
 fn a_merge_can_overload_a_cluster() {
     let micro = |microseconds: u64| span(microseconds * 1000);

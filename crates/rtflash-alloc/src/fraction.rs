@@ -28,7 +28,7 @@ impl Fraction {
         self.denominator
     }
 
-    /// The nearest double, to a few units in the last place.
+    /// A double within a few units in the last place of the value.
     pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -143,7 +143,7 @@ impl Rational {
         self.numerator.to_u64().zip(self.denominator.to_u64())
     }
 
-    /// The nearest double, to within 2⁻⁶⁰ of the value.
+    /// A double within a few units in the last place of the value.
     pub fn to_f64(&self) -> f64 {
         if self.is_zero() {
             return 0.0;

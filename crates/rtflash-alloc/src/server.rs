@@ -111,7 +111,7 @@ impl Server {
     }
 }
 
-/// The server (by position) that offers an arriving job the earliest deadline, lowest position on a tie; `None` where none can take it.
+/// The server (by position) that offers an arriving job the earliest deadline, in whole nanoseconds, lowest position on a tie; `None` where none can take it.
 /// Clusters without a server (U_s ≤ 0) are `None`.
 pub fn earliest_deadline(servers: &[Option<Server>], arrival: Instant, job: JobPages) -> Option<usize> {
     let offers = servers

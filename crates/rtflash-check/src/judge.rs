@@ -31,7 +31,7 @@ pub struct ClusterJudgement {
     pub schedulable: bool,
     /// U, Eq. (IV.9), to the nearest double or its neighbour; zero without tasks.
     pub utilization: f64,
-    /// t_e / min(T), to the nearest double; zero without tasks.
+    /// t_e / min(T), to the nearest double or its neighbour; zero without tasks.
     pub blocking: f64,
     exact: Quotient,
 }

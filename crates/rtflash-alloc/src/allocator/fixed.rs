@@ -68,7 +68,7 @@ fn judge(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<Allocation>)
         None => Outcome::Schedulable(allocation),
         Some(position) => {
             let unplaced = first_too_many(&loads, &table, position, &clusters[position]);
-            Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation) })
+            Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
         }
     }
 }

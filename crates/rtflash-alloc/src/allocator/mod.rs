@@ -64,6 +64,8 @@ pub struct Failure {
     pub unplaced: Unplaced,
     /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it.
     pub overloaded: Option<Allocation>,
+    /// Whether the task had been placed, and a merge, made for another task, left its cluster overloaded.
+    pub by_merge: bool,
 }
 
 /// A task that could not be placed, and how near it came.
@@ -71,7 +73,8 @@ pub struct Failure {
 pub struct Unplaced {
     /// The task, as a position in the set.
     pub task: usize,
-    /// The lowest U(φ) that a cluster would have reached with it. Above one.
+    /// The lowest U(φ) that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U(φ) of that
+    /// cluster with all its tasks. Above one (the double may be one).
     pub best_utilization: f64,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,

@@ -71,9 +71,8 @@ fn sizes<S: Scalar>(
     }
 }
 
-/// A cluster of the optimum as one of an allocation, with chips from `first` up.
 impl<S> Optimum<S> {
-    /// The clusters with tasks, chips given out in order.
+    /// The clusters with tasks, chips given out in order from 0.
     pub fn to_clusters(&self) -> Vec<Cluster> {
         let mut next = 0u32..;
         let cluster = |(size, tasks): &(u32, Vec<usize>)| Cluster {

@@ -120,6 +120,9 @@ fn unplaced(set: &TaskSet, failure: &Failure) -> String {
             "Cluster {} ({size}) is overloaded: U = {utilization}, {excess} too much. Task {task} is the first that does not fit in it.\n",
             unplaced.cluster
         ),
+        None if failure.by_merge => format!(
+            "Merging clusters to place all tasks left one of {size} overloaded: task {task}, {others}: U = {utilization}, {excess} too much.\n"
+        ),
         None => format!(
             "Task {task} fits nowhere. It comes nearest in cluster {} ({size}), {others}: U = {utilization}, {excess} too much.\n",
             unplaced.cluster

@@ -78,7 +78,8 @@ pub struct GcAnswer<'a> {
 pub struct UnplacedAnswer<'a> {
     /// Its name.
     pub task: &'a str,
-    /// The lowest U that a cluster would have reached with it.
+    /// The lowest U that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U of that
+    /// cluster with all its tasks.
     pub best_utilization: f64,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,

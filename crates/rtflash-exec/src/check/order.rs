@@ -67,7 +67,7 @@ impl SerialEdf {
     }
 }
 
-/// The same chip by chip, seen afterwards: while an operation waited for its chip, none of a later deadline may have started there.
+/// The same chip by chip, seen afterwards: while a read or GC waited for its chip, nothing of a later deadline may have started there.
 #[derive(Debug, Default)]
 pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
@@ -104,7 +104,9 @@ impl ParallelEdf {
         }
         let starts = self.chips.entry(operation.chip).or_default();
         let deadline = pending.deadline();
-        if !pending.was_starved {
+        // A write may have come from the queue of a chip without room, which no event tells of.
+        let may_have_moved = own && operation.action == Action::Program;
+        if !pending.was_starved && !may_have_moved {
             let first = starts.partition_point(|&(start, ..)| start < waited_since);
             // The latest deadline since then comes first.
             let late = starts.get(first).map_or(0, |&(_, latest, _)| latest.saturating_sub(deadline));

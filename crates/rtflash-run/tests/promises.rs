@@ -1,0 +1,95 @@
+//! What Theorem 1 promises where its assumptions hold is kept; and what is overloaded is late.
+
+use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
+use rtflash_exec::check::ASSUMPTIONS;
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_model::generate::{Generator, SetOptions, SetSpec, Utilization};
+use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
+use rtflash_run::execute;
+use rtflash_run::soak::{World, soak};
+
+/// Small devices, clusters that share no channel, actual and worst victims.
+#[test]
+fn ten_thousand_accepted_sets_without_shared_channels_keep_every_bound() {
+    let soaked = soak(20_211, 32_000, World::Supposed);
+    let broken: Vec<_> =
+        soaked.broken.iter().map(|broken| (ASSUMPTIONS[broken.assumption].name, broken.runs, broken.first)).collect();
+    assert_eq!(broken, []);
+    assert!(soaked.judged >= 10_000, "{} were accepted", soaked.judged);
+}
+
+/// Everything drawn: whatever the theory gets wrong, the flash itself is lawful.
+#[test]
+fn the_flash_is_lawful_in_any_world() {
+    let soaked = soak(7, 6_000, World::Any);
+    for broken in &soaked.broken {
+        let name = ASSUMPTIONS[broken.assumption].name;
+        let lawful = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
+        assert!(!lawful.contains(&name), "{name} in run {}", broken.first);
+    }
+    let names: Vec<&str> = soaked.broken.iter().map(|broken| ASSUMPTIONS[broken.assumption].name).collect();
+    assert!(names.contains(&"bus-wait") && names.contains(&"server-deadlines"), "{names:?}");
+}
+
+/// Generated sets on a device like `dgist-2021`, with fewer blocks and every chip on a channel of its own.
+fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = DeviceSpec { chips: 8, chips_per_channel: 1, blocks_per_chip: 24, ..profile };
+    let device = Device::new(device).expect("a device");
+    let page_costs = analysis.page_costs(&device);
+    let spec = SetSpec { device, tasks: 6, generator: Generator::UUniFast, page_costs, write_heavy: None, seed: 5 };
+    let options = SetOptions::new(spec).expect("options");
+    let utilization = Utilization::from_billionths(tenths * 100_000_000).expect("a utilization");
+    options.draw(utilization, index, |device, task| fits_alone(analysis, device, task)).expect("a set")
+}
+
+fn options(victims: Victims) -> Options {
+    Options {
+        duration: Instant::from_ns(8_000_000_000).expect("a duration"),
+        dispatch: Dispatch::Serial,
+        service: Service::Tbs,
+        victims,
+        aging: Aging::Worst,
+        pattern: Pattern::Uniform,
+        seed: 3,
+    }
+}
+
+#[test]
+fn generated_sets_that_are_accepted_keep_every_bound() {
+    let mut kept = 0;
+    for analysis in [&Thesis as &dyn Analysis, &ThesisEvaluated] {
+        for case in 0..60 {
+            let set = generated(analysis, 2 + case % 16, case);
+            for name in ["clustering-bfd", "equal-split", "global"] {
+                let outcome = allocator(name).expect("the algorithm").allocate(&set, analysis);
+                let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
+                    continue;
+                };
+                for victims in [Victims::Actual, Victims::Worst] {
+                    let Ok(executed) = execute(&set, allocation, analysis, &options(victims), None) else { continue };
+                    let broken: Vec<_> = executed.findings.iter().filter(|finding| !finding.gauge.holds()).collect();
+                    assert!(broken.is_empty(), "{name}, case {case}: {broken:?}");
+                    kept += 1;
+                }
+            }
+        }
+    }
+    assert!(kept > 150, "{kept} were accepted");
+}
+
+#[test]
+fn sets_that_overload_a_cluster_are_late() {
+    let mut late = 0;
+    for case in 0..40 {
+        let set = generated(&Thesis, 16 + case % 20, case);
+        let outcome = allocator("global").expect("the algorithm").allocate(&set, &Thesis);
+        let allocation = outcome.allocation().expect("global always gives one");
+        let executed = execute(&set, allocation, &Thesis, &options(Victims::Actual), None).expect("a run");
+        // Without blocking and with what GC really copies, requests alone are more than one cluster can serve.
+        assert!(!executed.passes(), "case {case}");
+        late += u32::from(executed.report.sources.iter().any(|source| source.misses + source.overdue > 0));
+    }
+    assert_eq!(late, 40);
+}
