@@ -179,7 +179,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn every_command_has_help_a_manual_and_completions() {
-    for command in ["alloc", "check", "explain", "gen", "schema", "completions", "man"] {
+    for command in ["alloc", "check", "explain", "exec", "soak", "gen", "schema", "completions", "man"] {
         let run = rtflash(&[command, "--help"]);
         assert!(run.status == 0 && run.stdout.contains("Usage: rtflash"), "{command}");
         assert!(rtflash(&["man"]).stdout.contains(&format!("RTFLASH {}", command.to_uppercase())), "{command}");
@@ -201,8 +201,8 @@ fn schemas_are_committed_and_hold() {
         );
         jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema")
     };
-    let [task_set, allocation, alloc, check, explain] =
-        ["task-set", "allocation", "alloc", "check", "explain"].map(schema);
+    let [task_set, allocation, alloc, check, explain, exec] =
+        ["task-set", "allocation", "alloc", "check", "explain", "exec"].map(schema);
     for set in SETS {
         let text = std::fs::read_to_string(root().join(set)).expect("a task set");
         assert!(task_set.is_valid(&serde_json::from_str(&text).expect("JSON")), "{set}");
@@ -211,6 +211,8 @@ fn schemas_are_committed_and_hold() {
             assert!(alloc.is_valid(&answer.json()) && allocation.is_valid(&answer.json()), "{set} {algorithm}");
             let explained = rtflash(&["explain", set, "--algorithm", algorithm, "--format", "json"]);
             assert!(explained.status == 3 || explain.is_valid(&explained.json()), "{set} {algorithm}");
+            let run = rtflash(&["exec", set, "--algorithm", algorithm, "--duration", "200ms", "--format", "json"]);
+            assert!(exec.is_valid(&run.json()), "{set} {algorithm}");
             if answer.status == 0 && algorithm != "part-ftl" {
                 let path =
                     file(&format!("schema-{algorithm}-{}.json", set.len()), &answer.stdout).display().to_string();

@@ -29,6 +29,54 @@ fn its_transcripts_are_real() {
 }
 
 #[test]
+fn the_run_shown_is_real() {
+    let readme = readme();
+    let run = rtflash(&["exec", "tasksets/case-study.json", "--duration", "60s"]);
+    let shown = |line: &str| line.contains("fail: ") || line.contains("holds") || line.contains("FAILS");
+    for line in run.stdout.lines().filter(|line| shown(line)).take(11) {
+        assert!(readme.contains(line), "the README does not show:\n{line}");
+    }
+}
+
+#[test]
+fn the_bandwidths_shown_are_real() {
+    let readme = readme();
+    for algorithm in ["clustering-bfd", "global", "equal-split"] {
+        let mut row = format!("| `{algorithm}` |");
+        let (mut late, mut requests) = (0, 0);
+        for victims in ["actual", "worst"] {
+            for server in ["tbs", "background"] {
+                let options = ["--duration", "60s", "--format", "json", "--algorithm", algorithm];
+                let choice = ["--victims", victims, "--server", server];
+                let answer = rtflash(&[&["exec", "tasksets/case-study.json"], &options[..], &choice].concat()).json();
+                let pages = answer["non_rt_pages_per_s"].as_f64().expect("a number").round();
+                row += &match format!("{pages}") {
+                    pages if pages.len() > 3 => format!(" {},{} |", &pages[..1], &pages[1..]),
+                    pages => format!(" {pages} |"),
+                };
+                if (victims, server) == ("actual", "background") {
+                    for line in answer["requests"].as_array().expect("requests") {
+                        late += line["misses"].as_u64().expect("misses") + line["overdue"].as_u64().expect("overdue");
+                        requests += line["released"].as_u64().expect("released");
+                    }
+                    row += &match late {
+                        0 => " 0 |".to_owned(),
+                        _ => format!(
+                            " {},{:03} of {},{:03} |",
+                            late / 1000,
+                            late % 1000,
+                            requests / 1000,
+                            requests % 1000
+                        ),
+                    };
+                }
+            }
+        }
+        assert!(readme.contains(&row), "the README does not have\n{row}");
+    }
+}
+
+#[test]
 fn the_study_in_a_pipe_gives_the_number_shown() {
     let sets = rtflash(&["gen", "--util", "0.1..4.0"]);
     let answers = rtflash_with_input(&["alloc", "-", "--format", "json"], sets.stdout.as_bytes());

@@ -182,7 +182,13 @@ impl<'a> Run<'a> {
             let candidate = self.best_fit(task).or_else(|| if merging { self.merge_until_it_fits(task) } else { None });
             match candidate {
                 Some(candidate) => self.place(task, candidate),
-                None => return Outcome::NotSchedulable(Failure { unplaced: self.nearest(task), overloaded: None, by_merge: false }),
+                None => {
+                    return Outcome::NotSchedulable(Failure {
+                        unplaced: self.nearest(task),
+                        overloaded: None,
+                        by_merge: false,
+                    });
+                }
             }
         }
         if let Some(unplaced) = self.overloaded() {

@@ -72,7 +72,7 @@ pub fn answer(answer: &ExecAnswer<'_>) -> String {
 
 fn jobs(answer: &ExecAnswer<'_>) -> String {
     let lines: Vec<&JobsLine<'_>> = answer.requests.iter().chain(&answer.gc).chain(&answer.jobs).collect();
-    let span = |nanoseconds: Option<u64>| nanoseconds.map_or("-".to_owned(), |ns| brief(ns));
+    let span = |nanoseconds: Option<u64>| nanoseconds.map_or("-".to_owned(), brief);
     let rows = lines.iter().take(ROWS).map(|line| {
         let deadline = line.deadline_ns.as_ref().map(|deadline| deadline.0);
         let slack = match (deadline, line.max_response_ns) {
@@ -114,6 +114,7 @@ fn slack(deadline: f64, worst: u64) -> String {
 fn checks(answer: &ExecAnswer<'_>) -> String {
     let value = |check: &CheckLine<'_>, value: Option<u64>| match (value, check.unit) {
         (None, _) => "-".to_owned(),
+        (Some(0), _) => "0".to_owned(),
         (Some(value), "ns") => brief(value),
         (Some(value), _) => value.to_string(),
     };

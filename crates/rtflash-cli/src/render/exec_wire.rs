@@ -322,6 +322,9 @@ impl<'a> ExecAnswer<'a> {
 
 fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     let worst = finding.gauge.worst();
+    // What must not happen at all has happened not at all where nothing was seen of it.
+    let never = finding.assumption.unit == Unit::Occurrences || finding.assumption.name.ends_with("overdue");
+    let nothing = never.then_some(0);
     CheckLine {
         name: finding.assumption.name,
         assumption: finding.assumption.statement,
@@ -330,8 +333,8 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
             Unit::Pages => "pages",
             Unit::Occurrences => "times",
         },
-        bound: worst.map(|worst| worst.bound),
-        observed: worst.map(|worst| worst.observed),
+        bound: worst.map_or(nothing, |worst| Some(worst.bound)),
+        observed: worst.map_or(nothing, |worst| Some(worst.observed)),
         holds: finding.gauge.holds(),
         violations: finding.gauge.violations(),
         worst: worst.map(|worst| WorstLine {

@@ -1,18 +1,20 @@
 //! What a checker has seen: the worst of all, against its bound.
 
+use std::cmp::Ordering;
+
 use rtflash_model::Instant;
 
 use crate::trace::JobId;
 
 /// Where and when something was observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
     /// When.
     pub at: Instant,
-    /// For which job.
-    pub job: Option<JobId>,
     /// In which cluster.
     pub cluster: Option<u32>,
+    /// For which job.
+    pub job: Option<JobId>,
     /// On which chip.
     pub chip: Option<u32>,
 }
@@ -46,14 +48,25 @@ impl Gauge {
     /// Notes an observation.
     #[inline]
     pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
-        if observed > bound {
-            self.violations += 1;
-        }
-        let known = self.worst.map(|worst| (worst.observed, worst.bound));
-        // observed − bound > worst's. Nothing lawful comes near 64 bits.
-        let worse = known.is_none_or(|(seen, promised)| observed.saturating_add(promised) > seen.saturating_add(bound));
-        if worse {
+        let broken = observed > bound;
+        self.violations += u64::from(broken);
+        let Some(worst) = self.worst else {
             self.worst = Some(Worst { bound, observed, place: place() });
+            return;
+        };
+        // observed − bound against the worst's. Nothing lawful comes near 64 bits.
+        match observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(bound)) {
+            Ordering::Less => {}
+            Ordering::Greater => self.worst = Some(Worst { bound, observed, place: place() }),
+            Ordering::Equal if bound < worst.bound => self.worst = Some(Worst { bound, observed, place: place() }),
+            // Which of several clusters is looked at first is no reason to name it.
+            Ordering::Equal if broken && bound == worst.bound => {
+                let place = place();
+                if place < worst.place {
+                    self.worst = Some(Worst { bound, observed, place });
+                }
+            }
+            Ordering::Equal => {}
         }
     }
 
@@ -77,7 +90,7 @@ impl Gauge {
         self.violations += other.violations;
         self.worst = match (self.worst, other.worst) {
             (Some(a), Some(b)) => {
-                let key = |worst: &Worst| (-worst.excess(), worst.place.at, worst.place.cluster);
+                let key = |worst: &Worst| (-worst.excess(), worst.bound, worst.place);
                 Some(if key(&b) < key(&a) { b } else { a })
             }
             (a, b) => a.or(b),

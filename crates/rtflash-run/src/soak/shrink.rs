@@ -80,25 +80,24 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
         }
     }
     let spec = device.spec();
-    for smaller in smaller_devices(&spec) {
+    for smaller in smaller_devices(spec) {
         let (tasks, jobs) = all();
         add(Device::new(smaller).ok(), tasks, jobs);
     }
     candidates
 }
 
-fn smaller_devices(spec: &DeviceSpec) -> Vec<DeviceSpec> {
-    let spec = spec.clone();
+fn smaller_devices(spec: DeviceSpec) -> Vec<DeviceSpec> {
     let mut smaller = Vec::new();
     for chips in [spec.chips / 2, spec.chips - 1] {
-        smaller.push(DeviceSpec { chips, ..spec.clone() });
+        smaller.push(DeviceSpec { chips, ..spec });
     }
-    smaller.push(DeviceSpec { chips_per_channel: spec.chips_per_channel - 1, ..spec.clone() });
+    smaller.push(DeviceSpec { chips_per_channel: spec.chips_per_channel - 1, ..spec });
     for blocks_per_chip in [spec.blocks_per_chip / 2, spec.blocks_per_chip * 3 / 4] {
-        smaller.push(DeviceSpec { blocks_per_chip, ..spec.clone() });
+        smaller.push(DeviceSpec { blocks_per_chip, ..spec });
     }
     for pages_per_block in [spec.pages_per_block / 2, spec.pages_per_block * 3 / 4] {
-        smaller.push(DeviceSpec { pages_per_block, ..spec.clone() });
+        smaller.push(DeviceSpec { pages_per_block, ..spec });
     }
     smaller.retain(|smaller| *smaller != spec);
     smaller

@@ -1,0 +1,74 @@
+//! What docs/findings.md says is so.
+
+mod common;
+
+use common::{root, rtflash};
+
+/// A finding: the arguments, and of each check that fails its name, bound, worst observation and how often.
+type Finding = (&'static [&'static str], &'static [(&'static str, u64, u64, u64)]);
+
+const FINDINGS: [Finding; 7] = [
+    (
+        &["docs/findings/shared-bus.json"],
+        &[
+            ("deadlines", 20_000_000, 1_684_010_000, 832),
+            ("overdue", 0, 1_660_000_001, 168),
+            ("service", 15_000_000, 24_010_000, 832),
+            ("bus-wait", 0, 40_000, 250_000),
+        ],
+    ),
+    (
+        &[
+            "docs/findings/astride.json",
+            "--allocation",
+            "docs/findings/astride-allocation.json",
+            "--analysis",
+            "thesis-evaluated",
+        ],
+        &[("service", 9_000_000, 9_040_000, 500), ("bus-wait", 0, 40_000, 500)],
+    ),
+    (
+        &["docs/findings/one-chip.json", "--algorithm", "global", "--pattern", "one-chip"],
+        &[("gc-cost", 11_600_000, 13_800_000, 111), ("victim-bound", 12, 16, 111)],
+    ),
+    (&["docs/findings/short-job.json"], &[("server-deadlines", 650_271, 4_950_000, 82)]),
+    (&["docs/findings/large-job.json"], &[("deadlines", 60_000_000, 98_100_000, 2), ("gc-keeps-pace", 0, 1, 107)]),
+    (&["docs/findings/short-erase.json"], &[("one-blocking-erase", 100_000, 400_000, 935)]),
+    (
+        &["docs/findings/side-by-side.json", "--algorithm", "global", "--dispatch", "parallel"],
+        &[("service", 1_000_000, 1_580_000, 500), ("bus-wait", 0, 40_000, 7_917)],
+    ),
+];
+
+#[test]
+fn every_finding_is_repeated_by_its_command() {
+    let text = std::fs::read_to_string(root().join("docs/findings.md")).expect("the findings");
+    for (args, expected) in FINDINGS {
+        let command = format!("`rtflash exec {}`", args.join(" "));
+        assert!(text.contains(&command), "{command} is not in the text");
+        let run = rtflash(&[&["exec"], args, &["--format", "json"]].concat());
+        let answer = run.json();
+        assert_eq!((run.status, &answer["verdict"]), (1, &"fail".into()), "{command}");
+        assert_eq!(answer["predicted_schedulable"], true, "{command}: the analysis accepts it");
+        let broken: Vec<(&str, u64, u64, u64)> = answer["checks"]
+            .as_array()
+            .expect("checks")
+            .iter()
+            .filter(|check| check["holds"] == false)
+            .map(|check| {
+                let number = |name: &str| check[name].as_u64().expect("a number");
+                (check["name"].as_str().expect("a name"), number("bound"), number("observed"), number("violations"))
+            })
+            .collect();
+        assert_eq!(broken, expected, "{command}");
+    }
+}
+
+#[test]
+fn what_should_hold_beside_them_holds() {
+    // The evaluated delay rejects the shared bus; uniform addresses keep the bound that skewed ones break.
+    let shared = rtflash(&["alloc", "docs/findings/shared-bus.json", "--analysis", "thesis-evaluated"]);
+    assert_eq!(shared.status, 1, "{}", shared.stdout);
+    let uniform = rtflash(&["exec", "docs/findings/one-chip.json", "--algorithm", "global"]);
+    assert_eq!(uniform.status, 0, "{}", uniform.stdout);
+}
