@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{
-    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Outcome, allocator,
+    ALLOCATORS, Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Exact, FullIsolation, Global, Outcome,
+    allocator,
 };
 use rtflash::alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash::check::plain::{self, PlainOutcome};
@@ -303,6 +304,100 @@ proptest! {
             }
         }
     }
+}
+
+/// Many tasks on few chips, at about the load that just fits: where Clustering-BFD is at its worst. `scale` stretches all times.
+fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
+    let device = (1u32..4, 1u32..5, 40u32..90, scale);
+    let tasks = prop::collection::vec((25u64..46, 0u64..4, prop::sample::select(vec![60u64, 100, 400])), 4..=tasks);
+    (device, tasks).prop_filter_map("a GC pass frees something", |((chips, ways, ratio, scale), tasks)| {
+        let device = Device::new(DeviceSpec {
+            chips,
+            chips_per_channel: ways,
+            blocks_per_chip: 64,
+            pages_per_block: 20,
+            page_size: 4096,
+            logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
+            page_read: span(100 * scale),
+            page_program: span(300 * scale + scale / 3),
+            block_erase: span(400 * scale),
+            page_transfer: span(scale),
+        })
+        .ok()?;
+        // Shares of a chip from 0.2 to 0.6 with eight tasks on three chips, and so on.
+        let part = |percent: u64| percent * 8 * u64::from(chips) / (tasks.len() as u64 * 3);
+        let request = |&(percent, kind, pages): &(u64, u64, u64)| {
+            let reclaimed = u64::from(device.reclaimed_per_chip());
+            let write = pages.min(reclaimed);
+            let busy = write * device.page_program().as_ns() + device.gc_pass().as_ns() / (reclaimed / write);
+            match kind {
+                0 => (None, Request::new(write, span(busy * 100 / part(percent).max(1)))),
+                _ => (Request::new(pages, span(pages * 100 * scale * 100 / part(percent).max(1))), None),
+            }
+        };
+        Some(set(device, name_tasks(tasks.iter().map(request).collect())))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the judge, and exists. Otherwise the reason is the same.
+    #[test]
+    fn the_search_lies_between_clustering_bfd_and_exact(set in prop_oneof![crowded_set(8, Just(1)), crowded_set(8, 2u64..100_000), few(merging_set(1u64..1000), 8), real_set(8)]) {
+        for equations in EQUATIONS {
+            let (first, outcome) = (ClusteringBfd.allocate(&set, of(equations)), ClusteringSearch.allocate(&set, of(equations)));
+            prop_assert_eq!(&outcome, &ClusteringSearch.allocate(&set, of(equations)));
+            if first.is_schedulable() == outcome.is_schedulable() {
+                prop_assert_eq!(&first, &outcome);
+            } else {
+                prop_assert_eq!(first.is_schedulable(), Some(false));
+                let allocation = outcome.allocation().expect("an allocation");
+                prop_assert!(judge(&set, allocation, equations).schedulable());
+                prop_assert_eq!(Exact.allocate(&set, of(equations)).is_schedulable(), Some(true));
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_search_finds_for_many_tasks_passes(set in crowded_set(24, 1u64..1000)) {
+        for equations in EQUATIONS {
+            if let Outcome::Schedulable(allocation) = ClusteringSearch.allocate(&set, of(equations)) {
+                prop_assert!(judge(&set, &allocation, equations).schedulable());
+            }
+        }
+    }
+}
+
+/// Readers of 0.39, 0.39 and four times 0.29 on two chips, with blocking of 0.02: best fit puts the two large ones together, and finds no
+/// room for the last of the others. One large one and two others come to 0.99.
+#[test]
+fn the_search_finds_what_best_fit_does_not() {
+    let device = Device::new(DeviceSpec {
+        chips: 2,
+        chips_per_channel: 1,
+        blocks_per_chip: 64,
+        pages_per_block: 100,
+        page_size: 4096,
+        logical_ratio: LogicalRatio::HALF,
+        page_read: span(100_000),
+        page_program: span(100_000),
+        block_erase: span(200_000),
+        page_transfer: span(1),
+    })
+    .expect("a device");
+    let reader = |pages| (Request::new(pages, span(10_000_000)), None);
+    let set = set(device, name_tasks([39, 39, 29, 29, 29, 29].map(reader).to_vec()));
+    let Outcome::NotSchedulable(failure) = ClusteringBfd.allocate(&set, of(Equations::Thesis)) else {
+        panic!("no room for the last task")
+    };
+    assert_eq!(failure.unplaced.task, 5);
+    let outcome = ClusteringSearch.allocate(&set, of(Equations::Thesis));
+    let clusters = outcome.allocation().expect("an allocation").clusters();
+    assert!(judge(&set, outcome.allocation().expect("an allocation"), Equations::Thesis).schedulable());
+    let total =
+        |cluster: &Cluster| report_cluster(&set, of(Equations::Thesis), &cluster.tasks, cluster.size()).utilization;
+    assert!(clusters.len() == 2 && clusters.iter().all(|cluster| near(total(cluster), 0.99)), "{clusters:?}");
 }
 
 /// Algorithm 1 merges two clusters beyond one, never looks back, and finds room for the last task elsewhere (decision 5).

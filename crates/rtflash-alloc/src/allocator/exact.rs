@@ -4,7 +4,8 @@ use rtflash_model::{Allocation, TaskSet};
 
 use super::best_fit::ClusteringBfd;
 use super::clusters::index;
-use super::loads::{Load, Loads, Share, SizeCosts, compare_doubles};
+use super::loads::Loads;
+use super::sizes::Sizes;
 use super::{Allocator, Limit, Outcome};
 use crate::analysis::Analysis;
 
@@ -76,18 +77,10 @@ struct Entry {
     rest: u32,
 }
 
-/// Finds the smallest size of one subset after another.
-struct Search<'a> {
-    loads: Loads<'a>,
-    table: Vec<Load>,
-    work: u64,
-}
-
 impl Blocks {
     /// `None` where it is too much work.
     fn new(set: &TaskSet, analysis: &dyn Analysis) -> Option<Blocks> {
-        let mut search = Search { loads: Loads::new(set, analysis), table: Vec::new(), work: 0 };
-        search.loads.fill(&mut search.table);
+        let mut sizes = Sizes::new(Loads::new(set, analysis), Exact::MAX_WORK);
         let (tasks, chips) = (set.tasks().len(), set.device().chips());
         let mut blocks = Blocks { tasks, chips, size: vec![1; 1 << tasks], cost: vec![0.0; 1 << tasks] };
         for mask in 1..1usize << tasks {
@@ -95,12 +88,12 @@ impl Blocks {
             let members = (0..tasks).filter(|task| mask >> task & 1 == 1);
             let least = members.clone().map(|task| blocks.size[mask & !(1 << task)]).max().unwrap_or(1);
             let found =
-                if least == NEVER { None } else { search.smallest_size(&members.collect::<Vec<_>>(), least, chips) };
-            if search.work > Exact::MAX_WORK {
+                if least == NEVER { None } else { sizes.smallest_size(&members.collect::<Vec<_>>(), least, chips) };
+            if sizes.exhausted() {
                 return None;
             }
             (blocks.size[mask], blocks.cost[mask]) =
-                found.map_or((NEVER, 0.0), |(size, total)| (size, f64::from(size - 1) + total));
+                found.map_or((NEVER, 0.0), |(size, share)| (size, f64::from(size - 1) + share.total()));
         }
         Some(blocks)
     }
@@ -168,42 +161,4 @@ fn keep(entries: &mut Vec<Entry>, entry: Entry) {
     }
     entries.retain(|other| other.chips < entry.chips || other.cost < entry.cost);
     entries.push(entry);
-}
-
-impl Search<'_> {
-    /// The smallest size from `least` to `most` at which the tasks are schedulable, and U there.
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, f64)> {
-        // Without transfer delay U falls with the size, so where that is too much is found by bisection; from there on, size by size:
-        // an analysis may charge more for a larger cluster.
-        let mut least = least;
-        if self.surely_too_much(tasks, most) {
-            return None;
-        }
-        if self.surely_too_much(tasks, least) {
-            let mut enough = most;
-            while least + 1 < enough {
-                let middle = u32::midpoint(least, enough);
-                if self.surely_too_much(tasks, middle) { least = middle } else { enough = middle }
-            }
-            least = enough;
-        }
-        (least..=most).find_map(|chips| {
-            if self.work > Exact::MAX_WORK {
-                return None; // Given up: the caller sees it by the work done.
-            }
-            let total = self.share(tasks, self.loads.size_costs(chips)).total();
-            self.loads.fits(total, tasks.len(), chips, || tasks.to_vec()).then_some((chips, total))
-        })
-    }
-
-    /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
-    fn surely_too_much(&mut self, tasks: &[usize], chips: u32) -> bool {
-        let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
-        compare_doubles((total, tasks.len()), (1.0, 0)) == Some(std::cmp::Ordering::Greater)
-    }
-
-    fn share(&mut self, tasks: &[usize], costs: SizeCosts) -> Share {
-        self.work += tasks.len() as u64;
-        tasks.iter().fold(Share::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
-    }
 }

@@ -25,6 +25,13 @@ pub(super) struct Load {
     write_pages: u64,
 }
 
+impl Load {
+    /// C^r/T^r + C^w/T^w: the share that no cluster size changes.
+    pub fn fixed(&self) -> f64 {
+        self.fixed
+    }
+}
+
 /// What depends on the cluster size alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SizeCosts {

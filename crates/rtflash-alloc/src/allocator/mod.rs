@@ -10,6 +10,8 @@ mod fixed;
 mod loads;
 mod merge;
 mod part_ftl;
+mod search;
+mod sizes;
 mod ties;
 
 use std::fmt;
@@ -22,6 +24,7 @@ pub use best_fit::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
 pub use fixed::{EqualSplit, Global};
 pub use part_ftl::PartFtlTest;
+pub use search::ClusteringSearch;
 
 /// What an allocator found.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,8 +138,8 @@ pub trait Allocator: Sync {
 }
 
 /// Every algorithm that has a name.
-pub static ALLOCATORS: [&dyn Allocator; 6] =
-    [&ClusteringBfd, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
+pub static ALLOCATORS: [&dyn Allocator; 7] =
+    [&ClusteringBfd, &ClusteringSearch, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
 
 /// The algorithm of that name.
 pub fn allocator(name: &str) -> Option<&'static dyn Allocator> {
