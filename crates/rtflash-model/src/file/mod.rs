@@ -24,4 +24,4 @@ pub use device::read_device;
 pub use diagnostic::{Diagnostic, Diagnostics, line_column};
 pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};
 pub use stream::{Frame, FrameTooLong, Frames, MAX_FRAME};
-pub use write::{allocation_schema, task_set_schema, write_task_set};
+pub use write::{allocation_schema, task_set_schema, write_device, write_task_set};

@@ -28,6 +28,12 @@ pub fn write_task_set(set: &TaskSet, meta: Option<&RawValue>) -> String {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
 
+/// Writes a device as JSON that [`read_device`](crate::read_device) reads back to the same device: a profile as its name.
+pub fn write_device(of: &Device) -> String {
+    // As above.
+    serde_json::to_string(&device(of)).expect("a device can always be written")
+}
+
 /// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0, costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
     schema_for!(TaskSetWire<'static>)

@@ -5,6 +5,7 @@ use std::fmt;
 use super::options::{Generator, MAX_TASKS, SetOptions, SetSpec};
 use super::shares::Shares;
 use super::utilization::Utilization;
+use super::writes::Writes;
 use crate::device::Device;
 use crate::random::Stream;
 use crate::task::{Request, Task, TaskSet};
@@ -156,9 +157,13 @@ impl SetOptions {
         let SetSpec { device, page_costs, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
         for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
-            let write = utilization * self.write_part(stream, position);
-            task.read = Some(request(stream, utilization - write, page_costs.read, read_bound)?);
-            task.write = Some(request(stream, write, page_costs.write, write_bound)?);
+            let part = self.write_part(stream, position);
+            let write = utilization * part;
+            // A fixed part may leave nothing of one of them.
+            let reads = part < 1.0 || self.spec().writes.share().is_none();
+            let writes = part > 0.0 || self.spec().writes.share().is_none();
+            task.read = reads.then(|| request(stream, utilization - write, page_costs.read, read_bound)).transpose()?;
+            task.write = writes.then(|| request(stream, write, page_costs.write, write_bound)).transpose()?;
             if !fits_alone(device, task) {
                 return Err(Refusal::Alone);
             }
@@ -169,9 +174,13 @@ impl SetOptions {
     /// The part of a task's utilization that its writes take.
     fn write_part(&self, stream: &mut Stream, position: u32) -> f64 {
         let spec = self.spec();
-        if let Some(write_heavy) = spec.write_heavy {
-            let half = stream.unit() / 2.0;
-            return if position < write_heavy { 0.5 + half } else { half };
+        match spec.writes {
+            Writes::Drawn => {}
+            Writes::Heavy(tasks) => {
+                let half = stream.unit() / 2.0;
+                return if position < tasks { 0.5 + half } else { half };
+            }
+            Writes::Share(share) => return share.to_f64(),
         }
         let mut weight = || match spec.generator {
             // In (0, 1]: two zeros would have no ratio.

@@ -5,7 +5,7 @@
 //!
 //! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
 //! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1.
-//! 2. Each U_i is split between read and write ([`SetSpec::write_heavy`] says how).
+//! 2. Each U_i is split between read and write ([`Writes`] says how).
 //! 3. T^r and T^w are uniform in [100, 500) ms; pages = ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest
 //!    nanosecond, so that the pages, which are whole, still make up U. No T may exceed 1000 s.
 //! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing here knows an analysis.
@@ -21,8 +21,10 @@ mod shares;
 #[cfg(test)]
 mod tests;
 mod utilization;
+mod writes;
 
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use options::{Generator, MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};
+pub use writes::{NotAShare, WriteShare, Writes};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::utilization::Utilization;
+use super::writes::{WriteShare, Writes};
 use crate::device::Device;
 use crate::time::Span;
 
@@ -89,9 +90,8 @@ pub struct SetSpec {
     pub generator: Generator,
     /// What a page costs.
     pub page_costs: PageCosts,
-    /// K: in the first K tasks writes take a part of the task's utilization that is uniform in [0.5, 1), in the others one uniform in
-    /// [0, 0.5). Without it, the [`Generator`] says how read and write share.
-    pub write_heavy: Option<u32>,
+    /// How each task's utilization is split between reading and writing.
+    pub writes: Writes,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -148,7 +148,7 @@ impl SetOptions {
         if tasks > MAX_TASKS {
             return Err(OptionsError::TooManyTasks(tasks));
         }
-        if let Some(write_heavy) = spec.write_heavy.filter(|&write_heavy| write_heavy > tasks) {
+        if let Some(write_heavy) = spec.writes.heavy().filter(|&write_heavy| write_heavy > tasks) {
             return Err(OptionsError::TooManyWriteHeavy { write_heavy, tasks });
         }
         if spec.page_costs.read == Span::ZERO || spec.page_costs.write == Span::ZERO {
@@ -165,7 +165,7 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian: seed, utilization in
     /// billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs and write-heavy tasks are left out on purpose: experiments that differ in these alone start from
+    /// Device, page costs and the split between reads and writes are left out on purpose: experiments that differ in these alone start from
     /// the same utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {
@@ -183,8 +183,9 @@ impl SetOptions {
 
     /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
-        let SetSpec { seed, generator, tasks, write_heavy, .. } = self.spec;
-        Meta { utilization, index, seed, generator, tasks, write_heavy, analysis }
+        let SetSpec { seed, generator, tasks, writes, .. } = self.spec;
+        let (write_heavy, write_share) = (writes.heavy(), writes.share());
+        Meta { utilization, index, seed, generator, tasks, write_heavy, write_share, analysis }
     }
 }
 
@@ -204,6 +205,9 @@ pub struct Meta<'a> {
     /// K: write-heavy tasks, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_heavy: Option<u32>,
+    /// The part of every task's utilization that its writes take, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_share: Option<WriteShare>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

@@ -2,7 +2,7 @@
 
 use super::sets::{draw, spec};
 use crate::TaskSet;
-use crate::generate::{Generator, SetSpec};
+use crate::generate::{Generator, SetSpec, Writes};
 
 /// `pages/ns` of read and write, task by task.
 fn written(set: &TaskSet) -> String {
@@ -18,68 +18,69 @@ fn written(set: &TaskSet) -> String {
 #[test]
 fn the_same_seed_gives_the_same_set_for_ever() {
     use Generator::{IntegerShares, UUniFast};
-    for (generator, write_heavy, utilization, index, expected) in [
+    use Writes::{Drawn, Heavy};
+    for (generator, writes, utilization, index, expected) in [
         (
             UUniFast,
-            None,
+            Drawn,
             "0.5",
             0,
             "t1 79/153727636 65/210362752, t2 617/330087856 120/362471835, t3 104/157543942 25/449423002",
         ),
         (
             UUniFast,
-            None,
+            Drawn,
             "0.5",
             u64::MAX,
             "t1 129/297511313 41/401604422, t2 232/258727663 18/254428898, t3 2122/319437396 14/469159179",
         ),
         (
             UUniFast,
-            None,
+            Drawn,
             "1.5",
             7,
             "t1 1275/136615665 103/460704250, t2 5123/395575844 149/304766063, t3 105/266366185 9/455440096",
         ),
         (
             UUniFast,
-            None,
+            Drawn,
             "2.9",
             1,
             "t1 3169/206645289 180/495007081, t2 2254/464298000 176/117592582, t3 4873/473470781 244/273708974",
         ),
         (
             UUniFast,
-            Some(1),
+            Heavy(1),
             "0.5",
             0,
             "t1 40/156062890 51/152352976, t2 1334/299388997 10/138110138, t3 315/363648597 7/199896487",
         ),
         (
             IntegerShares,
-            None,
+            Drawn,
             "0.5",
             0,
             "t1 1300/370500000 20/285000000, t2 169/200687500 25/197916667, t3 412/372761905 80/310204082",
         ),
         (
             IntegerShares,
-            None,
+            Drawn,
             "2.5",
             3,
             "t1 981/306072000 486/303264000, t2 5015/478096667 46/438533333, t3 1423/240487000 473/355275556",
         ),
         (
             IntegerShares,
-            Some(2),
+            Heavy(2),
             "1",
             0,
             "t1 823/181722210 91/135394314, t2 200/198254549 188/289623056, t3 427/497775473 11/280480929",
         ),
     ] {
-        let set = draw(spec(generator, write_heavy), utilization, index);
-        assert_eq!(written(&set), expected, "{generator} {write_heavy:?} {utilization} {index}");
+        let set = draw(spec(generator, writes), utilization, index);
+        assert_eq!(written(&set), expected, "{generator} {writes:?} {utilization} {index}");
     }
-    let tilted = draw(SetSpec { tasks: 32, ..spec(UUniFast, None) }, "10", 0);
+    let tilted = draw(SetSpec { tasks: 32, ..spec(UUniFast, Writes::Drawn) }, "10", 0);
     assert!(
         written(&tilted).starts_with(
             "t1 755/343245161 53/289224592, t2 816/467468728 83/411748276, t3 1689/385296154 45/244641834"

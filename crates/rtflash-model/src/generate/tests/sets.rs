@@ -4,13 +4,14 @@ use proptest::prelude::*;
 
 use crate::generate::{
     Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, Refusal, SetOptions, SetSpec, Utilization,
+    Writes,
 };
 use crate::{Device, Span, TaskSet};
 
-pub(super) fn spec(generator: Generator, write_heavy: Option<u32>) -> SetSpec {
+pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     let device = Device::profile("dgist-2021").unwrap();
     let page_costs = PageCosts { read: device.page_read(), write: device.page_program() };
-    SetSpec { device, tasks: 3, generator, page_costs, write_heavy, seed: 42 }
+    SetSpec { device, tasks: 3, generator, page_costs, writes, seed: 42 }
 }
 
 fn at(text: &str) -> Utilization {
@@ -24,15 +25,14 @@ pub(super) fn draw(spec: SetSpec, utilization: &str, index: u64) -> TaskSet {
 /// Utilization of each task in reads and writes, as the pages and periods have it.
 fn achieved(spec: &SetSpec, set: &TaskSet) -> Vec<(f64, f64)> {
     let of = |request: Option<crate::Request>, cost: Span| {
-        let request = request.unwrap();
-        (request.pages() * cost.as_ns()) as f64 / request.period().as_ns() as f64
+        request.map_or(0.0, |request| (request.pages() * cost.as_ns()) as f64 / request.period().as_ns() as f64)
     };
     set.tasks().iter().map(|t| (of(t.read, spec.page_costs.read), of(t.write, spec.page_costs.write))).collect()
 }
 
 #[test]
 fn a_set_depends_on_its_own_coordinates_alone() {
-    let options = SetOptions::new(SetSpec { tasks: 8, ..spec(Generator::UUniFast, None) }).unwrap();
+    let options = SetOptions::new(SetSpec { tasks: 8, ..spec(Generator::UUniFast, Writes::Drawn) }).unwrap();
     let coordinates = [("0.1", 0), ("0.1", 1), ("0.2", 0), ("4", 0), ("4", 99)];
     let one = |(utilization, index)| options.draw(at(utilization), index, |_, _| true).unwrap();
     let forward: Vec<TaskSet> = coordinates.into_iter().map(one).collect();
@@ -51,7 +51,7 @@ fn a_set_depends_on_its_own_coordinates_alone() {
 fn pages_and_periods_make_up_the_utilization() {
     for generator in Generator::ALL {
         for (tasks, utilization) in [(1, "0.3"), (8, "0.1"), (8, "2"), (8, "4"), (8, "6"), (32, "10"), (100, "50")] {
-            let spec = SetSpec { tasks, ..spec(generator, None) };
+            let spec = SetSpec { tasks, ..spec(generator, Writes::Drawn) };
             for index in 0..20 {
                 let set = draw(spec, utilization, index);
                 let total: f64 = achieved(&spec, &set).iter().map(|(read, write)| read + write).sum();
@@ -64,7 +64,7 @@ fn pages_and_periods_make_up_the_utilization() {
 
 #[test]
 fn periods_start_uniform_and_grow_only_where_a_page_is_missing() {
-    let spec = SetSpec { tasks: 8, ..spec(Generator::UUniFast, None) };
+    let spec = SetSpec { tasks: 8, ..spec(Generator::UUniFast, Writes::Drawn) };
     let mut periods: Vec<u64> =
         (0..500).flat_map(|i| draw(spec, "4", i).tasks().to_vec()).map(|t| t.read.unwrap().period().as_ns()).collect();
     periods.sort_unstable();
@@ -78,7 +78,7 @@ fn periods_start_uniform_and_grow_only_where_a_page_is_missing() {
 fn write_heavy_tasks_come_first() {
     for generator in Generator::ALL {
         for heavy in 0..=3 {
-            let spec = spec(generator, Some(heavy));
+            let spec = spec(generator, Writes::Heavy(heavy));
             for index in 0..300 {
                 for (position, (read, write)) in (0..).zip(achieved(&spec, &draw(spec, "2", index))) {
                     // Whole nanoseconds move a part by less than 1e-7.
@@ -92,8 +92,22 @@ fn write_heavy_tasks_come_first() {
 }
 
 #[test]
+fn a_fixed_share_is_written_by_every_task() {
+    for share in ["0", "0.25", "1"] {
+        let spec = spec(Generator::UUniFast, Writes::Share(share.parse().unwrap()));
+        for index in 0..100 {
+            let set = draw(spec, "2", index);
+            for (task, (read, write)) in set.tasks().iter().zip(achieved(&spec, &set)) {
+                assert_eq!((task.read.is_some(), task.write.is_some()), (share != "1", share != "0"));
+                assert!((write / (read + write) - share.parse::<f64>().unwrap()).abs() < 1e-7);
+            }
+        }
+    }
+}
+
+#[test]
 fn integer_shares_are_integer_ratios_below_one() {
-    let spec = SetSpec { tasks: 4, ..spec(Generator::IntegerShares, None) };
+    let spec = SetSpec { tasks: 4, ..spec(Generator::IntegerShares, Writes::Drawn) };
     for index in 0..100 {
         let set = draw(spec, "3", index);
         let shares: Vec<f64> = achieved(&spec, &set).iter().map(|(read, write)| read + write).collect();
@@ -108,7 +122,7 @@ fn integer_shares_are_integer_ratios_below_one() {
 
 #[test]
 fn what_cannot_be_drawn_is_said() {
-    let options = |tasks, generator| SetOptions::new(SetSpec { tasks, ..spec(generator, None) }).unwrap();
+    let options = |tasks, generator| SetOptions::new(SetSpec { tasks, ..spec(generator, Writes::Drawn) }).unwrap();
     let two = options(2, Generator::UUniFast);
     let error = two.draw(at("0.5"), 3, |_, _| false).unwrap_err();
     assert_eq!((error.draws, error.mostly, error.index), (MAX_DRAWS, Refusal::Alone, 3));
@@ -138,7 +152,7 @@ fn what_cannot_be_drawn_is_said() {
 #[test]
 fn a_refused_set_is_drawn_afresh() {
     let calls = std::cell::Cell::new(0);
-    let options = SetOptions::new(spec(Generator::UUniFast, None)).unwrap();
+    let options = SetOptions::new(spec(Generator::UUniFast, Writes::Drawn)).unwrap();
     let third = |_: &Device, _: &crate::Task| {
         calls.set(calls.get() + 1);
         calls.get() >= 3
@@ -150,12 +164,12 @@ fn a_refused_set_is_drawn_afresh() {
 
 #[test]
 fn bad_options_are_refused() {
-    let good = spec(Generator::UUniFast, None);
+    let good = spec(Generator::UUniFast, Writes::Drawn);
     let free = PageCosts { read: Span::ZERO, ..good.page_costs };
     for (spec, error) in [
         (SetSpec { tasks: 0, ..good }, OptionsError::NoTasks),
         (SetSpec { tasks: u32::MAX, ..good }, OptionsError::TooManyTasks(u32::MAX)),
-        (SetSpec { write_heavy: Some(4), ..good }, OptionsError::TooManyWriteHeavy { write_heavy: 4, tasks: 3 }),
+        (SetSpec { writes: Writes::Heavy(4), ..good }, OptionsError::TooManyWriteHeavy { write_heavy: 4, tasks: 3 }),
         (SetSpec { page_costs: free, ..good }, OptionsError::FreePages),
     ] {
         assert_eq!(SetOptions::new(spec), Err(error));
@@ -169,13 +183,13 @@ fn bad_options_are_refused() {
 
 #[test]
 fn meta_repeats_the_set() {
-    let options = SetOptions::new(spec(Generator::IntegerShares, None)).unwrap();
+    let options = SetOptions::new(spec(Generator::IntegerShares, Writes::Drawn)).unwrap();
     let json = serde_json::to_string(&options.meta(at("0.10"), 5, "thesis")).unwrap();
     assert_eq!(
         json,
         r#"{"utilization":0.1,"index":5,"seed":42,"generator":"integer-shares","tasks":3,"analysis":"thesis"}"#
     );
-    let options = SetOptions::new(spec(Generator::UUniFast, Some(2))).unwrap();
+    let options = SetOptions::new(spec(Generator::UUniFast, Writes::Heavy(2))).unwrap();
     let json = serde_json::to_string(&options.meta(at("4"), 0, "thesis")).unwrap();
     assert!(json.starts_with(r#"{"utilization":4,"#) && json.contains(r#""write_heavy":2,"#), "{json}");
 }
@@ -186,7 +200,7 @@ prop_compose! {
         integers in any::<bool>(),
         read in prop_oneof![0..1_000_000u64, 0..1u64 << 63],
         write in prop_oneof![0..1_000_000u64, 0..1u64 << 63],
-        write_heavy in prop_oneof![Just(None), (0..40u32).prop_map(Some), any::<Option<u32>>()],
+        writes in prop_oneof![Just(Writes::Drawn), (0..40u32).prop_map(Writes::Heavy), any::<u32>().prop_map(Writes::Heavy), (0..=4u32).prop_map(|quarters| Writes::Share((f64::from(quarters) / 4.0).to_string().parse().unwrap()))],
         page_read in 1..1u64 << 54,
         slow_device in any::<bool>(),
         seed in any::<u64>(),
@@ -197,7 +211,7 @@ prop_compose! {
         }
         let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
         let generator = Generator::ALL[usize::from(integers)];
-        SetSpec { device, tasks, generator, page_costs, write_heavy, seed }
+        SetSpec { device, tasks, generator, page_costs, writes, seed }
     }
 }
 
