@@ -9,9 +9,11 @@
 //! - [`check`]: the independent judge, and the plain forms of the algorithms.
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
+//! - [`experiment`]: sweeps over random task sets, their statistics and figures.
 
 pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;
 pub use rtflash_exec as exec;
+pub use rtflash_experiment as experiment;
 pub use rtflash_model as model;
 pub use rtflash_run as run;

@@ -9,7 +9,8 @@ use common::{file, root, rtflash, rtflash_with_input};
 
 const SETS: [&str; 4] =
     ["tasksets/case-study.json", "tasksets/motivation.json", "tasksets/drone.json", "tasksets/overload.json"];
-const ALGORITHMS: [&str; 6] = ["clustering-bfd", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
+const ALGORITHMS: [&str; 7] =
+    ["clustering-bfd", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
 const ANALYSES: [&str; 2] = ["thesis", "thesis-evaluated"];
 
 #[test]
@@ -179,7 +180,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn every_command_has_help_a_manual_and_completions() {
-    for command in ["alloc", "check", "explain", "exec", "soak", "gen", "schema", "completions", "man"] {
+    for command in ["alloc", "check", "explain", "exec", "soak", "gen", "experiment", "merge", "schema", "completions", "man"] {
         let run = rtflash(&[command, "--help"]);
         assert!(run.status == 0 && run.stdout.contains("Usage: rtflash"), "{command}");
         assert!(rtflash(&["man"]).stdout.contains(&format!("RTFLASH {}", command.to_uppercase())), "{command}");
@@ -219,6 +220,18 @@ fn schemas_are_committed_and_hold() {
                 assert!(check.is_valid(&rtflash(&["check", set, "--allocation", &path, "--format", "json"]).json()));
             }
         }
+    }
+    let [soak, experiment, manifest] = ["soak", "experiment", "manifest"].map(schema);
+    assert!(soak.is_valid(&rtflash(&["soak", "--runs", "30", "--format", "json"]).json()));
+    let out = file("schema-experiment", "");
+    std::fs::remove_file(&out).expect("a file");
+    for kind in ["schedulability", "bandwidth"] {
+        let place = out.join(kind).display().to_string();
+        let few = ["--sets", "2", "--duration", "1ms", "--sweep", "tasks=2,3", "--util", "0.5..1", "--format", "json"];
+        let run = rtflash(&[&["experiment", kind, "--out", &place], &few[..]].concat());
+        assert!(experiment.is_valid(&run.json()), "{run:?}");
+        let written = std::fs::read_to_string(out.join(kind).join("manifest.json")).expect("a manifest");
+        assert!(manifest.is_valid(&serde_json::from_str(&written).expect("JSON")), "{written}");
     }
     for generated in rtflash(&["gen", "--util", "0.5..2.0", "--step", "0.5", "--sets", "3"]).json_lines() {
         assert!(task_set.is_valid(&generated));

@@ -35,6 +35,8 @@ pub fn main() -> ExitCode {
         Command::Soak(args) => commands::soak::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Gen(args) => commands::generate::run(&args),
+        Command::Experiment(args) => commands::experiment::run(&args),
+        Command::Merge(args) => commands::experiment::merge(&args),
         Command::Schema { name } => commands::schema::run(&name),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man => commands::shell::man(),

@@ -68,30 +68,15 @@ pub fn duration(text: &str) -> Result<Instant, Failure> {
 }
 
 fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
-    use rtflash_exec::{Aging, Dispatch, Pattern, Service, Victims};
-    let (dispatch, dispatch_name) = match args.dispatch {
-        args::Dispatch::Serial => (Dispatch::Serial, "serial"),
-        args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
-    };
+    use rtflash_exec::Service;
     let (service, server) = match args.server {
         args::Server::Tbs => (Service::Tbs, "tbs"),
         args::Server::Background => (Service::Background, "background"),
     };
-    let (victims, victims_name) = match args.victims {
-        args::Victims::Actual => (Victims::Actual, "actual"),
-        args::Victims::Worst => (Victims::Worst, "worst"),
-    };
-    let (aging, aging_name) = match args.aging {
-        args::Aging::Worst => (Aging::Worst, "worst"),
-        args::Aging::Random => (Aging::Random, "random"),
-        args::Aging::Fresh => (Aging::Fresh, "fresh"),
-    };
-    let (pattern, pattern_name) = match args.pattern {
-        args::Pattern::Uniform => (Pattern::Uniform, "uniform"),
-        args::Pattern::Sequential => (Pattern::Sequential, "sequential"),
-        args::Pattern::HotCold => (Pattern::HotCold, "hot-cold"),
-        args::Pattern::OneChip => (Pattern::OneChip, "one-chip"),
-    };
+    let (dispatch, dispatch_name) = dispatch(args.dispatch);
+    let (victims, victims_name) = victims(args.victims);
+    let (aging, aging_name) = aging(args.aging);
+    let (pattern, pattern_name) = pattern(args.pattern);
     let duration = duration(&args.duration)?;
     let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed };
     let settings = Settings {
@@ -104,6 +89,41 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
         seed: Some(args.seed),
     };
     Ok((options, settings))
+}
+
+/// The executor's word for an option, and the user's.
+pub fn dispatch(dispatch: args::Dispatch) -> (rtflash_exec::Dispatch, &'static str) {
+    match dispatch {
+        args::Dispatch::Serial => (rtflash_exec::Dispatch::Serial, "serial"),
+        args::Dispatch::Parallel => (rtflash_exec::Dispatch::Parallel, "parallel"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
+pub fn victims(victims: args::Victims) -> (rtflash_exec::Victims, &'static str) {
+    match victims {
+        args::Victims::Actual => (rtflash_exec::Victims::Actual, "actual"),
+        args::Victims::Worst => (rtflash_exec::Victims::Worst, "worst"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
+pub fn aging(aging: args::Aging) -> (rtflash_exec::Aging, &'static str) {
+    match aging {
+        args::Aging::Worst => (rtflash_exec::Aging::Worst, "worst"),
+        args::Aging::Random => (rtflash_exec::Aging::Random, "random"),
+        args::Aging::Fresh => (rtflash_exec::Aging::Fresh, "fresh"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
+pub fn pattern(pattern: args::Pattern) -> (rtflash_exec::Pattern, &'static str) {
+    match pattern {
+        args::Pattern::Uniform => (rtflash_exec::Pattern::Uniform, "uniform"),
+        args::Pattern::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
+        args::Pattern::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
+        args::Pattern::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
+    }
 }
 
 /// An allocation to be run, or why there is none.

@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
-use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
 use rtflash_model::{read_device, write_task_set};
 use serde_json::value::to_raw_value;
 
@@ -40,7 +40,7 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
         tasks: args.tasks,
         generator: args.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
         page_costs: analysis.page_costs(&device),
-        write_heavy: args.write_heavy,
+        writes: writes(args.write_heavy, args.write_share.as_deref())?,
         seed: args.seed,
     };
     let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.tasks)))?;
@@ -59,6 +59,17 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
             plan.write_in(&pool, &mut output)
         }
     }
+}
+
+/// How reads and writes share, from the two options of which at most one is given.
+pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Failure> {
+    Ok(match (heavy, share) {
+        (None, None) => Writes::Drawn,
+        (Some(tasks), _) => Writes::Heavy(tasks),
+        (None, Some(share)) => Writes::Share(
+            share.parse().map_err(|error| Failure(format!("--write-share {share}: {error} was expected")))?,
+        ),
+    })
 }
 
 /// The device of a profile's name, a file, or JSON; `None` once its faults have been told.

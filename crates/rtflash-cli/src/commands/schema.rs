@@ -1,8 +1,11 @@
 //! `rtflash schema`: JSON Schemas of what is read and written.
 
+use rtflash_experiment::output::Summary;
 use rtflash_model::{allocation_schema, task_set_schema};
 use schemars::{Schema, schema_for};
 
+use super::experiment::Manifest;
+use super::soak::SoakAnswer;
 use crate::Failure;
 use crate::output::Output;
 use crate::render::exec_wire::ExecAnswer;
@@ -19,13 +22,16 @@ pub struct NamedSchema {
 }
 
 /// Every schema.
-pub const SCHEMAS: [NamedSchema; 6] = [
+pub const SCHEMAS: [NamedSchema; 9] = [
     NamedSchema { name: "task-set", make: task_set_schema },
     NamedSchema { name: "allocation", make: allocation_schema },
     NamedSchema { name: "alloc", make: || schema_for!(AllocAnswer<'static>) },
     NamedSchema { name: "check", make: || schema_for!(CheckAnswer<'static>) },
     NamedSchema { name: "exec", make: || schema_for!(ExecAnswer<'static>) },
     NamedSchema { name: "explain", make: || schema_for!(Explanation<'static>) },
+    NamedSchema { name: "soak", make: || schema_for!(SoakAnswer) },
+    NamedSchema { name: "experiment", make: || schema_for!(Summary) },
+    NamedSchema { name: "manifest", make: || schema_for!(Manifest) },
 ];
 
 /// Prints a schema.

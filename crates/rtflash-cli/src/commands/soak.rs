@@ -18,7 +18,7 @@ use crate::status::Status;
 
 /// What `rtflash soak --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-struct SoakAnswer {
+pub struct SoakAnswer {
     /// The seed that repeats the search.
     seed: u64,
     /// Cases drawn.
@@ -31,7 +31,7 @@ struct SoakAnswer {
 
 /// An assumption that broke.
 #[derive(Debug, Serialize, JsonSchema)]
-struct BrokenLine {
+pub struct BrokenLine {
     name: &'static str,
     runs: u64,
     first_run: u64,

@@ -4,6 +4,7 @@ pub mod alloc_text;
 pub mod check_text;
 pub mod exec_text;
 pub mod exec_wire;
+pub mod experiment_text;
 pub mod explain_text;
 pub mod explain_wire;
 pub mod numbers;

@@ -197,6 +197,14 @@ pub fn line(answer: &impl Serialize) -> String {
     text
 }
 
+/// JSON on several lines, for a file that a person may read.
+pub fn pretty(answer: &impl Serialize) -> String {
+    // As above.
+    let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckAnswer<'a> {

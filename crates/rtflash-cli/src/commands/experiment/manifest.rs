@@ -1,0 +1,210 @@
+//! What repeats an experiment.
+
+use rtflash_experiment::Shard;
+use rtflash_experiment::plan::{Measure, Plan};
+use rtflash_model::{format_ns, write_device};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::options::name;
+use crate::Failure;
+use crate::args::ExperimentArgs;
+use crate::commands::exec;
+
+/// `manifest.json`: all that the results depend on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Manifest {
+    /// The version of rtflash.
+    rtflash: &'static str,
+    /// The command that repeats the results, byte by byte: add `--out DIR`.
+    command: Vec<String>,
+    /// `schedulability`, `write-heavy` or `bandwidth`.
+    experiment: &'static str,
+    /// The device, as in a task-set file.
+    #[schemars(with = "serde_json::Value")]
+    device: Box<RawValue>,
+    /// Total utilizations.
+    utilizations: Vec<f64>,
+    /// The axis besides, with its values.
+    sweep: Option<String>,
+    /// Sets at each point.
+    sets: u64,
+    /// Tasks in a set.
+    tasks: u32,
+    /// How utilization is divided among the tasks.
+    generator: &'static str,
+    /// The analysis that gives the page costs of the sets.
+    analysis: &'static str,
+    /// K, if write-heavy tasks were asked for.
+    write_heavy: Option<u32>,
+    /// The part of every task's utilization that is writing, if it was asked for.
+    write_share: Option<f64>,
+    /// Where the randomness starts.
+    seed: u64,
+    /// Who is compared.
+    contenders: Vec<ManifestContender>,
+    /// How bandwidth is measured.
+    bandwidth: Option<ManifestBandwidth>,
+    /// Which part of the experiment this is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
+}
+
+/// An algorithm under an analysis.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ManifestContender {
+    algorithm: &'static str,
+    analysis: &'static str,
+    /// How jobs are served, where they are run.
+    server: Option<&'static str>,
+}
+
+/// How bandwidth is measured.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ManifestBandwidth {
+    duration_ns: u64,
+    read_pages: u64,
+    write_pages: u64,
+    /// The shortest and the longest gap between two jobs.
+    gap_ns: [u64; 2],
+    dispatch: &'static str,
+    victims: &'static str,
+    aging: &'static str,
+    pattern: &'static str,
+}
+
+impl Manifest {
+    /// Of a plan that was made from these arguments.
+    pub fn new(args: &ExperimentArgs, plan: &Plan) -> Manifest {
+        let spec = plan.spec();
+        let sets = &spec.sets;
+        let measure = match &spec.measure {
+            Measure::Schedulability => None,
+            Measure::Bandwidth(options) => Some(options),
+        };
+        Manifest {
+            rtflash: env!("CARGO_PKG_VERSION"),
+            command: command(args, plan),
+            experiment: name(args.kind),
+            device: RawValue::from_string(write_device(&sets.device)).unwrap_or_default(),
+            utilizations: spec.utilizations.iter().map(|utilization| utilization.to_f64()).collect(),
+            sweep: spec.sweep.as_ref().map(ToString::to_string),
+            sets: spec.sets_per_point,
+            tasks: sets.tasks,
+            generator: sets.generator.name(),
+            analysis: spec.analysis.name(),
+            write_heavy: sets.writes.heavy(),
+            write_share: sets.writes.share().map(|share| share.to_f64()),
+            seed: sets.seed,
+            contenders: plan
+                .contenders()
+                .iter()
+                .map(|contender| ManifestContender {
+                    algorithm: contender.allocator.name(),
+                    analysis: contender.analysis.name(),
+                    server: measure.map(|_| contender.server()),
+                })
+                .collect(),
+            bandwidth: measure.map(|options| ManifestBandwidth {
+                duration_ns: options.duration.as_ns(),
+                read_pages: options.read_pages,
+                write_pages: options.write_pages,
+                gap_ns: [options.gap.0.as_ns(), options.gap.1.as_ns()],
+                dispatch: exec::dispatch(args.dispatch).1,
+                victims: exec::victims(args.victims).1,
+                aging: exec::aging(args.aging).1,
+                pattern: exec::pattern(args.pattern).1,
+            }),
+            shard: None,
+        }
+    }
+
+    /// The version of rtflash.
+    pub fn version(&self) -> &'static str {
+        self.rtflash
+    }
+
+    /// The manifest as a value, to compare: two experiments with the same are the same.
+    pub fn identity(&self) -> Result<Value, Failure> {
+        serde_json::to_value(self).map_err(|error| Failure(error.to_string()))
+    }
+
+    /// The text of `manifest.json`, of the whole or of a part.
+    pub fn text(&self, shard: Option<Shard>) -> Result<String, Failure> {
+        let mut value = self.identity()?;
+        if let (Some(shard), Value::Object(fields)) = (shard, &mut value) {
+            fields.insert("shard".into(), shard.to_string().into());
+        }
+        Ok(crate::render::wire::pretty(&value))
+    }
+
+    /// The arguments in a manifest, for the command line's parser.
+    pub fn command_of(manifest: &Value) -> Option<Vec<String>> {
+        let command = manifest.get("command")?.as_array()?;
+        let mut words: Vec<String> =
+            command.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+        // The parser wants a directory; nothing is done in it.
+        words.extend(["--out".into(), ".".into()]);
+        Some(words)
+    }
+}
+
+/// The command that repeats a plan, with every option said.
+fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
+    let spec = plan.spec();
+    let sets = &spec.sets;
+    let mut words: Vec<String> = ["rtflash", "experiment", name(args.kind)].map(String::from).to_vec();
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    let (first, last) = (spec.utilizations.first(), spec.utilizations.last());
+    if let (Some(first), Some(last)) = (first, last) {
+        add("--util", if first == last { first.to_string() } else { format!("{first}..{last}") });
+    }
+    add("--step", args.step.trim().to_owned());
+    add("--sets", spec.sets_per_point.to_string());
+    add("--tasks", sets.tasks.to_string());
+    add("--generator", sets.generator.name().to_owned());
+    let device = write_device(&sets.device);
+    // A profile's name, without the quotes of JSON.
+    add("--device", serde_json::from_str::<String>(&device).unwrap_or(device));
+    add("--analysis", spec.analysis.name().to_owned());
+    if let Some(tasks) = sets.writes.heavy() {
+        add("--write-heavy", tasks.to_string());
+    }
+    if let Some(share) = sets.writes.share() {
+        add("--write-share", share.to_string());
+    }
+    add("--seed", sets.seed.to_string());
+    let mut algorithms: Vec<String> = Vec::new();
+    let mut analyses: Vec<String> = Vec::new();
+    for contender in plan.contenders() {
+        let server = match &spec.measure {
+            Measure::Schedulability => String::new(),
+            Measure::Bandwidth(_) => format!("+{}", contender.server()),
+        };
+        let algorithm = format!("{}{server}", contender.allocator.name());
+        for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+    }
+    add("--algorithms", algorithms.join(","));
+    add("--analyses", analyses.join(","));
+    if let Some(sweep) = &spec.sweep {
+        add("--sweep", sweep.to_string());
+    }
+    if let Measure::Bandwidth(options) = &spec.measure {
+        add("--duration", format_ns(options.duration.as_ns()));
+        add("--read-pages", options.read_pages.to_string());
+        add("--write-pages", options.write_pages.to_string());
+        let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
+        add("--gap", format!("{shortest}..{longest}"));
+        add("--dispatch", exec::dispatch(args.dispatch).1.to_owned());
+        add("--victims", exec::victims(args.victims).1.to_owned());
+        add("--aging", exec::aging(args.aging).1.to_owned());
+        add("--pattern", exec::pattern(args.pattern).1.to_owned());
+    }
+    words
+}

@@ -1,0 +1,176 @@
+//! `rtflash experiment` and `rtflash merge`.
+
+mod directory;
+mod manifest;
+mod options;
+mod shard;
+mod watcher;
+
+use clap::Parser;
+use rtflash_experiment::output::{Summary, figures, summary, tables};
+use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
+use serde_json::Value;
+
+use crate::Failure;
+use crate::args::{Cli, Command, ExperimentArgs, ExperimentKind, Format, MergeArgs};
+use crate::output::{self, Output};
+use crate::render::{experiment_text, wire};
+use crate::status::Status;
+
+use directory::Directory;
+pub use manifest::Manifest;
+use watcher::Bar;
+
+/// Carries `experiment` out.
+pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
+    let Some((plan, manifest)) = options::plan(args)? else { return Ok(Status::Wrong) };
+    let shard = match &args.shard {
+        None => Shard::WHOLE,
+        Some(text) => shard::shard(text, |name| std::env::var(name).ok())?,
+    };
+    let directory = Directory::create(&args.out)?;
+    let identity = manifest.identity()?;
+    let progress = match directory.progress()? {
+        None => Progress::new(&plan, identity, shard),
+        Some(found) => resumable(&directory, found, &plan, &identity, shard)?,
+    };
+    // Said at once: an experiment that is killed leaves word of what it was.
+    directory.write("manifest.json", manifest.text(args.shard.is_some().then_some(shard))?.as_bytes())?;
+    let mut watcher = Bar::new(&directory, progress.done(), shard.sets(plan.sets()));
+    let progress = match args.jobs {
+        None => work(&plan, progress, &mut watcher),
+        Some(jobs) => super::exec::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
+    };
+    watcher.finish();
+    let progress = progress.map_err(|error| directory.failure("tallies.json", &error))?;
+    let figures = !args.no_figure && args.shard.is_none();
+    finish(&plan, &progress, args.kind, &directory, figures, args.format.format)
+}
+
+/// What was found in the directory, if it is an earlier stage of the same.
+fn resumable(
+    directory: &Directory,
+    found: Progress,
+    plan: &Plan,
+    identity: &Value,
+    shard: Shard,
+) -> Result<Progress, Failure> {
+    let there = if found.manifest() != identity {
+        "another experiment"
+    } else if found.shard() != shard {
+        "another part of this experiment"
+    } else if !found.suits(plan) {
+        "counts that fit no experiment"
+    } else {
+        return Ok(found);
+    };
+    Err(Failure(format!(
+        "{} holds {there}: choose another --out, or remove that directory to begin anew",
+        directory.path().display()
+    )))
+}
+
+/// Carries `merge` out.
+pub fn merge(args: &MergeArgs) -> Result<Status, Failure> {
+    let mut parts = Vec::with_capacity(args.parts.len());
+    for path in &args.parts {
+        let found = Directory::existing(path).progress()?;
+        let part = found.ok_or_else(|| {
+            Failure(format!("{} holds no part of an experiment: there is no tallies.json in it", path.display()))
+        })?;
+        parts.push(part);
+    }
+    let blame = |position: usize, problem: &str| {
+        Failure(format!("{}: {problem}", args.parts.get(position).map_or("".into(), |path| path.display().to_string())))
+    };
+    let Some(first) = parts.first() else { return Err(Failure("no parts to merge".into())) };
+    let command = Manifest::command_of(first.manifest()).and_then(|command| Cli::try_parse_from(command).ok());
+    let Some(Cli { command: Command::Experiment(experiment) }) = command else {
+        return Err(blame(0, "tallies.json does not say which experiment it belongs to"));
+    };
+    let Some((plan, manifest)) = options::plan(&experiment)? else { return Ok(Status::Wrong) };
+    if manifest.identity()? != *first.manifest() {
+        return Err(blame(0, &format!("made by another version of rtflash than {}, or changed", manifest.version())));
+    }
+    let whole = joined(&plan, &parts).map_err(|error| {
+        use rtflash_experiment::MergeError::{Missing, Mixed, Nothing, Twice, Unfinished};
+        match error {
+            Mixed(part) | Unfinished { part, .. } | Twice(_, part) => blame(part, &error.to_string()),
+            Missing(_) | Nothing => Failure(error.to_string()),
+        }
+    })?;
+    let directory = Directory::create(&args.out)?;
+    if let Some(found) = directory.progress()? {
+        resumable(&directory, found, &plan, first.manifest(), Shard::WHOLE)?;
+    }
+    directory.write("manifest.json", manifest.text(None)?.as_bytes())?;
+    directory.keep(&whole).map_err(|error| directory.failure("tallies.json", &error))?;
+    finish(&plan, &whole, experiment.kind, &directory, !args.no_figure, args.format.format)
+}
+
+/// Writes the results, and says what they come to.
+fn finish(
+    plan: &Plan,
+    progress: &Progress,
+    kind: ExperimentKind,
+    directory: &Directory,
+    with_figures: bool,
+    format: Format,
+) -> Result<Status, Failure> {
+    let tallies = progress.tallies();
+    let summary = summary(plan, options::name(kind), tallies);
+    let mut written = vec!["manifest.json".to_owned()];
+    let mut write = |name: &str, content: &[u8]| {
+        written.push(name.to_owned());
+        directory.write(name, content)
+    };
+    for table in tables(plan, tallies) {
+        write(table.name, table.text.as_bytes())?;
+    }
+    write("summary.json", wire::pretty(&summary).as_bytes())?;
+    if with_figures {
+        for figure in figures(plan, tallies) {
+            for (name, content) in figure.files().map_err(|error| Failure(format!("no figure: {error}")))? {
+                write(&name, &content)?;
+            }
+        }
+    }
+    let status = warn(&summary);
+    let text = match format {
+        Format::Json => wire::line(&summary),
+        Format::Text => experiment_text::answer(&summary, &directory.path().display().to_string(), &written),
+    };
+    let mut output = Output::stdout();
+    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    Ok(status)
+}
+
+/// Says what is missing from the results. Returns the status that this makes.
+fn warn(summary: &Summary) -> Status {
+    let mut warnings = Vec::new();
+    if summary.exhausted > 0 {
+        warnings.push(format!(
+            "{} sets could not be drawn: the points where they are missing have fewer sets, or none",
+            summary.exhausted
+        ));
+    }
+    if summary.not_run > 0 {
+        warnings.push(format!(
+            "{} sets could not be run on the simulated device, and are left out (`rtflash exec` says why)",
+            summary.not_run
+        ));
+    }
+    for contender in summary.contenders.iter().filter(|contender| contender.at.is_none()) {
+        let untold = summary.sets.saturating_sub(contender.sets);
+        if untold > 0 {
+            warnings.push(format!(
+                "{} cannot tell for {untold} of {} sets: its ratios are those of the others",
+                contender.algorithm, summary.sets
+            ));
+        }
+    }
+    for warning in &warnings {
+        output::complain(&output::warning(warning));
+    }
+    if warnings.is_empty() { Status::Yes } else { Status::CannotTell }
+}

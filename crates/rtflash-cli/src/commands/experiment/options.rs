@@ -1,0 +1,165 @@
+//! What the user typed as a plan.
+
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_exec::Service;
+use rtflash_experiment::Plan;
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
+use rtflash_model::generate::{SetSpec, Utilization, UtilizationRange};
+use rtflash_model::{Span, parse_ns};
+
+use super::manifest::Manifest;
+use crate::Failure;
+use crate::args::{ExperimentArgs, ExperimentKind};
+use crate::commands::{allocator, analysis, exec, generate};
+
+/// What the user calls an experiment.
+pub fn name(kind: ExperimentKind) -> &'static str {
+    match kind {
+        ExperimentKind::Schedulability => "schedulability",
+        ExperimentKind::WriteHeavy => "write-heavy",
+        ExperimentKind::Bandwidth => "bandwidth",
+    }
+}
+
+/// The plan, and what repeats it; `None` once the faults of the device have been told.
+pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> {
+    let Some(device) = generate::device(&args.device)? else { return Ok(None) };
+    let analyses = analyses(args)?;
+    let sets_analysis = match &args.analysis {
+        Some(name) => analysis(name)?,
+        None => analyses[0],
+    };
+    let utilizations = utilizations(args)?;
+    let sets = SetSpec {
+        device,
+        tasks: args.tasks,
+        generator: args.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        page_costs: sets_analysis.page_costs(&device),
+        writes: generate::writes(args.write_heavy, args.write_share.as_deref())?,
+        seed: args.seed,
+    };
+    let spec = Spec {
+        measure: measure(args)?,
+        sets,
+        sets_per_point: args.sets,
+        analysis: sets_analysis,
+        utilizations,
+        sweep: sweep(args)?,
+        contenders: contenders(args, &analyses)?,
+    };
+    let plan = Plan::new(spec).map_err(|error| Failure(error.to_string()))?;
+    let manifest = Manifest::new(args, &plan);
+    Ok(Some((plan, manifest)))
+}
+
+fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, Failure> {
+    let text = args.util.as_deref().unwrap_or(match args.kind {
+        ExperimentKind::Schedulability => "0.1..4.0",
+        ExperimentKind::WriteHeavy => "2.0",
+        ExperimentKind::Bandwidth => "0.1..3.1",
+    });
+    let range: UtilizationRange = text.parse().map_err(|error| Failure(format!("--util {text}: {error}")))?;
+    let step: Utilization = args.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.step)))?;
+    range.points(step).map_err(|error| Failure(format!("--util {text} --step {}: {error}", args.step)))
+}
+
+fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, Failure> {
+    if args.analyses.is_empty() {
+        return Ok(vec![analysis(args.analysis.as_deref().unwrap_or("thesis"))?]);
+    }
+    args.analyses.iter().map(|name| analysis(name)).collect()
+}
+
+fn measure(args: &ExperimentArgs) -> Result<Measure, Failure> {
+    if args.kind != ExperimentKind::Bandwidth {
+        return Ok(Measure::Schedulability);
+    }
+    Ok(Measure::Bandwidth(Bandwidth {
+        duration: exec::duration(&args.duration)?,
+        read_pages: args.read_pages,
+        write_pages: args.write_pages,
+        gap: gap(&args.gap)?,
+        dispatch: exec::dispatch(args.dispatch).0,
+        victims: exec::victims(args.victims).0,
+        aging: exec::aging(args.aging).0,
+        pattern: exec::pattern(args.pattern).0,
+    }))
+}
+
+/// Two times above zero, the shorter first.
+fn gap(text: &str) -> Result<(Span, Span), Failure> {
+    let time = |text: &str| parse_ns(text.trim()).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
+    let times = text.split_once("..").and_then(|(shortest, longest)| Some((time(shortest)?, time(longest)?)));
+    times
+        .filter(|(shortest, longest)| shortest <= longest)
+        .ok_or_else(|| Failure(format!("--gap {text}: expected two times, the shorter first, such as 100us..1ms")))
+}
+
+fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
+    let wrong = |error: rtflash_experiment::plan::SweepError| {
+        Failure(format!("--sweep {}: {error}", args.sweep.as_deref().unwrap_or("write_heavy")))
+    };
+    match (&args.sweep, args.kind) {
+        (None, ExperimentKind::WriteHeavy) => {
+            if args.write_heavy.is_some() || args.write_share.is_some() {
+                return Err(Failure(
+                    "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share out".into(),
+                ));
+            }
+            Sweep::new(Axis::WriteHeavy, (0..=args.tasks).map(Value::Count).collect()).map(Some).map_err(wrong)
+        }
+        (None, _) => Ok(None),
+        (Some(text), _) => {
+            let sweep: Sweep = text.parse().map_err(wrong)?;
+            if args.kind == ExperimentKind::WriteHeavy && sweep.axis() != Axis::WriteHeavy {
+                return Err(Failure(format!(
+                    "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K --sweep {text}` sweeps this"
+                )));
+            }
+            Ok(Some(sweep))
+        }
+    }
+}
+
+fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, Failure> {
+    let bandwidth = args.kind == ExperimentKind::Bandwidth;
+    let usual: &[&str] = if bandwidth {
+        &["clustering-bfd+tbs", "equal-split+background"]
+    } else {
+        &["clustering-bfd", "equal-split", "part-ftl", "global"]
+    };
+    let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
+    let mut contenders = Vec::new();
+    for name in if given.is_empty() { usual } else { &given } {
+        let (allocator, service) = contender(name.trim(), bandwidth)?;
+        contenders.extend(analyses.iter().map(|&analysis| Contender { allocator, analysis, service }));
+    }
+    Ok(contenders)
+}
+
+/// An algorithm, with its service behind a `+` where jobs are run.
+fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Service), Failure> {
+    let wrong = |problem: String| Failure(format!("--algorithms {text}: {problem}"));
+    let (name, server) = text.split_once('+').map_or((text, None), |(name, server)| (name, Some(server)));
+    let allocator = allocator(name).map_err(|failure| wrong(failure.0))?;
+    if !bandwidth {
+        return match server {
+            Some(_) => Err(wrong("a server belongs to `experiment bandwidth` alone: no job is run here".into())),
+            None => Ok((allocator, Service::Tbs)),
+        };
+    }
+    if name == "part-ftl" {
+        return Err(wrong("it makes no clusters: there is nothing to run".into()));
+    }
+    // As the thesis compares them: its own algorithm (and its betters) with servers, the baselines with background execution.
+    let baseline = ["global", "full-isolation", "equal-split"].contains(&name);
+    let service = match server {
+        Some("tbs") => Service::Tbs,
+        Some("background") => Service::Background,
+        Some(other) => return Err(wrong(format!("there is no server `{other}`: write +tbs or +background"))),
+        None if baseline => Service::Background,
+        None => Service::Tbs,
+    };
+    Ok((allocator, service))
+}

@@ -1,0 +1,174 @@
+//! Scales: where a value is, and ticks at round numbers.
+
+use super::YAxis;
+use super::grid::{Grid, present};
+use super::text::{self, TICK};
+
+/// Room beyond the outermost values, as a share of the axis, so that no marker lies on the frame.
+const BEYOND: f64 = 0.035;
+/// Room between the labels of two ticks, in points.
+const GAP: f64 = 6.0;
+
+/// A labelled position.
+#[derive(Debug, PartialEq)]
+pub(super) struct Tick {
+    pub at: f64,
+    pub label: String,
+}
+
+/// One axis of the plot.
+#[derive(Debug, PartialEq)]
+pub(super) struct Axis {
+    pub from: f64,
+    pub to: f64,
+    pub logarithmic: bool,
+    pub ticks: Vec<Tick>,
+    /// Labels count powers of ten, 10 to this power.
+    pub exponent: i32,
+}
+
+impl Axis {
+    /// The x axis on `width` points of paper.
+    pub fn x(grid: &Grid, ticks: Option<&[f64]>, width: f64) -> Axis {
+        let mut exact: Vec<f64> = ticks.unwrap_or_default().iter().filter_map(|&tick| present(tick)).collect();
+        exact.sort_by(f64::total_cmp);
+        exact.dedup();
+        let all = || grid.xs.iter().chain(&exact).copied();
+        let (from, to) = range(all());
+        if exact.is_empty() {
+            let (from, to) = widened(from, to);
+            let mut most = 9;
+            let mut axis = Axis::round(from, to, most);
+            while most > 2 && !axis.has_room(width) {
+                most -= 1;
+                axis = Axis::round(from, to, most);
+            }
+            axis.drop_crowded(width);
+            return axis;
+        }
+        // So that quotients do not overflow.
+        let logarithmic = geometric(&exact) && from > 1e-100 && to < 1e100;
+        let (from, to) = if logarithmic {
+            let ratio = libm::exp(libm::log(to / from) * BEYOND);
+            (from / ratio, to * ratio)
+        } else {
+            widened(from, to)
+        };
+        let ticks = exact.into_iter().map(|at| Tick { at, label: text::rounded(at) }).collect();
+        let mut axis = Axis { from, to, logarithmic, ticks, exponent: 0 };
+        axis.drop_crowded(width);
+        axis
+    }
+
+    /// The y axis.
+    pub fn y(grid: &Grid, kind: YAxis) -> Axis {
+        let largest = match kind {
+            YAxis::Ratio => 1.0,
+            YAxis::FromZero => {
+                let points = grid.curves.iter().flatten().flatten();
+                // The larger one; `max` ignores an end that is absent.
+                points.map(|point| point.y.max(point.high)).fold(0.0, f64::max)
+            }
+        };
+        let largest = if largest < 1e-290 { 1.0 } else { largest };
+        let mut axis = Axis::round(0.0, largest, 6);
+        (axis.from, axis.to) = (-BEYOND * largest, largest + BEYOND * largest);
+        axis
+    }
+
+    /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its ends.
+    pub fn place(&self, value: f64) -> f64 {
+        let share = if self.logarithmic {
+            let value = value.max(self.from);
+            libm::log(value / self.from) / libm::log(self.to / self.from)
+        } else {
+            (value - self.from) / (self.to - self.from)
+        };
+        share.clamp(0.0, 1.0)
+    }
+
+    /// Width of the widest label, in points.
+    pub fn label_width(&self) -> f64 {
+        self.ticks.iter().map(|tick| text::width(&tick.label, TICK)).fold(0.0, f64::max)
+    }
+
+    /// At most so many ticks at multiples of 1, 2, 2.5 or 5 times a power of ten.
+    fn round(from: f64, to: f64, most: u32) -> Axis {
+        let finest = exponent_of((to - from) / f64::from(most));
+        let exponent = match exponent_of(from.abs().max(to.abs())) {
+            small @ ..-2 | small @ 5.. => small.div_euclid(3) * 3,
+            _ => 0,
+        };
+        let steps = (finest..finest + 3).flat_map(|power| [1.0, 2.0, 2.5, 5.0].map(|digits| (digits, power)));
+        let mut ticks = Vec::new();
+        for (digits, power) in steps {
+            let step = digits * ten_to(power);
+            let (first, last) = ((from / step - 1e-9).ceil(), (to / step + 1e-9).floor());
+            if last - first >= f64::from(most) {
+                continue;
+            }
+            let counted = (0..most).map(|count| first + f64::from(count)).take_while(|&count| count <= last);
+            let decimals = usize::try_from(exponent - power).unwrap_or(0) + usize::from(digits.fract() > 0.0);
+            let unit = digits * ten_to(power - exponent);
+            let label = |count: f64| format!("{:.*}", decimals, count * unit + 0.0).replace('-', "\u{2212}");
+            ticks.extend(counted.map(|count| Tick { at: count * step, label: label(count) }));
+            break;
+        }
+        Axis { from, to, logarithmic: false, ticks, exponent }
+    }
+
+    /// Whether all labels stand apart on so many points of paper.
+    fn has_room(&self, width: f64) -> bool {
+        self.ticks.windows(2).all(|pair| self.apart(&pair[0], &pair[1], width))
+    }
+
+    fn apart(&self, left: &Tick, right: &Tick, width: f64) -> bool {
+        let room = (text::width(&left.label, TICK) + text::width(&right.label, TICK)) / 2.0 + GAP;
+        (self.place(right.at) - self.place(left.at)) * width >= room
+    }
+
+    /// Ticks remain, labels without room go.
+    fn drop_crowded(&mut self, width: f64) {
+        let mut last: Option<usize> = None;
+        for at in 0..self.ticks.len() {
+            if last.is_some_and(|last| !self.apart(&self.ticks[last], &self.ticks[at], width)) {
+                self.ticks[at].label.clear();
+            } else {
+                last = Some(at);
+            }
+        }
+    }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (from, to) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), value| (value.min(from), value.max(to)));
+    if from <= to { (from, to) } else { (0.0, 1.0) }
+}
+
+/// A little beyond the outermost values; around the value where there is but one.
+fn widened(from: f64, to: f64) -> (f64, f64) {
+    let magnitude = from.abs().max(to.abs());
+    let beyond =
+        if to - from > (1e-9 * magnitude).max(1e-290) { BEYOND * (to - from) } else { (0.05 * magnitude).max(0.5) };
+    (from - beyond, to + beyond)
+}
+
+/// Whether each of three or more is the same multiple of the one before.
+fn geometric(ticks: &[f64]) -> bool {
+    let ratio = |pair: &[f64]| pair[1] / pair[0];
+    ticks.len() >= 3
+        && ticks[0] > 0.0
+        && ticks.windows(2).all(|pair| (ratio(pair) / ratio(&ticks[..2]) - 1.0).abs() < 1e-9)
+}
+
+/// The power of ten at or below a positive number.
+fn exponent_of(number: f64) -> i32 {
+    let scientific = format!("{number:e}");
+    scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+fn ten_to(power: i32) -> f64 {
+    // As exact as a double can be, on every machine.
+    format!("1e{power}").parse().unwrap_or(1.0)
+}

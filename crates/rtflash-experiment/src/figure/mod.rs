@@ -1,0 +1,141 @@
+//! Figures: a ratio or a bandwidth against what is swept, fit for one column of a paper.
+//!
+//! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so that they can be told
+//! apart in grey. It is drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend, or
+//! finds a place for the legend where no curve is. The bytes are the same on every machine.
+
+mod axis;
+mod grid;
+mod layout;
+mod legend;
+mod pdf;
+mod style;
+mod svg;
+mod table;
+mod tex;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use rtflash_exec::trace::{PngError, png_scaled};
+
+/// 600 dots per inch, where SVG has 96 units.
+const PNG_SCALE: f32 = 6.25;
+
+/// Curves over one axis.
+///
+/// Numbers that are not finite, or beyond 10²⁹⁰, count as absent wherever they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// Title of the x axis, with its unit.
+    pub x_label: String,
+    /// Title of the y axis, with its unit.
+    pub y_label: String,
+    /// What the y axis spans.
+    pub y_axis: YAxis,
+    /// For a sweep over few values (4, 8, 16, 32 chips): ticks at exactly these. If each is the same multiple of the one
+    /// before and all of x is positive, the axis is logarithmic.
+    pub x_ticks: Option<Vec<f64>>,
+    /// The curves, in the order of the legend. Marker, dashes and colour go by the position: the first twelve look alike in
+    /// every figure.
+    pub curves: Vec<Curve>,
+}
+
+/// What the y axis spans. Values beyond are drawn at its border.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum YAxis {
+    /// From 0 to 1.
+    #[default]
+    Ratio,
+    /// From 0 to the largest value.
+    FromZero,
+}
+
+/// One line of a figure, with its markers and the band of its intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend; without one, it is not in the legend.
+    pub label: String,
+    /// In any order; the first one counts where several are at one x. The line breaks where a point is absent: where its
+    /// numbers are, or where another curve has a point and this one has none.
+    pub points: Vec<Point>,
+}
+
+/// A measured value and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The swept parameter.
+    pub x: f64,
+    /// What was measured there.
+    pub y: f64,
+    /// Lower end of the interval; the band breaks where it is absent.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+impl Figure {
+    /// The figure as an SVG document, 3.5 inches wide, with text in DejaVu Sans.
+    pub fn svg(&self) -> String {
+        svg::document(self)
+    }
+
+    /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
+    ///
+    /// # Errors
+    /// Where the figure is too large to be drawn at all.
+    pub fn png(&self) -> Result<Vec<u8>, FigureError> {
+        png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
+    }
+
+    /// The figure as a PDF document of one page, as large as the figure, with its fonts.
+    ///
+    /// # Errors
+    /// Where the figure is too large for a page.
+    pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
+        pdf::document(&self.svg())
+    }
+
+    /// The numbers, in columns for pgfplots: `x`, then `NAME`, `NAME-low` and `NAME-high` for each curve, where `NAME` has
+    /// the letters and digits of its label; a row for each x of any curve, `nan` where a number is absent.
+    pub fn table(&self) -> String {
+        table::table(self)
+    }
+
+    /// A `tikzpicture` for a paper, which draws the [`Figure::table`] in the file of that name.
+    ///
+    /// What it needs is in a comment at its top. The name goes into the text as it is: without `%`, `#`, `{` and `}`.
+    pub fn pgfplots(&self, table_file: &str) -> String {
+        tex::picture(self, table_file)
+    }
+}
+
+/// Why there is no figure.
+#[derive(Debug)]
+pub enum FigureError {
+    /// The figure cannot be drawn as a picture.
+    Picture(PngError),
+    /// The document cannot be written: what the writer says.
+    Pdf(String),
+}
+
+impl fmt::Display for FigureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FigureError::Picture(error) => error.fmt(f),
+            FigureError::Pdf(error) => write!(f, "the figure cannot be written as PDF: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for FigureError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FigureError::Picture(error) => Some(error),
+            FigureError::Pdf(_) => None,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The figure as SVG, in points.
+//!
+//! Positions are written in hundredths of a point, and come from operations that are exact to the last bit everywhere.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::Figure;
+use super::layout::{Layout, MARK, WIDTH};
+use super::legend::{SAMPLE, SPACE};
+use super::style::{Fill, Style};
+use super::text::{LEGEND, TICK, TITLE, escaped, power, shortened, width};
+
+/// From the middle of digits down to the line they stand on, as a share of the size.
+const MIDDLE: f64 = 0.365;
+
+pub(super) fn document(figure: &Figure) -> String {
+    let layout = Layout::new(figure);
+    let height = layout.height;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} {height:.2}\" \
+         font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
+         <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
+        height / 72.0
+    );
+    grid_lines(&mut svg, &layout);
+    for curve in 0..figure.curves.len() {
+        bands(&mut svg, &layout, curve);
+    }
+    // Solid lines lie below, so that they show in the gaps of others.
+    let mut order: Vec<usize> = (0..figure.curves.len()).collect();
+    order.sort_by_key(|&curve| !Style::of(curve).dashes.is_empty());
+    for curve in order {
+        lines(&mut svg, &layout, curve);
+    }
+    axes(&mut svg, &layout);
+    titles(&mut svg, figure, &layout);
+    for curve in 0..figure.curves.len() {
+        let points = &layout.grid.curves[curve];
+        let marked = layout.grid.marked(curve).into_iter().filter_map(|row| points[row]);
+        markers(&mut svg, curve, marked.map(|point| layout.at(point.x, point.y)));
+    }
+    legend(&mut svg, &layout);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn grid_lines(svg: &mut String, layout: &Layout) {
+    let frame = layout.frame;
+    svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
+    for tick in &layout.x.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}V{:.2}", layout.at(tick.at, 0.0).0, frame.top, frame.bottom());
+    }
+    for tick in &layout.y.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, layout.at(0.0, tick.at).1, frame.right());
+    }
+    svg.push_str("\"/>\n");
+}
+
+fn bands(svg: &mut String, layout: &Layout, curve: usize) {
+    let points = &layout.grid.curves[curve];
+    for band in layout.grid.bands(curve).into_iter().filter(|band| band.len() > 1) {
+        let points = || points[band.clone()].iter().flatten();
+        let high = points().map(|point| layout.at(point.x, point.high));
+        let low = points().rev().map(|point| layout.at(point.x, point.low));
+        let colour = Style::of(curve).colour;
+        let path = path(high.chain(low));
+        let _ = writeln!(svg, "<path fill=\"#{colour}\" fill-opacity=\"0.17\" d=\"{path}Z\"/>");
+    }
+}
+
+fn lines(svg: &mut String, layout: &Layout, curve: usize) {
+    let points = |line: Range<usize>| layout.grid.curves[curve][line].iter().flatten();
+    let lines = layout.grid.lines(curve).into_iter().filter(|line| line.len() > 1);
+    let path: String = lines.map(|line| path(points(line).map(|point| layout.at(point.x, point.y)))).collect();
+    if !path.is_empty() {
+        line(svg, curve, &path);
+    }
+    // An interval that no band shows, since its neighbours have none.
+    let alone = layout.grid.bands(curve).into_iter().filter(|band| band.len() == 1);
+    let bar = |point: &super::Point| path_between(layout.at(point.x, point.low), layout.at(point.x, point.high));
+    let bars: String = alone.flat_map(points).map(bar).collect();
+    if !bars.is_empty() {
+        let colour = Style::of(curve).colour;
+        let _ = writeln!(svg, "<path fill=\"none\" stroke=\"#{colour}\" stroke-width=\"0.6\" d=\"{bars}\"/>");
+    }
+}
+
+/// A path in the colour and with the dashes of the curve.
+fn line(svg: &mut String, curve: usize, path: &str) {
+    let style = Style::of(curve);
+    let _ =
+        write!(svg, "<path fill=\"none\" stroke=\"#{}\" stroke-width=\"1\" stroke-linejoin=\"round\"", style.colour);
+    if !style.dashes.is_empty() {
+        let lengths: Vec<String> = style.dashes.iter().map(f64::to_string).collect();
+        let _ = write!(svg, " stroke-dasharray=\"{}\"", lengths.join(" "));
+    }
+    let _ = writeln!(svg, " d=\"{path}\"/>");
+}
+
+fn markers(svg: &mut String, curve: usize, at: impl Iterator<Item = (f64, f64)>) {
+    let Style { colour, marker, .. } = Style::of(curve);
+    let _ = match marker.fill {
+        // The rim sets it off against what lies below.
+        Fill::Full => writeln!(svg, "<g fill=\"#{colour}\" stroke=\"#fff\" stroke-width=\"0.4\">"),
+        Fill::Open => writeln!(svg, "<g fill=\"#fff\" stroke=\"#{colour}\" stroke-width=\"0.8\">"),
+        Fill::Line => writeln!(svg, "<g fill=\"none\" stroke=\"#{colour}\" stroke-width=\"0.9\">"),
+    };
+    for (x, y) in at {
+        let _ = writeln!(svg, "<path transform=\"translate({x:.2} {y:.2})\" d=\"{}\"/>", marker.path);
+    }
+    svg.push_str("</g>\n");
+}
+
+fn axes(svg: &mut String, layout: &Layout) {
+    let frame = layout.frame;
+    let _ = write!(
+        svg,
+        "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{:.2} {:.2}H{:.2}V{:.2}H{:.2}Z",
+        frame.left,
+        frame.top,
+        frame.right(),
+        frame.bottom(),
+        frame.left
+    );
+    for tick in &layout.x.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}v{MARK}", layout.at(tick.at, 0.0).0, frame.bottom());
+    }
+    for tick in &layout.y.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}h-{MARK}", frame.left, layout.at(0.0, tick.at).1);
+    }
+    svg.push_str("\"/>\n");
+    for tick in &layout.x.ticks {
+        let at = (layout.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
+        text(svg, at, "text-anchor=\"middle\"", &tick.label);
+    }
+    for tick in &layout.y.ticks {
+        let at = (frame.left - MARK - 2.0, layout.at(0.0, tick.at).1 + MIDDLE * TICK);
+        text(svg, at, "text-anchor=\"end\"", &tick.label);
+    }
+}
+
+fn titles(svg: &mut String, figure: &Figure, layout: &Layout) {
+    let frame = layout.frame;
+    let below = layout.height - 4.0;
+    let mut room = WIDTH - 4.0;
+    if layout.x.exponent != 0 {
+        text(svg, (WIDTH - 2.0, below), "text-anchor=\"end\"", &power(layout.x.exponent));
+        room = frame.width - 50.0;
+    }
+    if layout.y.exponent != 0 {
+        text(svg, (frame.left, frame.top - 2.5), "", &power(layout.y.exponent));
+    }
+    // In the middle of the axis, or of the figure if the title needs the room.
+    let title = shortened(&figure.x_label, TITLE, room);
+    let half = width(&title, TITLE) / 2.0;
+    let x = (frame.left + frame.width / 2.0).min(WIDTH - 2.0 - half);
+    text(svg, (x, below), &format!("text-anchor=\"middle\" font-size=\"{TITLE}\""), &title);
+    let title = shortened(&figure.y_label, TITLE, layout.height - 4.0);
+    let half = width(&title, TITLE) / 2.0;
+    let (x, y) = (TITLE + 1.0, (frame.top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
+    let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
+    text(svg, (x, y), &turned, &title);
+}
+
+fn legend(svg: &mut String, layout: &Layout) {
+    let legend = &layout.legend;
+    if legend.inside && !legend.entries.is_empty() {
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#fff\" stroke=\"#bbb\" stroke-width=\"0.4\"/>",
+            legend.left,
+            legend.top,
+            legend.width(),
+            legend.height()
+        );
+    }
+    for (at, (curve, name)) in legend.entries.iter().enumerate() {
+        let (x, y) = legend.entry(at);
+        line(svg, *curve, &path_between((x, y), (x + SAMPLE, y)));
+        markers(svg, *curve, std::iter::once((x + SAMPLE / 2.0, y)));
+        text(svg, (x + SAMPLE + SPACE, y + MIDDLE * LEGEND), "", name);
+    }
+}
+
+fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
+    if !text.is_empty() {
+        let _ = writeln!(svg, "<text x=\"{x:.2}\" y=\"{y:.2}\" {attributes}>{}</text>", escaped(text));
+    }
+}
+
+fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in points {
+        let letter = if path.is_empty() { 'M' } else { 'L' };
+        let _ = write!(path, "{letter}{x:.2} {y:.2}");
+    }
+    path
+}
+
+fn path_between(from: (f64, f64), to: (f64, f64)) -> String {
+    path([from, to].into_iter())
+}

@@ -1,0 +1,198 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rtflash_exec::trace::svg_tree;
+
+use super::style::Style;
+use super::*;
+
+const NASTY: &str = "a<b & \"c\" > 5 % of $x_1^2 \\ {#~|} \u{0}\u{1b}\u{ffff} λ 漢字 \u{202e}";
+
+fn falling(middle: f64, points: u32) -> Vec<Point> {
+    let point = |at: u32| {
+        let x = f64::from(at) / 10.0;
+        let y = ((middle - x) / 2.0 + 0.5).clamp(0.0, 1.0);
+        Point { x, y, low: (y - 0.05).max(0.0), high: (y + 0.05).min(1.0) }
+    };
+    (0..points).map(point).collect()
+}
+
+fn figure(curves: Vec<Curve>) -> Figure {
+    Figure { x_label: "Utilization".into(), y_label: "Ratio".into(), curves, ..Figure::default() }
+}
+
+fn curve(label: &str, points: Vec<Point>) -> Curve {
+    Curve { label: label.into(), points }
+}
+
+fn degenerate() -> Vec<Figure> {
+    let point = |x, y| Point { x, y, low: y, high: y };
+    let nothing = Point { x: f64::NAN, y: f64::INFINITY, low: f64::NEG_INFINITY, high: f64::NAN };
+    let curves = [
+        vec![],
+        vec![nothing],
+        vec![point(1.0, 0.5)],
+        vec![point(0.0, 0.0), point(0.0, 1.0)],
+        vec![point(-f64::MAX, -f64::MAX), point(f64::MAX, f64::MAX)],
+        vec![point(-1e290, -1e290), point(1e290, 1e290)],
+        vec![point(1e16, 1e-300), point(1e16 + 2.0, 5e-324)],
+        vec![point(5e-324, 1.0), nothing, point(1e-320, f64::NAN)],
+    ];
+    let ticks = [None, Some(vec![]), Some(vec![4.0, 16.0, f64::NAN, 8.0, 8.0]), Some(vec![-1e290, 1e290, 0.0])];
+    let mut figures = vec![Figure::default()];
+    for points in curves {
+        for x_ticks in &ticks {
+            for y_axis in [YAxis::Ratio, YAxis::FromZero] {
+                let curves = vec![curve("", vec![]), curve(NASTY, points.clone()), curve(&"long ".repeat(99), vec![])];
+                let label = NASTY.repeat(4);
+                figures.push(Figure {
+                    y_axis,
+                    x_ticks: x_ticks.clone(),
+                    x_label: label.clone(),
+                    y_label: label,
+                    curves,
+                });
+            }
+        }
+    }
+    figures
+}
+
+#[test]
+fn degenerate_figures_are_valid() {
+    for figure in degenerate() {
+        let svg = figure.svg();
+        assert!(svg_tree(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert!(figure.pdf().is_ok(), "{svg}");
+        let tex = figure.pgfplots("a.dat");
+        assert!(!tex.contains("NaN") && !tex.contains("inf,"), "{tex}");
+    }
+}
+
+#[test]
+fn pictures_are_3_5_inches_wide() {
+    let figure = figure((0..4).map(|at| curve("EDF", falling(f64::from(at), 40))).collect());
+    let png = figure.png().expect("a picture");
+    // Width in pixels, four bytes from byte 16.
+    assert_eq!(png[16..20], 2100_u32.to_be_bytes());
+    let pdf = figure.pdf().expect("a document");
+    assert!(pdf.starts_with(b"%PDF"));
+    assert_eq!(pdf, figure.pdf().expect("a document"), "the same bytes again");
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.contains("/MediaBox[0 0 252 "), "a page as wide as a column");
+    assert!(text.contains("/FontFile2") || text.contains("/FontFile3"), "fonts are embedded");
+    assert!(!text.contains("CreationDate"), "no clock");
+}
+
+#[test]
+fn curves_differ_in_marker_and_dashes() {
+    let styles: Vec<_> = (0..12).map(Style::of).collect();
+    for (at, one) in styles.iter().enumerate() {
+        for other in &styles[..at] {
+            assert_ne!((one.marker, one.dashes), (other.marker, other.dashes));
+            assert_ne!(one.marker, other.marker, "also where no dashes are seen");
+        }
+    }
+}
+
+#[test]
+fn tables_have_three_columns_a_curve_and_nan_in_gaps() {
+    let mut gap = falling(1.0, 3);
+    gap.remove(1);
+    gap[1].high = f64::NAN;
+    let figure = figure(vec![
+        curve("x", falling(1.0, 3)),
+        curve("64 chips, λ", gap),
+        curve("x-low", vec![]),
+        curve("$", vec![]),
+    ]);
+    let table = figure.table();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(' ').collect()).collect();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| row.len() == 1 + 3 * 4));
+    assert_eq!(rows[0].iter().collect::<std::collections::HashSet<_>>().len(), 13, "{:?}", rows[0]);
+    assert_eq!(rows[0][4], "curve-64-chips");
+    assert_eq!(rows[2][4..7], ["nan"; 3]);
+    assert_eq!(rows[3][..7], ["0.2", "0.9", "0.85", "0.9500000000000001", "0.9", "0.85", "nan"]);
+}
+
+#[test]
+fn lines_break_and_lone_points_are_marked() {
+    let mut gaps = falling(1.0, 30);
+    gaps.retain(|point| point.x != 1.0 && point.x != 1.2);
+    let grid = grid::Grid::new(&figure(vec![curve("all", falling(1.0, 30)), curve("gaps", gaps)]));
+    assert_eq!(grid.lines(1), [0..10, 11..12, 13..30]);
+    assert!(grid.marked(1).contains(&11));
+    assert_eq!((grid.marked(0)[0], grid.marked(1)[0]), (0, 1));
+    assert!(grid.marked(0).len() <= 20);
+}
+
+#[test]
+fn ticks_are_where_they_are_wanted() {
+    let labels = |axis: &axis::Axis| axis.ticks.iter().map(|tick| tick.label.clone()).collect::<Vec<_>>().join(" ");
+    let grid = grid::Grid::new(&figure(vec![curve("", falling(1.0, 36))]));
+    assert_eq!(labels(&axis::Axis::y(&grid, YAxis::Ratio)), "0.0 0.2 0.4 0.6 0.8 1.0");
+    assert_eq!(labels(&axis::Axis::x(&grid, None, 210.0)), "0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5");
+    let chips = axis::Axis::x(&grid::Grid::new(&figure(vec![])), Some(&[4.0, 8.0, 16.0, 32.0]), 210.0);
+    assert_eq!((labels(&chips).as_str(), chips.logarithmic), ("4 8 16 32", true));
+    let bandwidth = vec![Point { x: 0.0, y: 250_000.0, low: f64::NAN, high: f64::NAN }];
+    let bandwidth = axis::Axis::y(&grid::Grid::new(&figure(vec![curve("", bandwidth)])), YAxis::FromZero);
+    assert_eq!((labels(&bandwidth).as_str(), bandwidth.exponent), ("0 50 100 150 200 250", 3));
+}
+
+#[test]
+fn legends_are_on_no_curve() {
+    let low = |at: u32| Point { x: f64::from(at), y: 0.1, low: 0.0, high: 0.2 };
+    let inside = layout::Layout::new(&figure(vec![curve("low", (0..9).map(low).collect())]));
+    assert!(inside.legend.inside && inside.legend.top + inside.legend.height() < inside.at(0.0, 0.2).1);
+    let wide = |at: u32| Point { low: 0.0, high: 1.0, ..low(at) };
+    let above = layout::Layout::new(&figure(vec![curve("wide", (0..9).map(wide).collect())]));
+    assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.frame.top);
+}
+
+#[test]
+fn tex_names_what_it_needs_and_escapes() {
+    let mut figure = figure(vec![curve("100 % & a_b", falling(1.0, 40)), curve("", falling(2.0, 40))]);
+    figure.x_ticks = Some(vec![1.0, 2.0, 4.0]);
+    let tex = figure.pgfplots("figure-1.dat");
+    assert!(tex.starts_with("% Needs: \\usepackage{pgfplots}"));
+    assert!(tex.contains("\\addlegendentry{100 \\% \\& a\\_b}"));
+    assert!(tex.contains("xtick={1,2,4}"));
+    assert!(tex.contains("fill between[of=curve0-0-low and curve0-0-high]"));
+    assert!(tex.contains("table[x=x, y=curve-100-a-b]{figure-1.dat}"));
+    assert_eq!(tex.matches("\\addlegendentry").count(), 1);
+    assert_eq!(tex.matches('{').count(), tex.matches('}').count());
+}
+
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![proptest::num::f64::ANY, -2.0..5.0_f64]
+}
+
+fn any_label() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 0..12).prop_map(String::from_iter)
+}
+
+fn any_figure() -> impl Strategy<Value = Figure> {
+    let numbers = (any_number(), any_number(), any_number(), any_number());
+    let point = numbers.prop_map(|(x, y, low, high)| Point { x, y, low, high });
+    let curve = (any_label(), vec(point, 0..30)).prop_map(|(label, points)| Curve { label, points });
+    let axes = (any_label(), any_label(), any::<bool>(), proptest::option::of(vec(any_number(), 0..6)));
+    (axes, vec(curve, 0..15)).prop_map(|((x_label, y_label, ratio, x_ticks), curves)| {
+        let y_axis = if ratio { YAxis::Ratio } else { YAxis::FromZero };
+        Figure { x_label, y_label, y_axis, x_ticks, curves }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_figure_can_be_drawn(figure in any_figure()) {
+        let svg = figure.svg();
+        prop_assert!(svg_tree(&svg).is_ok(), "{}", svg);
+        prop_assert!(!svg.contains("NaN") && figure.pdf().is_ok(), "{}", svg);
+        let columns = 1 + 3 * figure.curves.len();
+        prop_assert!(figure.table().lines().all(|line| line.split(' ').count() == columns));
+        let tex = figure.pgfplots("a.dat");
+        prop_assert!(tex.ends_with("tikzpicture}\n"), "{}", tex);
+    }
+}

@@ -1,0 +1,86 @@
+//! Text: how wide it is, and how it is written into SVG.
+
+use std::sync::LazyLock;
+
+use ttf_parser::Face;
+
+/// Sizes of text, in points.
+pub(super) const TITLE: f64 = 8.0;
+pub(super) const TICK: f64 = 7.0;
+pub(super) const LEGEND: f64 = 7.0;
+
+/// The font of the figures. `None` cannot be: it is part of the program.
+static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
+
+/// How wide the text is, in points, at so many points of size.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    let Some(face) = FACE.as_ref() else { return 0.62 * size * text.chars().map(|_| 1.0).sum::<f64>() };
+    let advance = |c| f64::from(face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph)).unwrap_or(1229));
+    text.chars().map(advance).sum::<f64>() * size / f64::from(face.units_per_em())
+}
+
+/// As much of the text as has room, with an ellipsis where some has not.
+pub(super) fn shortened(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let mut rest = room - width("…", size);
+    for c in text.chars() {
+        rest -= width(c.encode_utf8(&mut [0; 4]), size);
+        if rest < 0.0 {
+            break;
+        }
+        short.push(c);
+    }
+    short + "…"
+}
+
+/// A number with all its digits: 0.1, 32, 1e100.
+pub(super) fn number(number: f64) -> String {
+    let plain = number.to_string();
+    if plain.len() <= 22 { plain } else { format!("{number:e}") }
+}
+
+/// A number as it would be written by hand, with six digits at most: 0.3, 32, 1e9.
+pub(super) fn rounded(number: f64) -> String {
+    let number: f64 = format!("{number:.5e}").parse().unwrap_or(number);
+    let plain = number.to_string();
+    if plain.len() <= 9 { plain } else { format!("{number:e}") }.replace('-', "\u{2212}")
+}
+
+/// A power of ten: ×10³.
+pub(super) fn power(exponent: i32) -> String {
+    let digits = exponent.to_string();
+    let raised = digits.chars().map(|c| match c {
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4' => '⁴',
+        '5' => '⁵',
+        '6' => '⁶',
+        '7' => '⁷',
+        '8' => '⁸',
+        '9' => '⁹',
+        '0' => '⁰',
+        _ => '⁻',
+    });
+    format!("×10{}", raised.collect::<String>())
+}
+
+/// The text as content of an XML element; characters that XML has not become blanks.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
+            c if c.is_control() => escaped.push(' '),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}

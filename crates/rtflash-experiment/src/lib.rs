@@ -1,0 +1,24 @@
+//! Experiments: random task sets, what algorithms and analyses make of them, and what that says.
+//!
+//! - [`plan`]: what to do: points, sets, contenders; sweeps along an axis besides utilization.
+//! - [`run`]: works through the sets of a plan, or of a [`Shard`] of it, on several threads, and can be interrupted at any time.
+//! - [`tally`]: what is counted at each point. Whole numbers only, so that no order, thread or shard shows in the sums.
+//! - [`statistics`]: intervals for ratios, gains and means.
+//! - [`output`]: results as tables, as a summary, as figures.
+//! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots.
+
+pub mod figure;
+mod measure;
+pub mod output;
+pub mod plan;
+mod progress;
+mod run;
+mod shard;
+pub mod statistics;
+mod stretches;
+pub mod tally;
+
+pub use plan::{Plan, PlanError};
+pub use progress::{MergeError, Progress, merge};
+pub use run::{Watcher, run};
+pub use shard::{MAX_SHARDS, Shard, ShardError};

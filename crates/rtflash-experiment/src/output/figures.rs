@@ -1,0 +1,143 @@
+//! Results as figures.
+
+use super::bandwidth::{JOBS, bandwidth};
+use super::summary::shares;
+use crate::figure::{Curve, Figure, FigureError, Point, YAxis};
+use crate::plan::{Measure, Plan, Value};
+use crate::statistics::{Estimate, weighted, wilson};
+use crate::tally::Tally;
+
+/// A figure and what its files are called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedFigure {
+    /// The names of its files, up to the dot.
+    pub name: String,
+    /// The figure.
+    pub figure: Figure,
+}
+
+impl NamedFigure {
+    /// Its files, by name: SVG, PNG, PDF, and for pgfplots a table (`.dat`) and the commands that draw it (`.tex`).
+    ///
+    /// # Errors
+    /// Where it cannot be drawn.
+    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, FigureError> {
+        let name = |extension: &str| format!("{}.{extension}", self.name);
+        Ok(vec![
+            (name("svg"), self.figure.svg().into_bytes()),
+            (name("png"), self.figure.png()?),
+            (name("pdf"), self.figure.pdf()?),
+            (name("dat"), self.figure.table().into_bytes()),
+            (name("tex"), self.figure.pgfplots(&name("dat")).into_bytes()),
+        ])
+    }
+}
+
+/// The figures of an experiment. Without a sweep: the ratio against utilization, or for each kind of job the bandwidth. With one: along its axis the
+/// ratio, or where there are several utilizations weighted schedulability, and then for each value the ratio against utilization as well.
+pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
+    let along_sweep = plan.spec().sweep.is_some();
+    let several = plan.spec().utilizations.len() > 1;
+    let mut all = Vec::new();
+    let suffixes = match &plan.spec().measure {
+        Measure::Schedulability => vec![String::new()],
+        Measure::Bandwidth(_) => JOBS.iter().map(|job| format!("-{job}")).collect(),
+    };
+    for (measure, suffix) in suffixes.iter().enumerate() {
+        if along_sweep && (!several || suffixes.len() == 1) {
+            all.push(NamedFigure {
+                name: format!("figure{suffix}"),
+                figure: along_axis(plan, tallies, measure, several),
+            });
+        }
+        if !along_sweep || several {
+            for value in plan.values() {
+                let at = value.map_or_else(String::new, |value| format!("-{value}"));
+                all.push(NamedFigure {
+                    name: format!("figure{suffix}{at}"),
+                    figure: against_utilization(plan, tallies, measure, value),
+                });
+            }
+        }
+    }
+    all
+}
+
+fn against_utilization(plan: &Plan, tallies: &[Tally], measure: usize, at: Option<Value>) -> Figure {
+    let points = |contender: usize| {
+        let places = tallies.iter().enumerate().filter(|(point, _)| plan.point(*point).value == at);
+        places
+            .filter_map(|(point, tally)| {
+                let estimate = estimate(plan, tally, measure, contender)?;
+                Some(place(plan.point(point).utilization.to_f64(), estimate))
+            })
+            .collect()
+    };
+    let (y_label, y_axis) = vertical(plan, measure);
+    Figure {
+        x_label: "Total utilization of the task set".into(),
+        y_label,
+        y_axis,
+        x_ticks: None,
+        curves: curves(plan, points),
+    }
+}
+
+fn along_axis(plan: &Plan, tallies: &[Tally], measure: usize, by_weight: bool) -> Figure {
+    let (x_label, factor) = plan.spec().sweep.as_ref().map_or(("", 1.0), |sweep| sweep.axis().title());
+    let points = |contender: usize| {
+        let at = plan.values().enumerate().filter_map(|(position, value)| {
+            let estimate = if by_weight {
+                weighted(shares(plan, tallies, contender, value))
+            } else {
+                estimate(plan, tallies.get(position)?, measure, contender)
+            };
+            Some(place(value?.number() * factor, estimate?))
+        });
+        let mut points: Vec<Point> = at.collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        points
+    };
+    let (y_label, y_axis) =
+        if by_weight { ("Weighted schedulability".into(), YAxis::Ratio) } else { vertical(plan, measure) };
+    let mut ticks: Vec<f64> = plan.values().flatten().map(|value| value.number() * factor).collect();
+    ticks.sort_by(f64::total_cmp);
+    Figure { x_label: x_label.into(), y_label, y_axis, x_ticks: Some(ticks), curves: curves(plan, points) }
+}
+
+fn vertical(plan: &Plan, measure: usize) -> (String, YAxis) {
+    match &plan.spec().measure {
+        Measure::Schedulability => ("Ratio of schedulable sets".into(), YAxis::Ratio),
+        Measure::Bandwidth(_) => (format!("Non-real-time {} bandwidth (pages/s)", JOBS[measure]), YAxis::FromZero),
+    }
+}
+
+fn estimate(plan: &Plan, tally: &Tally, measure: usize, contender: usize) -> Option<Estimate> {
+    match &plan.spec().measure {
+        Measure::Schedulability => wilson(*tally.yes.get(contender)?, *tally.told.get(contender)?),
+        Measure::Bandwidth(options) => bandwidth(options, tally.runs.get(measure)?, contender),
+    }
+}
+
+fn place(x: f64, of: Estimate) -> Point {
+    Point { x, y: of.value, low: of.low, high: of.high }
+}
+
+/// One curve for each contender, named by what tells it from the others.
+fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<Point>) -> Vec<Curve> {
+    let contenders = plan.contenders();
+    let several = contenders.windows(2).any(|pair| pair[0].analysis.name() != pair[1].analysis.name());
+    let served = matches!(plan.spec().measure, Measure::Bandwidth(_));
+    let label = |position: usize| {
+        let contender = &contenders[position];
+        let mut label = contender.allocator.name().to_owned();
+        if served {
+            label += &format!(" + {}", contender.server());
+        }
+        if several {
+            label += &format!(" ({})", contender.analysis.name());
+        }
+        label
+    };
+    (0..contenders.len()).map(|position| Curve { label: label(position), points: points(position) }).collect()
+}

@@ -1,0 +1,54 @@
+//! Results, written: tables for a data frame, a summary, figures.
+
+mod bandwidth;
+mod figures;
+mod schedulability;
+mod summary;
+
+use crate::plan::{Measure, Plan};
+use crate::tally::Tally;
+
+pub use figures::{NamedFigure, figures};
+pub use summary::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary, summary};
+
+/// A file of results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What the file is called.
+    pub name: &'static str,
+    /// Comma-separated values, with a line of names.
+    pub text: String,
+}
+
+/// The tables of an experiment: `results.csv`, a line for each point and contender (and kind of job), and `paired.csv`, a line for each point and
+/// pair of contenders.
+pub fn tables(plan: &Plan, tallies: &[Tally]) -> Vec<Table> {
+    let (results, paired) = match &plan.spec().measure {
+        Measure::Schedulability => (schedulability::results(plan, tallies), schedulability::paired(plan, tallies)),
+        Measure::Bandwidth(options) => {
+            (bandwidth::results(plan, options, tallies), bandwidth::paired(plan, options, tallies))
+        }
+    };
+    vec![Table { name: "results.csv", text: results }, Table { name: "paired.csv", text: paired }]
+}
+
+/// What a table says of a point after all else: the value of the sweep, if there is one.
+fn swept(plan: &Plan, point: usize) -> String {
+    plan.point(point).value.map_or_else(String::new, |value| format!(",{}", value.cell()))
+}
+
+/// The name of that column.
+fn swept_column(plan: &Plan) -> String {
+    plan.spec().sweep.as_ref().map_or_else(String::new, |sweep| format!(",{}", sweep.axis().column()))
+}
+
+/// Three cells: the estimate and its interval, to so many places; empty where there is none.
+fn cells(estimate: Option<crate::statistics::Estimate>, places: usize) -> String {
+    let cell = |number: f64| if number.is_finite() { format!("{number:.places$}") } else { String::new() };
+    // -0.000 and 0.000 are the same number.
+    let plain = |text: String| if text.trim_matches(['-', '0', '.']).is_empty() { text.replace('-', "") } else { text };
+    match estimate {
+        None => ",,".into(),
+        Some(of) => [of.value, of.low, of.high].map(|number| plain(cell(number))).join(","),
+    }
+}

@@ -1,0 +1,34 @@
+//! What is compared: an algorithm under an analysis, with or without a server.
+
+use std::fmt;
+
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_exec::Service;
+
+/// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not real-time are served.
+#[derive(Clone, Copy)]
+pub struct Contender {
+    /// The algorithm.
+    pub allocator: &'static dyn Allocator,
+    /// The analysis.
+    pub analysis: &'static dyn Analysis,
+    /// How jobs are served, where jobs are run.
+    pub service: Service,
+}
+
+impl Contender {
+    /// What the user calls the service.
+    pub fn server(&self) -> &'static str {
+        match self.service {
+            Service::Tbs => "tbs",
+            Service::Background => "background",
+        }
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} under {} with {}", self.allocator.name(), self.analysis.name(), self.server()))
+    }
+}

@@ -1,0 +1,234 @@
+//! What to do: the points of an experiment, the sets at each, and who is compared on them.
+
+mod contender;
+mod sweep;
+
+use std::fmt;
+
+use rtflash_alloc::analysis::{Analysis, fits_alone};
+use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
+use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization};
+use rtflash_model::{Instant, Span, TaskSet};
+
+pub use contender::Contender;
+pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
+
+/// Points that an experiment may have.
+pub const MAX_POINTS: usize = 100_000;
+
+/// Contenders that an experiment may have.
+pub const MAX_CONTENDERS: usize = 64;
+
+/// What is found out about each set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    /// Whether each contender divides the chips so that all deadlines are met.
+    Schedulability,
+    /// How many pages of jobs that are not real-time are served, on sets that all contenders can schedule.
+    Bandwidth(Bandwidth),
+}
+
+/// How bandwidth is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bandwidth {
+    /// How long each run is, in simulated time.
+    pub duration: Instant,
+    /// Pages of each read-only job.
+    pub read_pages: u64,
+    /// Pages of each write-only job.
+    pub write_pages: u64,
+    /// The shortest and the longest gap between two jobs; gaps are uniform.
+    pub gap: (Span, Span),
+    /// How chips are kept busy.
+    pub dispatch: Dispatch,
+    /// How many pages a pass of garbage collection copies.
+    pub victims: Victims,
+    /// What the device has been through.
+    pub aging: Aging,
+    /// Which pages are read and written.
+    pub pattern: Pattern,
+}
+
+/// An experiment as somebody asks for it, not yet checked. [`Plan::new`] checks it.
+#[derive(Clone)]
+pub struct Spec {
+    /// What is found out.
+    pub measure: Measure,
+    /// The sets; the sweep changes some of it. Page costs are taken from `analysis`.
+    pub sets: SetSpec,
+    /// Sets drawn at each point.
+    pub sets_per_point: u64,
+    /// The analysis that gives the page costs of the sets and the test of each task alone.
+    pub analysis: &'static dyn Analysis,
+    /// Total utilizations, ascending.
+    pub utilizations: Vec<Utilization>,
+    /// The axis besides utilization.
+    pub sweep: Option<Sweep>,
+    /// Who is compared.
+    pub contenders: Vec<Contender>,
+}
+
+/// Why there is no such experiment. Says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanError {
+    /// No utilization, no value, no set or nobody to compare.
+    Empty(&'static str),
+    /// More than [`MAX_POINTS`] points.
+    TooManyPoints(usize),
+    /// More sets than can be counted.
+    TooManySets,
+    /// More than [`MAX_CONTENDERS`] contenders.
+    TooManyContenders(usize),
+    /// The same contender twice.
+    Twice(String),
+    /// Sets that cannot be drawn; with the value of the sweep, if there is one.
+    Options(Option<(Axis, Value)>, OptionsError),
+    /// A value that suits no device.
+    Sweep(SweepError),
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Empty(what) => write!(f, "no {what}: at least one"),
+            PlanError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
+            PlanError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
+            PlanError::TooManyContenders(count) => {
+                write!(f, "{count} algorithms and analyses are too many: at most {MAX_CONTENDERS}")
+            }
+            PlanError::Twice(contender) => write!(f, "{contender} is there twice"),
+            PlanError::Options(None, error) => error.fmt(f),
+            PlanError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
+            PlanError::Sweep(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// A point of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// The total utilization of its sets.
+    pub utilization: Utilization,
+    /// The value of the sweep, if there is one.
+    pub value: Option<Value>,
+}
+
+/// An experiment, checked. Its sets are numbered: by value of the sweep, then by utilization, then by index.
+#[derive(Clone)]
+pub struct Plan {
+    spec: Spec,
+    /// One for each value of the sweep.
+    settings: Vec<(Option<Value>, SetOptions)>,
+}
+
+impl Plan {
+    /// Checks an experiment.
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn new(mut spec: Spec) -> Result<Plan, PlanError> {
+        if spec.utilizations.is_empty() {
+            return Err(PlanError::Empty("utilization"));
+        }
+        if spec.contenders.is_empty() {
+            return Err(PlanError::Empty("algorithm"));
+        }
+        if spec.sets_per_point == 0 {
+            return Err(PlanError::Empty("set at each point"));
+        }
+        if spec.contenders.len() > MAX_CONTENDERS {
+            return Err(PlanError::TooManyContenders(spec.contenders.len()));
+        }
+        let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
+        if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
+            return Err(PlanError::Twice(name.clone()));
+        }
+        let settings = settings(&mut spec)?;
+        if settings.is_empty() {
+            return Err(PlanError::Empty("value to try"));
+        }
+        let points = settings.len().saturating_mul(spec.utilizations.len());
+        if points > MAX_POINTS {
+            return Err(PlanError::TooManyPoints(points));
+        }
+        // Numbers of sets are multiplied with what a shard adds to them.
+        if spec.sets_per_point > (1 << 52) / points as u64 {
+            return Err(PlanError::TooManySets);
+        }
+        Ok(Plan { spec, settings })
+    }
+
+    /// The experiment as it was asked for; page costs are those of the analysis.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Who is compared.
+    pub fn contenders(&self) -> &[Contender] {
+        &self.spec.contenders
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.settings.len() * self.spec.utilizations.len()
+    }
+
+    /// The values of the sweep; a single `None` where there is no sweep.
+    pub fn values(&self) -> impl Iterator<Item = Option<Value>> {
+        self.settings.iter().map(|&(value, _)| value)
+    }
+
+    /// A point by its number, below [`Plan::points`].
+    pub fn point(&self, number: usize) -> Point {
+        let utilizations = &self.spec.utilizations;
+        Point {
+            utilization: utilizations[number % utilizations.len()],
+            value: self.settings[number / utilizations.len()].0,
+        }
+    }
+
+    /// All sets, at all points.
+    pub fn sets(&self) -> u64 {
+        self.points() as u64 * self.spec.sets_per_point
+    }
+
+    /// The point and the index at it of the set of this number, below [`Plan::sets`].
+    pub fn place(&self, number: u64) -> (usize, u64) {
+        let point = number / self.spec.sets_per_point;
+        (usize::try_from(point).unwrap_or(usize::MAX), number % self.spec.sets_per_point)
+    }
+
+    /// Draws a set.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn draw(&self, point: usize, index: u64) -> Result<TaskSet, Exhausted> {
+        let utilizations = &self.spec.utilizations;
+        let (utilization, (_, options)) =
+            (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
+        options.draw(utilization, index, |device, task| fits_alone(self.spec.analysis, device, task))
+    }
+}
+
+/// What to draw at each value of the sweep.
+fn settings(spec: &mut Spec) -> Result<Vec<(Option<Value>, SetOptions)>, PlanError> {
+    let analysis = spec.analysis;
+    let priced = |mut sets: SetSpec| {
+        sets.page_costs = analysis.page_costs(&sets.device);
+        sets
+    };
+    spec.sets = priced(spec.sets);
+    let Some(sweep) = &spec.sweep else {
+        let options = SetOptions::new(spec.sets).map_err(|error| PlanError::Options(None, error))?;
+        return Ok(vec![(None, options)]);
+    };
+    let axis = sweep.axis();
+    let each = sweep.values().iter().map(|&value| {
+        let sets = sweep::apply(axis, value, &spec.sets).map_err(PlanError::Sweep)?;
+        let options = SetOptions::new(priced(sets)).map_err(|error| PlanError::Options(Some((axis, value)), error))?;
+        Ok((Some(value), options))
+    });
+    each.collect()
+}

@@ -1,0 +1,347 @@
+//! The axis besides utilization along which an experiment may go.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rtflash_model::generate::{SetSpec, Writes};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Span, format_ns, parse_ns};
+
+/// Values that a sweep may have.
+pub const MAX_VALUES: usize = 1_000;
+
+/// A quantity that a sweep changes: a field of the device, the number of tasks, or how much they write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// m.
+    Chips,
+    /// m_c.
+    ChipsPerChannel,
+    /// Blocks on each chip.
+    BlocksPerChip,
+    /// P.
+    PagesPerBlock,
+    /// λ.
+    LogicalRatio,
+    /// t_r.
+    PageRead,
+    /// t_w.
+    PageProgram,
+    /// t_e.
+    BlockErase,
+    /// t_d.
+    PageTransfer,
+    /// n.
+    Tasks,
+    /// K: how many of the tasks are write-heavy.
+    WriteHeavy,
+    /// The part of every task's utilization that its writes take.
+    WriteShare,
+}
+
+impl Axis {
+    /// Every axis.
+    pub const ALL: [Axis; 12] = [
+        Axis::Chips,
+        Axis::ChipsPerChannel,
+        Axis::BlocksPerChip,
+        Axis::PagesPerBlock,
+        Axis::LogicalRatio,
+        Axis::PageRead,
+        Axis::PageProgram,
+        Axis::BlockErase,
+        Axis::PageTransfer,
+        Axis::Tasks,
+        Axis::WriteHeavy,
+        Axis::WriteShare,
+    ];
+
+    /// What the user calls it: the field's name in a task-set file, where there is one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Axis::Chips => "chips",
+            Axis::ChipsPerChannel => "chips_per_channel",
+            Axis::BlocksPerChip => "blocks_per_chip",
+            Axis::PagesPerBlock => "pages_per_block",
+            Axis::LogicalRatio => "logical_ratio",
+            Axis::PageRead => "page_read",
+            Axis::PageProgram => "page_program",
+            Axis::BlockErase => "block_erase",
+            Axis::PageTransfer => "page_transfer",
+            Axis::Tasks => "tasks",
+            Axis::WriteHeavy => "write_heavy",
+            Axis::WriteShare => "write_share",
+        }
+    }
+
+    /// Whether its values are times.
+    pub const fn is_time(self) -> bool {
+        matches!(self, Axis::PageRead | Axis::PageProgram | Axis::BlockErase | Axis::PageTransfer)
+    }
+
+    /// The name of its column in a table: times are nanoseconds.
+    pub fn column(self) -> String {
+        format!("{}{}", self.name(), if self.is_time() { "_ns" } else { "" })
+    }
+
+    /// What to write at an axis of a figure, with the factor from [`Value::number`] to its unit.
+    pub const fn title(self) -> (&'static str, f64) {
+        match self {
+            Axis::Chips => ("Flash chips", 1.0),
+            Axis::ChipsPerChannel => ("Flash chips per channel", 1.0),
+            Axis::BlocksPerChip => ("Blocks per chip", 1.0),
+            Axis::PagesPerBlock => ("Pages per block", 1.0),
+            Axis::LogicalRatio => ("Logical / physical address space λ", 1.0),
+            Axis::PageRead => ("Page read time (µs)", 1e-3),
+            Axis::PageProgram => ("Page program time (µs)", 1e-3),
+            Axis::BlockErase => ("Block erase time (ms)", 1e-6),
+            Axis::PageTransfer => ("Page transfer time (µs)", 1e-3),
+            Axis::Tasks => ("Tasks", 1.0),
+            Axis::WriteHeavy => ("Write-heavy tasks", 1.0),
+            Axis::WriteShare => ("Share of writes in each task's utilization", 1.0),
+        }
+    }
+
+    /// Reads one value of this axis.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn value(self, text: &str) -> Result<Value, SweepError> {
+        let text = text.trim();
+        let wrong =
+            |expected: &str| SweepError::Value { axis: self, text: text.to_owned(), expected: expected.to_owned() };
+        match self {
+            Axis::LogicalRatio => {
+                text.parse().map(Value::Ratio).map_err(|_| wrong("a decimal above 0 and below 1, such as 0.5"))
+            }
+            Axis::WriteShare => text
+                .parse()
+                .map(Value::Share)
+                .map_err(|error: rtflash_model::generate::NotAShare| wrong(&error.to_string())),
+            _ if self.is_time() => {
+                let time = parse_ns(text).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
+                time.map(Value::Time).ok_or_else(|| wrong("a time with its unit, such as 5ms"))
+            }
+            _ => text.parse().map(Value::Count).map_err(|_| wrong("a whole number")),
+        }
+    }
+}
+
+/// A value on an [`Axis`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// Of chips, blocks, pages or tasks.
+    Count(u32),
+    /// λ.
+    Ratio(LogicalRatio),
+    /// A time.
+    Time(Span),
+    /// A share of writes.
+    Share(rtflash_model::generate::WriteShare),
+}
+
+impl Value {
+    /// The value as a number, times in nanoseconds: the nearest double.
+    pub fn number(self) -> f64 {
+        match self {
+            Value::Count(count) => f64::from(count),
+            Value::Ratio(ratio) => ratio.to_string().parse().unwrap_or(f64::NAN),
+            Value::Time(time) => time.as_ns() as f64,
+            Value::Share(share) => share.to_f64(),
+        }
+    }
+
+    /// As it stands in a table: times are whole numbers of nanoseconds.
+    pub fn cell(self) -> String {
+        match self {
+            Value::Time(time) => time.as_ns().to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Count(count) => count.fmt(f),
+            Value::Ratio(ratio) => ratio.fmt(f),
+            Value::Time(time) => f.pad(&format_ns(time.as_ns())),
+            Value::Share(share) => share.fmt(f),
+        }
+    }
+}
+
+/// An axis and the values to try, in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sweep {
+    axis: Axis,
+    values: Vec<Value>,
+}
+
+/// Why a text is no [`Sweep`], or a value suits no experiment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SweepError {
+    /// Not `AXIS=VALUE,VALUE,…`.
+    Form,
+    /// There is no such axis.
+    Axis(String),
+    /// A value is not of the axis.
+    Value {
+        /// The axis.
+        axis: Axis,
+        /// The value as written.
+        text: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A value is given twice.
+    Twice(Value),
+    /// More than [`MAX_VALUES`] values.
+    TooMany(usize),
+    /// With this value there is no experiment: why.
+    Impossible {
+        /// The axis.
+        axis: Axis,
+        /// The value.
+        value: Value,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl fmt::Display for SweepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SweepError::Form => f.write_str("write AXIS=VALUE,VALUE,… such as chips=4,8,16"),
+            SweepError::Axis(name) => {
+                let names = Axis::ALL.map(Axis::name).join(", ");
+                write!(f, "there is no axis `{name}`: the axes are {names}")
+            }
+            SweepError::Value { axis, text, expected } => {
+                write!(f, "`{text}` is no value of {}: {expected} was expected", axis.name())
+            }
+            SweepError::Twice(value) => write!(f, "{value} is there twice"),
+            SweepError::TooMany(values) => write!(f, "{values} values are too many: at most {MAX_VALUES}"),
+            SweepError::Impossible { axis, value, problem } => write!(f, "{}={value}: {problem}", axis.name()),
+        }
+    }
+}
+
+impl std::error::Error for SweepError {}
+
+impl Sweep {
+    /// Along `axis`, through `values`.
+    ///
+    /// # Errors
+    /// Where a value is there twice, or there are too many.
+    pub fn new(axis: Axis, values: Vec<Value>) -> Result<Sweep, SweepError> {
+        if values.len() > MAX_VALUES {
+            return Err(SweepError::TooMany(values.len()));
+        }
+        let twice = values.iter().enumerate().find(|(position, value)| values[..*position].contains(value));
+        match twice {
+            Some((_, &value)) => Err(SweepError::Twice(value)),
+            None => Ok(Sweep { axis, values }),
+        }
+    }
+
+    /// The axis.
+    pub fn axis(&self) -> Axis {
+        self.axis
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+}
+
+impl FromStr for Sweep {
+    type Err = SweepError;
+
+    /// Reads `AXIS=VALUE,VALUE,…`; the axis's name may be written with hyphens.
+    fn from_str(text: &str) -> Result<Sweep, SweepError> {
+        let (name, values) = text.split_once('=').ok_or(SweepError::Form)?;
+        let name = name.trim().replace('-', "_");
+        let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name).ok_or(SweepError::Axis(name))?;
+        Sweep::new(axis, values.split(',').map(|value| axis.value(value)).collect::<Result<_, _>>()?)
+    }
+}
+
+impl fmt::Display for Sweep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> = self.values.iter().map(Value::to_string).collect();
+        f.pad(&format!("{}={}", self.axis.name(), values.join(",")))
+    }
+}
+
+/// What to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as they are.
+///
+/// # Errors
+/// [`SweepError::Impossible`] where there is no such device.
+pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec, SweepError> {
+    let mut spec = *spec;
+    let mut device = spec.device.spec();
+    match value {
+        Value::Count(count) => apply_count(axis, count, &mut spec, &mut device),
+        Value::Ratio(ratio) => device.logical_ratio = ratio,
+        Value::Share(share) => spec.writes = Writes::Share(share),
+        Value::Time(time) => match axis {
+            Axis::PageRead => device.page_read = time,
+            Axis::PageProgram => device.page_program = time,
+            Axis::PageTransfer => device.page_transfer = time,
+            _ => device.block_erase = time,
+        },
+    }
+    spec.device = Device::new(device).map_err(|wrong| SweepError::Impossible {
+        axis,
+        value,
+        problem: wrong.first().map_or_else(String::new, |wrong| wrong.to_string()),
+    })?;
+    Ok(spec)
+}
+
+fn apply_count(axis: Axis, count: u32, spec: &mut SetSpec, device: &mut DeviceSpec) {
+    match axis {
+        Axis::Chips => device.chips = count,
+        Axis::ChipsPerChannel => device.chips_per_channel = count,
+        Axis::BlocksPerChip => device.blocks_per_chip = count,
+        Axis::PagesPerBlock => device.pages_per_block = count,
+        Axis::WriteHeavy => spec.writes = Writes::Heavy(count),
+        _ => spec.tasks = count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_are_read_and_written() {
+        for (text, shown) in [
+            ("chips=4,8,16", "chips=4,8,16"),
+            ("chips-per-channel = 1, 2", "chips_per_channel=1,2"),
+            ("logical_ratio=0.3,.5", ""),
+            ("logical_ratio=0.30,0.5", "logical_ratio=0.3,0.5"),
+            ("block_erase=500us,5ms", "block_erase=500us,5ms"),
+            ("write_share=0,0.5,1", "write_share=0,0.5,1"),
+            ("tasks=0", "tasks=0"),
+        ] {
+            let sweep = text.parse::<Sweep>().map(|sweep| sweep.to_string()).unwrap_or_default();
+            assert_eq!(sweep, shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_would_be_right() {
+        for (text, message) in [
+            ("chips", "write AXIS=VALUE,VALUE,… such as chips=4,8,16"),
+            ("chips=4,x", "`x` is no value of chips: a whole number was expected"),
+            ("block_erase=5", "`5` is no value of block_erase: a time with its unit, such as 5ms was expected"),
+            ("chips=4,8,4", "4 is there twice"),
+        ] {
+            assert_eq!(text.parse::<Sweep>().unwrap_err().to_string(), message);
+        }
+        let error = "colour=red".parse::<Sweep>().unwrap_err().to_string();
+        assert!(error.contains("`colour`") && error.contains("chips_per_channel"), "{error}");
+    }
+}

@@ -1,0 +1,206 @@
+//! What is counted at a point: whole numbers, whose sums do not depend on the order of the sets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Measure, Plan};
+
+/// How two contenders fare on the sets of which both can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "[u64; 4]", into = "[u64; 4]")]
+pub struct Pair {
+    /// Sets that both schedule.
+    pub both: u64,
+    /// Sets that only the first schedules.
+    pub first: u64,
+    /// Sets that only the second schedules.
+    pub second: u64,
+    /// Sets that neither schedules.
+    pub neither: u64,
+}
+
+impl From<[u64; 4]> for Pair {
+    fn from([both, first, second, neither]: [u64; 4]) -> Pair {
+        Pair { both, first, second, neither }
+    }
+}
+
+impl From<Pair> for [u64; 4] {
+    fn from(pair: Pair) -> [u64; 4] {
+        [pair.both, pair.first, pair.second, pair.neither]
+    }
+}
+
+impl Pair {
+    /// All sets.
+    pub fn sets(&self) -> u64 {
+        self.both + self.first + self.second + self.neither
+    }
+
+    /// Both together.
+    pub fn add(&mut self, other: &Pair) {
+        self.both += other.both;
+        self.first += other.first;
+        self.second += other.second;
+        self.neither += other.neither;
+    }
+}
+
+/// What the runs with one kind of job came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Runs {
+    /// Sets run: all that every contender schedules.
+    pub sets: u64,
+    /// For each contender: pages of jobs served, in all runs.
+    pub pages: Vec<u64>,
+    /// For each pair of contenders i ≤ j, in order: the sum over all sets of the product of their pages.
+    #[serde(with = "decimal")]
+    pub products: Vec<u128>,
+    /// For each contender: deadlines of real-time requests that were missed, in all runs.
+    pub misses: Vec<u64>,
+}
+
+impl Runs {
+    /// Counts a set: the pages and misses of each contender.
+    pub fn count(&mut self, pages: &[u64], misses: &[u64]) {
+        self.sets += 1;
+        add(&mut self.pages, pages);
+        add(&mut self.misses, misses);
+        let products = pairs(pages.len(), true).map(|(i, j)| u128::from(pages[i]) * u128::from(pages[j]));
+        for (sum, product) in self.products.iter_mut().zip(products) {
+            *sum = sum.saturating_add(product);
+        }
+    }
+
+    fn add(&mut self, other: &Runs) {
+        self.sets += other.sets;
+        add(&mut self.pages, &other.pages);
+        add(&mut self.misses, &other.misses);
+        for (sum, product) in self.products.iter_mut().zip(&other.products) {
+            *sum = sum.saturating_add(*product);
+        }
+    }
+}
+
+fn add(sums: &mut [u64], terms: &[u64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum = sum.saturating_add(*term);
+    }
+}
+
+/// Positions (i, j) with i < j (or i ≤ j) < `count`, in order.
+pub fn pairs(count: usize, with_itself: bool) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(move |i| (i + usize::from(!with_itself)..count).map(move |j| (i, j)))
+}
+
+/// What was counted at a point.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Sets drawn.
+    pub sets: u64,
+    /// Sets that could not be drawn.
+    pub exhausted: u64,
+    /// For each contender: sets of which it can tell whether they are schedulable.
+    pub told: Vec<u64>,
+    /// For each contender: sets that it schedules.
+    pub yes: Vec<u64>,
+    /// For each pair of contenders i < j, in order.
+    pub pairs: Vec<Pair>,
+    /// For each kind of job, read-only and write-only; none where no jobs are run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Runs>,
+    /// Sets that every contender schedules and the executor cannot run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_run: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Tally {
+    /// Nothing counted yet, for the contenders of a plan.
+    pub fn new(plan: &Plan) -> Tally {
+        let count = plan.contenders().len();
+        let runs = Runs {
+            sets: 0,
+            pages: vec![0; count],
+            products: vec![0; pairs(count, true).count()],
+            misses: vec![0; count],
+        };
+        Tally {
+            told: vec![0; count],
+            yes: vec![0; count],
+            pairs: vec![Pair::default(); pairs(count, false).count()],
+            runs: if matches!(plan.spec().measure, Measure::Bandwidth(_)) { vec![runs; 2] } else { Vec::new() },
+            ..Tally::default()
+        }
+    }
+
+    /// Whether this can be a tally of that plan: as many contenders, as many kinds of jobs, and counts that fit together.
+    pub fn suits(&self, plan: &Plan) -> bool {
+        let blank = Tally::new(plan);
+        let shapes = |tally: &Tally| {
+            let runs: Vec<_> =
+                tally.runs.iter().map(|runs| (runs.pages.len(), runs.products.len(), runs.misses.len())).collect();
+            (tally.told.len(), tally.yes.len(), tally.pairs.len(), runs)
+        };
+        let told = self.told.iter().all(|&told| told <= self.sets);
+        let yes = self.yes.iter().zip(&self.told).all(|(yes, told)| yes <= told);
+        let paired = self.pairs.iter().all(|pair| {
+            let sum = <[u64; 4]>::from(*pair).into_iter().try_fold(0, u64::checked_add);
+            sum.is_some_and(|sum| sum <= self.sets)
+        });
+        let run = self.runs.iter().all(|runs| runs.sets <= self.sets) && self.not_run <= self.sets;
+        shapes(self) == shapes(&blank) && told && yes && paired && run
+    }
+
+    /// Counts the verdicts of all contenders on a set.
+    pub fn count(&mut self, verdicts: &[Option<bool>]) {
+        self.sets += 1;
+        for ((told, yes), verdict) in self.told.iter_mut().zip(&mut self.yes).zip(verdicts) {
+            *told += u64::from(verdict.is_some());
+            *yes += u64::from(*verdict == Some(true));
+        }
+        for (pair, (i, j)) in self.pairs.iter_mut().zip(pairs(verdicts.len(), false)) {
+            match (verdicts[i], verdicts[j]) {
+                (Some(true), Some(true)) => pair.both += 1,
+                (Some(true), Some(false)) => pair.first += 1,
+                (Some(false), Some(true)) => pair.second += 1,
+                (Some(false), Some(false)) => pair.neither += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Both together.
+    pub fn add(&mut self, other: &Tally) {
+        self.sets += other.sets;
+        self.exhausted += other.exhausted;
+        self.not_run += other.not_run;
+        add(&mut self.told, &other.told);
+        add(&mut self.yes, &other.yes);
+        for (pair, more) in self.pairs.iter_mut().zip(&other.pairs) {
+            pair.add(more);
+        }
+        for (runs, more) in self.runs.iter_mut().zip(&other.runs) {
+            runs.add(more);
+        }
+    }
+}
+
+/// Large sums as decimal strings: JSON numbers end at 2⁶⁴.
+mod decimal {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(numbers: &[u128], serializer: S) -> Result<S::Ok, S::Error> {
+        numbers.iter().map(u128::to_string).collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u128>, D::Error> {
+        Vec::<String>::deserialize(deserializer)?
+            .iter()
+            .map(|number| number.parse().map_err(|_| D::Error::custom("not a whole number")))
+            .collect()
+    }
+}

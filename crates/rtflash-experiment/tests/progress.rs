@@ -1,0 +1,152 @@
+//! Experiments as a library runs them: interrupted anywhere, on any threads, in any parts; and files that somebody else has written.
+
+use std::io;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
+use rtflash_exec::Service;
+use rtflash_experiment::output::{figures, summary, tables};
+use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
+use rtflash_experiment::{Plan, PlanError, Progress, Shard, Watcher, merge, run};
+use rtflash_model::Device;
+use rtflash_model::generate::{Generator, SetSpec, Writes};
+
+/// Keeps what it is given, and fails after so many times.
+struct Keeper {
+    kept: Option<String>,
+    left: u32,
+}
+
+impl Watcher for Keeper {
+    fn advance(&mut self, _: u64) {}
+
+    fn keep_every(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn keep(&mut self, progress: &Progress) -> io::Result<()> {
+        self.kept = Some(serde_json::to_string(progress)?);
+        self.left = self.left.checked_sub(1).ok_or_else(|| io::Error::other("the disk is full"))?;
+        Ok(())
+    }
+}
+
+fn spec(sets: u64, sweep: Option<&str>) -> Spec {
+    let device = Device::profile("dgist-2021").expect("the profile");
+    let analysis: &'static dyn Analysis = &ThesisEvaluated;
+    let contender =
+        |name: &str| Contender { allocator: allocator(name).expect("an algorithm"), analysis, service: Service::Tbs };
+    Spec {
+        measure: Measure::Schedulability,
+        sets: SetSpec {
+            device,
+            tasks: 4,
+            generator: Generator::UUniFast,
+            page_costs: analysis.page_costs(&device),
+            writes: Writes::Drawn,
+            seed: 3,
+        },
+        sets_per_point: sets,
+        analysis,
+        utilizations: ["0.8", "1.4", "2.0"].map(|text| text.parse().expect("a utilization")).to_vec(),
+        sweep: sweep.map(|sweep| sweep.parse().expect("a sweep")),
+        contenders: ["clustering-bfd", "global", "part-ftl"].map(contender).to_vec(),
+    }
+}
+
+fn plan(sets: u64, sweep: Option<&str>) -> Plan {
+    Plan::new(spec(sets, sweep)).expect("a plan")
+}
+
+fn done(plan: &Plan, shard: Shard) -> Progress {
+    let blank = Progress::new(plan, "this one".into(), shard);
+    run(plan, blank, &mut Keeper { kept: None, left: u32::MAX }).expect("kept")
+}
+
+#[test]
+fn what_was_kept_is_gone_on_from() {
+    let plan = plan(400, Some("chips=3,4,16"));
+    let straight = done(&plan, Shard::WHOLE);
+    // The disk fills up again and again; what was kept before is all that is left.
+    let (mut progress, mut stops) = (Progress::new(&plan, "this one".into(), Shard::WHOLE), 0);
+    let finished = loop {
+        let mut keeper = Keeper { kept: None, left: stops % 3 };
+        match run(&plan, progress, &mut keeper) {
+            Ok(finished) => break finished,
+            Err(error) => assert_eq!(error.to_string(), "the disk is full"),
+        }
+        progress = serde_json::from_str(&keeper.kept.expect("kept")).expect("progress");
+        assert!(progress.suits(&plan));
+        stops += 1;
+    };
+    assert!(stops > 3 && finished.is_finished(&plan));
+    assert_eq!(finished, straight);
+}
+
+#[test]
+fn parts_make_the_whole() {
+    let plan = plan(50, None);
+    let whole = done(&plan, Shard::WHOLE);
+    for count in [1, 2, 7, 200] {
+        let parts: Vec<Progress> =
+            (0..count).map(|index| done(&plan, Shard::new(index, count).expect("a part"))).collect();
+        assert_eq!(merge(&plan, &parts), Ok(whole.clone()), "{count}");
+    }
+}
+
+#[test]
+fn experiments_that_cannot_be_are_refused() {
+    let refused = |spec: Spec| Plan::new(spec).err().expect("refused").to_string();
+    let good = spec(1, None);
+    assert_eq!(refused(Spec { utilizations: vec![], ..good.clone() }), "no utilization: at least one");
+    assert_eq!(refused(Spec { contenders: vec![], ..good.clone() }), "no algorithm: at least one");
+    assert_eq!(refused(Spec { sets_per_point: 0, ..good.clone() }), "no set at each point: at least one");
+    assert_eq!(refused(Spec { sets_per_point: u64::MAX, ..good.clone() }), PlanError::TooManySets.to_string());
+    let twice = vec![good.contenders[0], good.contenders[0]];
+    assert_eq!(
+        refused(Spec { contenders: twice, ..good.clone() }),
+        "clustering-bfd under thesis-evaluated with tbs is there twice"
+    );
+    let sweep = Sweep::new(Axis::Tasks, vec![Value::Count(0)]).expect("a sweep");
+    assert_eq!(refused(Spec { sweep: Some(sweep), ..good.clone() }), "tasks=0: a set of no tasks: at least one");
+    let none = Sweep::new(Axis::Tasks, vec![]).expect("a sweep");
+    assert_eq!(refused(Spec { sweep: Some(none), ..good.clone() }), "no value to try: at least one");
+    let many = Contender { analysis: &Thesis, ..good.contenders[0] };
+    assert_eq!(
+        refused(Spec { contenders: vec![many; 65], ..good }),
+        "65 algorithms and analyses are too many: at most 64"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Whatever stands in a file of progress: it is refused, or its results are written.
+    #[test]
+    fn any_progress_is_refused_or_written(at in any::<prop::sample::Index>(), digits in "[0-9]{1,20}|\\[\\]|-1|null|1e9|\"0/9\"") {
+        let plan = plan(3, Some("chips=4,8"));
+        let text = serde_json::to_string(&done(&plan, Shard::WHOLE)).expect("JSON");
+        // Another number, or something else, in place of one number.
+        let bytes = text.as_bytes();
+        let starts: Vec<usize> = (1..bytes.len()).filter(|&i| bytes[i].is_ascii_digit() && !bytes[i - 1].is_ascii_digit()).collect();
+        let start = starts[at.index(starts.len())];
+        let end = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let changed = format!("{}{digits}{}", &text[..start], &text[end..]);
+        if let Ok(progress) = serde_json::from_str::<Progress>(&changed)
+            && progress.suits(&plan)
+        {
+            let _ = merge(&plan, &[progress.clone(), progress.clone()]);
+            let _ = merge(&plan, std::slice::from_ref(&progress));
+            let written = tables(&plan, progress.tallies());
+            prop_assert!(written.iter().all(|table| table.text.lines().count() > 1));
+            let _ = serde_json::to_string(&summary(&plan, "any", progress.tallies())).expect("JSON");
+            for figure in figures(&plan, progress.tallies()) {
+                prop_assert!(figure.figure.svg().ends_with("</svg>\n") || figure.figure.svg().ends_with("</svg>"));
+            }
+            let gone_on = run(&plan, progress, &mut Keeper { kept: None, left: 10 });
+            prop_assert!(gone_on.is_ok());
+        }
+    }
+}
