@@ -2,7 +2,6 @@
 //!
 //! `cargo run --release --example reproduce` does all of it, in minutes; with names of sections behind `--`, these alone.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::{fs, io};
 
@@ -278,14 +277,11 @@ fn served(names: &[(&str, Service)]) -> Fallible<Vec<Contender>> {
 
 /// A line for each utilization: pages a second of every contender, for both kinds of jobs.
 fn bandwidth_rows(done: &Done) -> Fallible<String> {
-    let mut rows: BTreeMap<u64, (u64, Vec<String>)> = BTreeMap::new();
-    for of in &done.summary.bandwidth {
-        let row = rows.entry((of.utilization * 10.0).round() as u64).or_insert((of.sets, Vec::new()));
-        row.1.push(of.pages_per_second.map_or("-".into(), |of| format!("{:.0}", of.value)));
-    }
     let mut text = String::new();
-    for (utilization, (sets, cells)) in rows {
-        writeln!(text, "| {} | {sets} | {} |", utilization as f64 / 10.0, cells.join(" | "))?;
+    for point in done.summary.bandwidth.chunk_by(|one, other| one.utilization == other.utilization) {
+        let cells: Vec<String> =
+            point.iter().map(|of| of.pages_per_second.map_or("-".into(), |of| format!("{:.0}", of.value))).collect();
+        writeln!(text, "| {} | {} | {} |", point[0].utilization, point[0].sets, cells.join(" | "))?;
     }
     Ok(text)
 }
@@ -368,27 +364,52 @@ fn case_study() -> Fallible<Section> {
     Ok(Section { text, figures: Vec::new() })
 }
 
+/// Tasks, how the device differs from the profile (in words and in deed), sets at each utilization.
+type Room = (u32, &'static str, fn(&mut DeviceSpec), u64);
+
+const ROOM: [Room; 10] = [
+    (8, "16 chips", |_| (), 500),
+    (8, "8 chips", |device| device.chips = 8, 500),
+    (8, "4 chips", |device| device.chips = 4, 500),
+    (8, "3 chips", |device| device.chips = 3, 500),
+    (8, "2 chips", |device| device.chips = 2, 500),
+    (12, "16 chips", |_| (), 50),
+    (12, "16 chips, 8 on a channel", |device| device.chips_per_channel = 8, 50),
+    (
+        12,
+        "16 chips, 8 on a channel, λ = 0.9, t_e = 1 ms",
+        |device| {
+            device.chips_per_channel = 8;
+            device.logical_ratio = "0.9".parse().unwrap_or(device.logical_ratio);
+            device.block_erase = Span::from_us(1_000);
+        },
+        100,
+    ),
+    (12, "3 chips", |device| device.chips = 3, 50),
+    (16, "4 chips", |device| device.chips = 4, 5),
+];
+
 /// How far Clustering-BFD is from the optimum, and what a search gains.
 fn optimum() -> Fallible<Section> {
     const THREE: [&str; 3] = ["clustering-bfd", "clustering-search", "exact"];
     let mut text = String::from(
-        "| tasks | chips | analysis | sets | `clustering-bfd` | `clustering-search` | `exact` |\n|---|---|---|---|---|---|---|\n",
+        "| tasks | device | analysis | sets | `clustering-bfd` | `clustering-search` | `exact` |\n|---|---|---|---|---|---|---|\n",
     );
     let analyses: [&'static dyn Analysis; 2] = [&ThesisEvaluated, &Thesis];
-    for (tasks, chips, sets) in
-        [(8, 16, 500), (8, 8, 500), (8, 4, 500), (8, 3, 500), (8, 2, 500), (12, 16, 50), (12, 3, 50), (16, 4, 5)]
-    {
+    for (tasks, label, change, sets) in ROOM {
         for analysis in analyses {
             let mut spec = figure_v1a(sets, Generator::UUniFast, analysis)?;
-            let device = Device::new(DeviceSpec { chips, ..spec.sets.device.spec() }).map_err(|_| "no such device")?;
-            (spec.sets.device, spec.sets.tasks) = (device, tasks);
-            // Where fewer chips are, all of the curve lies further left.
-            spec.utilizations = utilizations(if chips >= 8 { "0.1..4.0" } else { "0.1..2.0" })?;
+            let mut device = spec.sets.device.spec();
+            change(&mut device);
+            // Where chips are fewer, or garbage collection costs more, all of the curve lies further left.
+            let wide = device.chips >= 8 && device.logical_ratio == spec.sets.device.logical_ratio();
+            spec.utilizations = utilizations(if wide { "0.1..4.0" } else { "0.1..2.0" })?;
+            (spec.sets.device, spec.sets.tasks) = (Device::new(device).map_err(|_| "no such device")?, tasks);
             spec.contenders = contenders(&THREE, &[analysis])?;
             let done = experiment(spec)?;
             let [bfd, search, exact] = [0, 1, 2].map(|contender| done.total(contender).0);
             let all = done.plan.sets();
-            writeln!(text, "| {tasks} | {chips} | `{}` | {all} | {bfd} | {search} | {exact} |", analysis.name())?;
+            writeln!(text, "| {tasks} | {label} | `{}` | {all} | {bfd} | {search} | {exact} |", analysis.name())?;
         }
     }
     let mut spec = figure_v1a(100, Generator::IntegerShares, &ThesisEvaluated)?;
