@@ -91,3 +91,17 @@ fn the_task_set_shown_is_one() {
     let end = start + readme[start..].find("```").expect("its end");
     assert_eq!(rtflash_with_input(&["alloc", "-"], &readme.as_bytes()[start..end]).status, 0);
 }
+
+#[test]
+fn the_experiment_shown_is_real() {
+    let readme = readme();
+    let out = common::file("readme-experiment", "");
+    std::fs::remove_file(&out).expect("a file");
+    let options = ["--generator", "integer-shares", "--analysis", "thesis-evaluated", "--no-figure"];
+    let place = out.display().to_string();
+    let run = rtflash(&[&["experiment", "schedulability", "--out", &place], &options[..]].concat());
+    // All but the last gains and the names of the files.
+    for line in run.stdout.lines().take(14) {
+        assert!(readme.contains(line), "the README does not show:\n{line}");
+    }
+}

@@ -26,7 +26,7 @@ pub struct Summary {
     /// How each pair of contenders differs on the same sets, at all points together.
     pub gains: Vec<GainSummary>,
     /// Bandwidth of jobs that are not real-time.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bandwidth: Vec<BandwidthSummary>,
 }
 
