@@ -37,3 +37,13 @@ impl Read for Source {
         self.reader.read(buffer)
     }
 }
+
+/// The name and text of a file that holds one value.
+pub fn read(path: &Path) -> Result<(String, String), Failure> {
+    let mut source = Source::open(path)?;
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(|error| Failure::io(&format!("cannot read {}", source.name), &error))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
+    Ok((source.name, text))
+}

@@ -5,18 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::{Analysis, test_cluster};
 use rtflash_exec::{Options, PlanError};
-use rtflash_model::{Allocation, Frame, Instant, TaskSet, TaskSetFile, parse_ns, read_allocation};
+use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
 
 use super::exec_output::{Keeper, Wanted};
-use super::{allocator, analysis};
+use super::{allocator, analysis, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
-use crate::commands::explain::read;
 use crate::render::exec_text;
 use crate::render::exec_wire::{ExecAnswer, Settings};
 use crate::render::wire::line;
-use crate::source::Source;
+use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -48,23 +47,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
     };
     let source = Source::open(&args.file)?;
     let batch = Batch { separate: plan.format == Format::Text };
-    threads(args.jobs.into())?.install(|| batch.run(source, |file, alone| plan.answer(file, alone)))
-}
-
-/// A pool of so many threads.
-pub fn threads(count: usize) -> Result<rayon::ThreadPool, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-    pool.map_err(|error| Failure(format!("cannot start {count} threads: {error}")))
-}
-
-/// A duration above zero.
-pub fn duration(text: &str) -> Result<Instant, Failure> {
-    let wrong = |problem: String| Failure(format!("--duration {text}: {problem}; expected a time such as 10s"));
-    let nanoseconds = parse_ns(text).map_err(|error| wrong(error.to_string()))?;
-    if nanoseconds == 0 {
-        return Err(wrong("nothing happens in no time".into()));
-    }
-    Ok(Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
+    policies::threads(args.jobs.into())?.install(|| batch.run(source, |file, alone| plan.answer(file, alone)))
 }
 
 fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
@@ -73,11 +56,11 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
         args::Server::Tbs => (Service::Tbs, "tbs"),
         args::Server::Background => (Service::Background, "background"),
     };
-    let (dispatch, dispatch_name) = dispatch(args.dispatch);
-    let (victims, victims_name) = victims(args.victims);
-    let (aging, aging_name) = aging(args.aging);
-    let (pattern, pattern_name) = pattern(args.pattern);
-    let duration = duration(&args.duration)?;
+    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
+    let (victims, victims_name) = policies::victims(args.victims);
+    let (aging, aging_name) = policies::aging(args.aging);
+    let (pattern, pattern_name) = policies::pattern(args.pattern);
+    let duration = policies::duration(&args.duration)?;
     let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed };
     let settings = Settings {
         duration_ns: duration.as_ns(),
@@ -89,41 +72,6 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
         seed: Some(args.seed),
     };
     Ok((options, settings))
-}
-
-/// The executor's word for an option, and the user's.
-pub fn dispatch(dispatch: args::Dispatch) -> (rtflash_exec::Dispatch, &'static str) {
-    match dispatch {
-        args::Dispatch::Serial => (rtflash_exec::Dispatch::Serial, "serial"),
-        args::Dispatch::Parallel => (rtflash_exec::Dispatch::Parallel, "parallel"),
-    }
-}
-
-/// The executor's word for an option, and the user's.
-pub fn victims(victims: args::Victims) -> (rtflash_exec::Victims, &'static str) {
-    match victims {
-        args::Victims::Actual => (rtflash_exec::Victims::Actual, "actual"),
-        args::Victims::Worst => (rtflash_exec::Victims::Worst, "worst"),
-    }
-}
-
-/// The executor's word for an option, and the user's.
-pub fn aging(aging: args::Aging) -> (rtflash_exec::Aging, &'static str) {
-    match aging {
-        args::Aging::Worst => (rtflash_exec::Aging::Worst, "worst"),
-        args::Aging::Random => (rtflash_exec::Aging::Random, "random"),
-        args::Aging::Fresh => (rtflash_exec::Aging::Fresh, "fresh"),
-    }
-}
-
-/// The executor's word for an option, and the user's.
-pub fn pattern(pattern: args::Pattern) -> (rtflash_exec::Pattern, &'static str) {
-    match pattern {
-        args::Pattern::Uniform => (rtflash_exec::Pattern::Uniform, "uniform"),
-        args::Pattern::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
-        args::Pattern::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
-        args::Pattern::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
-    }
 }
 
 /// An allocation to be run, or why there is none.
@@ -211,7 +159,7 @@ impl Plan {
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
         match execute(set, &allocation, self.analysis, &self.options, sink) {
-            Err(NotRun::Trace(error)) => wrong(output::error(&NotRun::Trace(error).to_string())),
+            Err(NotRun::Trace(error)) => wrong(output::error(&self.wanted.failure(&error))),
             Err(error) => {
                 let status = refused(&error);
                 if status == Status::Wrong {

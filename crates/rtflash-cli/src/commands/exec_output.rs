@@ -47,6 +47,12 @@ impl Wanted {
         Ok(Wanted { trace: trace.transpose()?, gantt: gantt.map(stretch).transpose()?, figure: figure.transpose()? })
     }
 
+    /// A trace that could not be written.
+    pub fn failure(&self, error: &io::Error) -> String {
+        let name = self.trace.as_ref().map_or("the trace".into(), |(path, _)| path.display().to_string());
+        format!("cannot write {name}: {error}")
+    }
+
     /// Whether anything is.
     pub fn is_some(&self) -> bool {
         self.trace.is_some() || self.gantt.is_some()

@@ -1,8 +1,5 @@
 //! `rtflash explain`: where the utilization goes.
 
-use std::io::Read;
-use std::path::Path;
-
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Allocation, TaskSet};
@@ -12,7 +9,7 @@ use super::{allocator, analysis};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
 use crate::render::{alloc_text, explain_text, explain_wire, wire};
-use crate::source::Source;
+use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -94,14 +91,4 @@ fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) 
         rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size())
     };
     allocation.clusters().iter().all(passes)
-}
-
-/// The name and text of a file that holds one value.
-pub fn read(path: &Path) -> Result<(String, String), Failure> {
-    let mut source = Source::open(path)?;
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes).map_err(|error| Failure::io(&format!("cannot read {}", source.name), &error))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
-    Ok((source.name, text))
 }

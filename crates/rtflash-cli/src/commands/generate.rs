@@ -28,23 +28,25 @@ struct Plan {
 
 /// Carries the command out.
 pub fn run(args: &GenArgs) -> Result<Status, Failure> {
-    let Some(device) = device(&args.device)? else { return Ok(Status::Wrong) };
+    let Some(device) = device(&args.sets.device)? else { return Ok(Status::Wrong) };
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
         args.util.parse().map_err(|error| Failure(format!("--util {}: {error}", args.util)))?;
-    let step: Utilization = args.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.step)))?;
-    let points =
-        range.points(step).map_err(|error| Failure(format!("--util {} --step {}: {error}", args.util, args.step)))?;
+    let step: Utilization =
+        args.sets.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.sets.step)))?;
+    let points = range
+        .points(step)
+        .map_err(|error| Failure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
     let spec = SetSpec {
         device,
-        tasks: args.tasks,
-        generator: args.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        tasks: args.sets.tasks,
+        generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
         page_costs: analysis.page_costs(&device),
-        writes: writes(args.write_heavy, args.write_share.as_deref())?,
-        seed: args.seed,
+        writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
+        seed: args.sets.seed,
     };
-    let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.tasks)))?;
-    let plan = Plan { points, sets: args.sets, options, analysis };
+    let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.sets.tasks)))?;
+    let plan = Plan { points, sets: args.sets.sets, options, analysis };
     let mut output = match &args.out {
         None => Output::stdout(),
         Some(path) => {

@@ -7,6 +7,7 @@ pub mod exec_output;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
+pub mod policies;
 pub mod schema;
 pub mod shell;
 pub mod soak;

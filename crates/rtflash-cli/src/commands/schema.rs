@@ -2,7 +2,7 @@
 
 use rtflash_experiment::output::Summary;
 use rtflash_model::{allocation_schema, task_set_schema};
-use schemars::{Schema, schema_for};
+use schemars::schema_for;
 
 use super::experiment::Manifest;
 use super::soak::SoakAnswer;
@@ -12,27 +12,6 @@ use crate::render::exec_wire::ExecAnswer;
 use crate::render::explain_wire::Explanation;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
-
-/// A schema that has a name.
-#[derive(Clone, Copy)]
-pub struct NamedSchema {
-    /// What the user calls it.
-    pub name: &'static str,
-    make: fn() -> Schema,
-}
-
-/// Every schema.
-pub const SCHEMAS: [NamedSchema; 9] = [
-    NamedSchema { name: "task-set", make: task_set_schema },
-    NamedSchema { name: "allocation", make: allocation_schema },
-    NamedSchema { name: "alloc", make: || schema_for!(AllocAnswer<'static>) },
-    NamedSchema { name: "check", make: || schema_for!(CheckAnswer<'static>) },
-    NamedSchema { name: "exec", make: || schema_for!(ExecAnswer<'static>) },
-    NamedSchema { name: "explain", make: || schema_for!(Explanation<'static>) },
-    NamedSchema { name: "soak", make: || schema_for!(SoakAnswer) },
-    NamedSchema { name: "experiment", make: || schema_for!(Summary) },
-    NamedSchema { name: "manifest", make: || schema_for!(Manifest) },
-];
 
 /// Prints a schema.
 ///
@@ -47,8 +26,27 @@ pub fn run(name: &str) -> Result<Status, Failure> {
 
 /// The text of a schema.
 pub fn text(name: &str) -> Option<String> {
-    let schema = SCHEMAS.iter().find(|schema| schema.name == name)?;
-    let mut text = serde_json::to_string_pretty(&(schema.make)()).ok()?;
+    let schema = match name {
+        "task-set" => task_set_schema(),
+        "allocation" => allocation_schema(),
+        "alloc" => schema_for!(AllocAnswer<'static>),
+        "check" => schema_for!(CheckAnswer<'static>),
+        "explain" => schema_for!(Explanation<'static>),
+        "exec" => schema_for!(ExecAnswer<'static>),
+        "soak" => schema_for!(SoakAnswer),
+        "experiment" => schema_for!(Summary),
+        "manifest" => schema_for!(Manifest),
+        _ => return None,
+    };
+    let mut text = serde_json::to_string_pretty(&schema).ok()?;
     text.push('\n');
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_name_has_a_schema() {
+        assert!(crate::args::SCHEMAS.into_iter().all(|name| super::text(name).is_some()));
+    }
 }

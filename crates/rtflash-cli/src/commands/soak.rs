@@ -52,7 +52,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
     };
     let search = || soak(args.seed, args.runs, world);
     let soaked = match args.jobs {
-        Some(jobs) => super::exec::threads(jobs.into())?.install(search),
+        Some(jobs) => super::policies::threads(jobs.into())?.install(search),
         None => search(),
     };
     let answer = SoakAnswer {

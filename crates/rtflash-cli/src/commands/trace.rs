@@ -9,16 +9,17 @@ use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
 use rtflash_model::{Instant, read_task_set_bytes};
 
-use super::exec::{Found, duration, find, predicted, refused};
+use super::exec::{Found, find, predicted, refused};
+use super::policies::duration;
 use super::{allocator, analysis};
 use crate::Failure;
 use crate::args::{self, CheckArgs, Format};
 use crate::batch::{next_batch, refuse};
-use crate::commands::explain::read;
 use crate::output::{self, Output};
 use crate::render::exec_wire::{ExecAnswer, traced};
 use crate::render::{exec_text, wire};
 use crate::source::Source;
+use crate::source::read;
 use crate::status::Status;
 
 /// Carries the command out for a trace.

@@ -1,73 +1,26 @@
 //! Where everything is on the paper, in points of 1/72 inch.
 
 use super::Figure;
-use super::axis::Axis;
-use super::grid::Grid;
 use super::legend::Legend;
+use super::plot::{MARK, Plot};
 use super::text::{TICK, TITLE};
-
-/// 3.5 inches.
-pub(super) const WIDTH: f64 = 252.0;
-const PLOT_HEIGHT: f64 = 146.0;
-const MARGIN: f64 = 5.0;
-/// Length of ticks.
-pub(super) const MARK: f64 = 2.5;
-
-/// A rectangle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-}
-
-impl Frame {
-    pub fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    pub fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-}
 
 /// A figure in its places.
 pub(super) struct Layout {
-    pub grid: Grid,
-    pub x: Axis,
-    pub y: Axis,
-    /// What the axes enclose.
-    pub frame: Frame,
+    pub plot: Plot,
     pub legend: Legend,
     pub height: f64,
 }
 
 impl Layout {
     pub fn new(figure: &Figure) -> Layout {
-        let grid = Grid::new(figure);
-        let y = Axis::y(&grid, figure.y_axis);
-        let title = if figure.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
-        let left = MARGIN - 2.0 + title + y.label_width() + MARK + 2.0;
-        let width = WIDTH - left - MARGIN;
-        let x = Axis::x(&grid, figure.x_ticks.as_deref(), width);
-        let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
-        let frame = Frame { left, top: over, width, height: PLOT_HEIGHT };
-        let mut layout = Layout { grid, x, y, frame, legend: Legend::default(), height: 0.0 };
-        layout.legend = Legend::placed(figure, &layout);
-        if !layout.legend.inside {
-            layout.frame.top += layout.legend.height();
+        let mut plot = Plot::new(figure);
+        let legend = Legend::placed(figure, &plot);
+        if !legend.inside {
+            plot.frame.top += legend.height();
         }
-        let title = if figure.x_label.is_empty() && layout.x.exponent == 0 { 0.0 } else { TITLE + 4.0 };
-        layout.height = layout.frame.bottom() + MARK + TICK + 3.0 + title + 2.0;
-        layout
-    }
-
-    /// Where the values are on the paper.
-    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
-        (
-            self.frame.left + self.x.place(x) * self.frame.width,
-            self.frame.bottom() - self.y.place(y) * self.frame.height,
-        )
+        let title = if figure.x_label.is_empty() && plot.x.exponent == 0 { 0.0 } else { TITLE + 4.0 };
+        let height = plot.frame.bottom() + MARK + TICK + 3.0 + title + 2.0;
+        Layout { plot, legend, height }
     }
 }

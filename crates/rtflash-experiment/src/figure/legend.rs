@@ -1,7 +1,7 @@
 //! The legend, where it hides nothing: inside the plot if there is room, else above it.
 
 use super::Figure;
-use super::layout::{Frame, Layout, WIDTH};
+use super::plot::{Frame, Plot, WIDTH};
 use super::text::{LEGEND, shortened, width};
 
 /// Length of the piece of curve in front of a name.
@@ -33,24 +33,24 @@ pub(super) struct Legend {
 
 impl Legend {
     /// The legend of the figure, the rest of which is laid out as if there were none.
-    pub fn placed(figure: &Figure, layout: &Layout) -> Legend {
+    pub fn placed(figure: &Figure, plot: &Plot) -> Legend {
         let room = WIDTH - 4.0 * SPACE - SAMPLE;
         let named = figure.curves.iter().enumerate().filter(|(_, curve)| !curve.label.is_empty());
         let entries: Vec<_> = named.map(|(at, curve)| (at, shortened(&curve.label, LEGEND, room))).collect();
         if entries.is_empty() {
             return Legend { inside: true, ..Legend::default() };
         }
-        let covered = Covered::new(layout);
+        let covered = Covered::new(plot);
         for columns in 1..=entries.len().min(3) {
             let legend = Legend::in_columns(entries.clone(), columns);
             if let Some((left, top)) = covered.free(legend.width(), legend.height()) {
-                return Legend { inside: true, left: layout.frame.left + left, top: layout.frame.top + top, ..legend };
+                return Legend { inside: true, left: plot.frame.left + left, top: plot.frame.top + top, ..legend };
             }
         }
         let fit = (1..=entries.len()).rev().map(|columns| Legend::in_columns(entries.clone(), columns));
         let widest = fit.take(64).find(|legend| legend.width() <= WIDTH - 2.0 * SPACE);
         let legend = widest.unwrap_or_else(|| Legend::in_columns(entries, 1));
-        let centred = layout.frame.left + (layout.frame.width - legend.width()) / 2.0;
+        let centred = plot.frame.left + (plot.frame.width - legend.width()) / 2.0;
         let left = centred.clamp(0.0, (WIDTH - legend.width()).max(0.0));
         Legend { left, top: SPACE / 2.0, ..legend }
     }
@@ -87,8 +87,8 @@ struct Covered {
 }
 
 impl Covered {
-    fn new(layout: &Layout) -> Covered {
-        let Frame { left, top, width, height } = layout.frame;
+    fn new(plot: &Plot) -> Covered {
+        let Frame { left, top, width, height } = plot.frame;
         let (columns, rows) = (cell(width), cell(height));
         let mut covered = vec![false; columns * rows];
         let mut cover = |x: f64, from: f64, to: f64| {
@@ -97,16 +97,16 @@ impl Covered {
                 covered[row * columns..][across].fill(true);
             }
         };
-        for (curve, points) in layout.grid.curves.iter().enumerate() {
+        for (curve, points) in plot.grid.curves.iter().enumerate() {
             let ends = |row: usize| {
                 points[row].map(|point| {
-                    let (x, y) = layout.at(point.x, point.y);
+                    let (x, y) = plot.at(point.x, point.y);
                     // An end that is absent is ignored by `min` and `max`.
-                    let (high, low) = (layout.at(point.x, point.high).1, layout.at(point.x, point.low).1);
+                    let (high, low) = (plot.at(point.x, point.high).1, plot.at(point.x, point.low).1);
                     (x, y.min(high).min(low), y.max(high).max(low))
                 })
             };
-            for line in layout.grid.lines(curve) {
+            for line in plot.grid.lines(curve) {
                 let mut before = None;
                 for now in line.filter_map(ends) {
                     let from = before.unwrap_or(now);

@@ -9,6 +9,7 @@ mod grid;
 mod layout;
 mod legend;
 mod pdf;
+mod plot;
 mod style;
 mod svg;
 mod table;

@@ -6,8 +6,9 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Figure;
-use super::layout::{Layout, MARK, WIDTH};
+use super::layout::Layout;
 use super::legend::{SAMPLE, SPACE};
+use super::plot::{MARK, WIDTH};
 use super::style::{Fill, Style};
 use super::text::{LEGEND, TICK, TITLE, escaped, power, shortened, width};
 
@@ -36,9 +37,9 @@ pub(super) fn document(figure: &Figure) -> String {
     axes(&mut svg, &layout);
     titles(&mut svg, figure, &layout);
     for curve in 0..figure.curves.len() {
-        let points = &layout.grid.curves[curve];
-        let marked = layout.grid.marked(curve).into_iter().filter_map(|row| points[row]);
-        markers(&mut svg, curve, marked.map(|point| layout.at(point.x, point.y)));
+        let points = &layout.plot.grid.curves[curve];
+        let marked = layout.plot.grid.marked(curve).into_iter().filter_map(|row| points[row]);
+        markers(&mut svg, curve, marked.map(|point| layout.plot.at(point.x, point.y)));
     }
     legend(&mut svg, &layout);
     svg.push_str("</svg>\n");
@@ -46,23 +47,23 @@ pub(super) fn document(figure: &Figure) -> String {
 }
 
 fn grid_lines(svg: &mut String, layout: &Layout) {
-    let frame = layout.frame;
+    let frame = layout.plot.frame;
     svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
-    for tick in &layout.x.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}V{:.2}", layout.at(tick.at, 0.0).0, frame.top, frame.bottom());
+    for tick in &layout.plot.x.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}V{:.2}", layout.plot.at(tick.at, 0.0).0, frame.top, frame.bottom());
     }
-    for tick in &layout.y.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, layout.at(0.0, tick.at).1, frame.right());
+    for tick in &layout.plot.y.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, layout.plot.at(0.0, tick.at).1, frame.right());
     }
     svg.push_str("\"/>\n");
 }
 
 fn bands(svg: &mut String, layout: &Layout, curve: usize) {
-    let points = &layout.grid.curves[curve];
-    for band in layout.grid.bands(curve).into_iter().filter(|band| band.len() > 1) {
+    let points = &layout.plot.grid.curves[curve];
+    for band in layout.plot.grid.bands(curve).into_iter().filter(|band| band.len() > 1) {
         let points = || points[band.clone()].iter().flatten();
-        let high = points().map(|point| layout.at(point.x, point.high));
-        let low = points().rev().map(|point| layout.at(point.x, point.low));
+        let high = points().map(|point| layout.plot.at(point.x, point.high));
+        let low = points().rev().map(|point| layout.plot.at(point.x, point.low));
         let colour = Style::of(curve).colour;
         let path = path(high.chain(low));
         let _ = writeln!(svg, "<path fill=\"#{colour}\" fill-opacity=\"0.17\" d=\"{path}Z\"/>");
@@ -70,15 +71,16 @@ fn bands(svg: &mut String, layout: &Layout, curve: usize) {
 }
 
 fn lines(svg: &mut String, layout: &Layout, curve: usize) {
-    let points = |line: Range<usize>| layout.grid.curves[curve][line].iter().flatten();
-    let lines = layout.grid.lines(curve).into_iter().filter(|line| line.len() > 1);
-    let path: String = lines.map(|line| path(points(line).map(|point| layout.at(point.x, point.y)))).collect();
+    let points = |line: Range<usize>| layout.plot.grid.curves[curve][line].iter().flatten();
+    let lines = layout.plot.grid.lines(curve).into_iter().filter(|line| line.len() > 1);
+    let path: String = lines.map(|line| path(points(line).map(|point| layout.plot.at(point.x, point.y)))).collect();
     if !path.is_empty() {
         line(svg, curve, &path);
     }
     // An interval that no band shows, since its neighbours have none.
-    let alone = layout.grid.bands(curve).into_iter().filter(|band| band.len() == 1);
-    let bar = |point: &super::Point| path_between(layout.at(point.x, point.low), layout.at(point.x, point.high));
+    let alone = layout.plot.grid.bands(curve).into_iter().filter(|band| band.len() == 1);
+    let bar =
+        |point: &super::Point| path_between(layout.plot.at(point.x, point.low), layout.plot.at(point.x, point.high));
     let bars: String = alone.flat_map(points).map(bar).collect();
     if !bars.is_empty() {
         let colour = Style::of(curve).colour;
@@ -113,7 +115,7 @@ fn markers(svg: &mut String, curve: usize, at: impl Iterator<Item = (f64, f64)>)
 }
 
 fn axes(svg: &mut String, layout: &Layout) {
-    let frame = layout.frame;
+    let frame = layout.plot.frame;
     let _ = write!(
         svg,
         "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{:.2} {:.2}H{:.2}V{:.2}H{:.2}Z",
@@ -123,33 +125,33 @@ fn axes(svg: &mut String, layout: &Layout) {
         frame.bottom(),
         frame.left
     );
-    for tick in &layout.x.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}v{MARK}", layout.at(tick.at, 0.0).0, frame.bottom());
+    for tick in &layout.plot.x.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}v{MARK}", layout.plot.at(tick.at, 0.0).0, frame.bottom());
     }
-    for tick in &layout.y.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}h-{MARK}", frame.left, layout.at(0.0, tick.at).1);
+    for tick in &layout.plot.y.ticks {
+        let _ = write!(svg, "M{:.2} {:.2}h-{MARK}", frame.left, layout.plot.at(0.0, tick.at).1);
     }
     svg.push_str("\"/>\n");
-    for tick in &layout.x.ticks {
-        let at = (layout.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
+    for tick in &layout.plot.x.ticks {
+        let at = (layout.plot.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
         text(svg, at, "text-anchor=\"middle\"", &tick.label);
     }
-    for tick in &layout.y.ticks {
-        let at = (frame.left - MARK - 2.0, layout.at(0.0, tick.at).1 + MIDDLE * TICK);
+    for tick in &layout.plot.y.ticks {
+        let at = (frame.left - MARK - 2.0, layout.plot.at(0.0, tick.at).1 + MIDDLE * TICK);
         text(svg, at, "text-anchor=\"end\"", &tick.label);
     }
 }
 
 fn titles(svg: &mut String, figure: &Figure, layout: &Layout) {
-    let frame = layout.frame;
+    let frame = layout.plot.frame;
     let below = layout.height - 4.0;
     let mut room = WIDTH - 4.0;
-    if layout.x.exponent != 0 {
-        text(svg, (WIDTH - 2.0, below), "text-anchor=\"end\"", &power(layout.x.exponent));
+    if layout.plot.x.exponent != 0 {
+        text(svg, (WIDTH - 2.0, below), "text-anchor=\"end\"", &power(layout.plot.x.exponent));
         room = frame.width - 50.0;
     }
-    if layout.y.exponent != 0 {
-        text(svg, (frame.left, frame.top - 2.5), "", &power(layout.y.exponent));
+    if layout.plot.y.exponent != 0 {
+        text(svg, (frame.left, frame.top - 2.5), "", &power(layout.plot.y.exponent));
     }
     // In the middle of the axis, or of the figure if the title needs the room.
     let title = shortened(&figure.x_label, TITLE, room);

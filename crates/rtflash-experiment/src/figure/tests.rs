@@ -143,10 +143,10 @@ fn ticks_are_where_they_are_wanted() {
 fn legends_are_on_no_curve() {
     let low = |at: u32| Point { x: f64::from(at), y: 0.1, low: 0.0, high: 0.2 };
     let inside = layout::Layout::new(&figure(vec![curve("low", (0..9).map(low).collect())]));
-    assert!(inside.legend.inside && inside.legend.top + inside.legend.height() < inside.at(0.0, 0.2).1);
+    assert!(inside.legend.inside && inside.legend.top + inside.legend.height() < inside.plot.at(0.0, 0.2).1);
     let wide = |at: u32| Point { low: 0.0, high: 1.0, ..low(at) };
     let above = layout::Layout::new(&figure(vec![curve("wide", (0..9).map(wide).collect())]));
-    assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.frame.top);
+    assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.plot.frame.top);
 }
 
 #[test]

@@ -25,12 +25,12 @@ pub(super) fn picture(figure: &Figure, table_file: &str) -> String {
     let layout = Layout::new(figure);
     let mut tex = String::from(HEAD);
     let _ = writeln!(tex, "  xlabel={{{}}}, ylabel={{{}}},", escaped(&figure.x_label), escaped(&figure.y_label));
-    axis(&mut tex, &layout.x, 'x');
-    axis(&mut tex, &layout.y, 'y');
-    if figure.x_ticks.is_some() && !layout.x.ticks.is_empty() {
-        let ticks: Vec<String> = layout.x.ticks.iter().map(|tick| number(tick.at)).collect();
+    axis(&mut tex, &layout.plot.x, 'x');
+    axis(&mut tex, &layout.plot.y, 'y');
+    if figure.x_ticks.is_some() && !layout.plot.x.ticks.is_empty() {
+        let ticks: Vec<String> = layout.plot.x.ticks.iter().map(|tick| number(tick.at)).collect();
         let _ = writeln!(tex, "  xtick={{{}}},", ticks.join(","));
-        if layout.x.logarithmic {
+        if layout.plot.x.logarithmic {
             tex.push_str("  xmode=log, log ticks with fixed point, xminorticks=false,\n");
         }
     }
@@ -56,7 +56,7 @@ fn axis(tex: &mut String, axis: &Axis, name: char) {
 
 /// In the corner of the plot next to where the drawn figure has it, or above.
 fn place_legend(tex: &mut String, layout: &Layout) {
-    let (legend, frame) = (&layout.legend, layout.frame);
+    let (legend, frame) = (&layout.legend, layout.plot.frame);
     if !legend.inside {
         let columns = legend.entries.len().div_ceil(legend.rows.max(1));
         let _ =
@@ -76,8 +76,8 @@ fn colour(curve: usize) -> String {
 }
 
 fn bands(tex: &mut String, layout: &Layout, curve: usize, name: &str, file: &str) {
-    let rows = layout.grid.xs.len();
-    for (at, band) in layout.grid.bands(curve).into_iter().enumerate().filter(|(_, band)| band.len() > 1) {
+    let rows = layout.plot.grid.xs.len();
+    for (at, band) in layout.plot.grid.bands(curve).into_iter().enumerate().filter(|(_, band)| band.len() > 1) {
         let Range { start, end } = band;
         for side in ["low", "high"] {
             let _ = write!(tex, "\\addplot[name path=curve{curve}-{at}-{side}, draw=none, mark=none, forget plot");
@@ -111,17 +111,17 @@ fn line(tex: &mut String, layout: &Layout, curve: usize, name: &str, file: &str)
         let dashes: Vec<String> = words.zip(style.dashes).map(|(word, length)| format!("{word} {length}pt")).collect();
         let _ = write!(tex, ", dash pattern={}", dashes.join(" "));
     }
-    let step = layout.grid.marker_step();
+    let step = layout.plot.grid.marker_step();
     if step > 1 {
-        let _ = write!(tex, ", mark repeat={step}, mark phase={}", layout.grid.first_marker(curve) + 1);
+        let _ = write!(tex, ", mark repeat={step}, mark phase={}", layout.plot.grid.first_marker(curve) + 1);
     }
     if is_unnamed(layout, curve) {
         tex.push_str(", forget plot");
     }
     let _ = writeln!(tex, "] table[x=x, y={name}]{{{file}}};");
     // Points without neighbours, at which there might be no marker.
-    for row in layout.grid.lines(curve).into_iter().filter(|line| line.len() == 1 && step > 1) {
-        if let Some(point) = layout.grid.curves[curve][row.start] {
+    for row in layout.plot.grid.lines(curve).into_iter().filter(|line| line.len() == 1 && step > 1) {
+        if let Some(point) = layout.plot.grid.curves[curve][row.start] {
             let _ = writeln!(
                 tex,
                 "\\addplot[color={colour}, only marks, {look}, forget plot] coordinates {{({:e},{:e})}};",

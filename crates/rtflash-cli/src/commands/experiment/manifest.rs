@@ -8,10 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::options::name;
 use crate::Failure;
 use crate::args::ExperimentArgs;
-use crate::commands::exec;
+use crate::commands::policies;
 
 /// `manifest.json`: all that the results depend on.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,7 +86,7 @@ impl Manifest {
         Manifest {
             rtflash: env!("CARGO_PKG_VERSION"),
             command: command(args, plan),
-            experiment: name(args.kind),
+            experiment: args.kind.name(),
             device: RawValue::from_string(write_device(&sets.device)).unwrap_or_default(),
             utilizations: spec.utilizations.iter().map(|utilization| utilization.to_f64()).collect(),
             sweep: spec.sweep.as_ref().map(ToString::to_string),
@@ -112,10 +111,10 @@ impl Manifest {
                 read_pages: options.read_pages,
                 write_pages: options.write_pages,
                 gap_ns: [options.gap.0.as_ns(), options.gap.1.as_ns()],
-                dispatch: exec::dispatch(args.dispatch).1,
-                victims: exec::victims(args.victims).1,
-                aging: exec::aging(args.aging).1,
-                pattern: exec::pattern(args.pattern).1,
+                dispatch: policies::dispatch(args.dispatch).1,
+                victims: policies::victims(args.victims).1,
+                aging: policies::aging(args.aging).1,
+                pattern: policies::pattern(args.pattern).1,
             }),
             shard: None,
         }
@@ -155,13 +154,13 @@ impl Manifest {
 fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let spec = plan.spec();
     let sets = &spec.sets;
-    let mut words: Vec<String> = ["rtflash", "experiment", name(args.kind)].map(String::from).to_vec();
+    let mut words: Vec<String> = ["rtflash", "experiment", args.kind.name()].map(String::from).to_vec();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     let (first, last) = (spec.utilizations.first(), spec.utilizations.last());
     if let (Some(first), Some(last)) = (first, last) {
         add("--util", if first == last { first.to_string() } else { format!("{first}..{last}") });
     }
-    add("--step", args.step.trim().to_owned());
+    add("--step", args.sets.step.trim().to_owned());
     add("--sets", spec.sets_per_point.to_string());
     add("--tasks", sets.tasks.to_string());
     add("--generator", sets.generator.name().to_owned());
@@ -201,10 +200,10 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--write-pages", options.write_pages.to_string());
         let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
         add("--gap", format!("{shortest}..{longest}"));
-        add("--dispatch", exec::dispatch(args.dispatch).1.to_owned());
-        add("--victims", exec::victims(args.victims).1.to_owned());
-        add("--aging", exec::aging(args.aging).1.to_owned());
-        add("--pattern", exec::pattern(args.pattern).1.to_owned());
+        add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
+        add("--victims", policies::victims(args.victims).1.to_owned());
+        add("--aging", policies::aging(args.aging).1.to_owned());
+        add("--pattern", policies::pattern(args.pattern).1.to_owned());
     }
     words
 }

@@ -39,7 +39,7 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
     let mut watcher = Bar::new(&directory, progress.done(), shard.sets(plan.sets()));
     let progress = match args.jobs {
         None => work(&plan, progress, &mut watcher),
-        Some(jobs) => super::exec::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
+        Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
     };
     watcher.finish();
     let progress = progress.map_err(|error| directory.failure("tallies.json", &error))?;
@@ -118,7 +118,7 @@ fn finish(
     format: Format,
 ) -> Result<Status, Failure> {
     let tallies = progress.tallies();
-    let summary = summary(plan, options::name(kind), tallies);
+    let summary = summary(plan, kind.name(), tallies);
     let mut written = vec!["manifest.json".to_owned()];
     let mut write = |name: &str, content: &[u8]| {
         written.push(name.to_owned());

@@ -11,20 +11,11 @@ use rtflash_model::{Span, parse_ns};
 use super::manifest::Manifest;
 use crate::Failure;
 use crate::args::{ExperimentArgs, ExperimentKind};
-use crate::commands::{allocator, analysis, exec, generate};
-
-/// What the user calls an experiment.
-pub fn name(kind: ExperimentKind) -> &'static str {
-    match kind {
-        ExperimentKind::Schedulability => "schedulability",
-        ExperimentKind::WriteHeavy => "write-heavy",
-        ExperimentKind::Bandwidth => "bandwidth",
-    }
-}
+use crate::commands::{allocator, analysis, generate, policies};
 
 /// The plan, and what repeats it; `None` once the faults of the device have been told.
 pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> {
-    let Some(device) = generate::device(&args.device)? else { return Ok(None) };
+    let Some(device) = generate::device(&args.sets.device)? else { return Ok(None) };
     let analyses = analyses(args)?;
     let sets_analysis = match &args.analysis {
         Some(name) => analysis(name)?,
@@ -33,16 +24,16 @@ pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> 
     let utilizations = utilizations(args)?;
     let sets = SetSpec {
         device,
-        tasks: args.tasks,
-        generator: args.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        tasks: args.sets.tasks,
+        generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
         page_costs: sets_analysis.page_costs(&device),
-        writes: generate::writes(args.write_heavy, args.write_share.as_deref())?,
-        seed: args.seed,
+        writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
+        seed: args.sets.seed,
     };
     let spec = Spec {
         measure: measure(args)?,
         sets,
-        sets_per_point: args.sets,
+        sets_per_point: args.sets.sets,
         analysis: sets_analysis,
         utilizations,
         sweep: sweep(args)?,
@@ -60,8 +51,9 @@ fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, Failure> {
         ExperimentKind::Bandwidth => "0.1..3.1",
     });
     let range: UtilizationRange = text.parse().map_err(|error| Failure(format!("--util {text}: {error}")))?;
-    let step: Utilization = args.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.step)))?;
-    range.points(step).map_err(|error| Failure(format!("--util {text} --step {}: {error}", args.step)))
+    let step: Utilization =
+        args.sets.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.sets.step)))?;
+    range.points(step).map_err(|error| Failure(format!("--util {text} --step {}: {error}", args.sets.step)))
 }
 
 fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, Failure> {
@@ -76,14 +68,14 @@ fn measure(args: &ExperimentArgs) -> Result<Measure, Failure> {
         return Ok(Measure::Schedulability);
     }
     Ok(Measure::Bandwidth(Bandwidth {
-        duration: exec::duration(&args.duration)?,
+        duration: policies::duration(&args.duration)?,
         read_pages: args.read_pages,
         write_pages: args.write_pages,
         gap: gap(&args.gap)?,
-        dispatch: exec::dispatch(args.dispatch).0,
-        victims: exec::victims(args.victims).0,
-        aging: exec::aging(args.aging).0,
-        pattern: exec::pattern(args.pattern).0,
+        dispatch: policies::dispatch(args.dispatch).0,
+        victims: policies::victims(args.victims).0,
+        aging: policies::aging(args.aging).0,
+        pattern: policies::pattern(args.pattern).0,
     }))
 }
 
@@ -102,12 +94,12 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
     };
     match (&args.sweep, args.kind) {
         (None, ExperimentKind::WriteHeavy) => {
-            if args.write_heavy.is_some() || args.write_share.is_some() {
+            if args.sets.write_heavy.is_some() || args.sets.write_share.is_some() {
                 return Err(Failure(
                     "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share out".into(),
                 ));
             }
-            Sweep::new(Axis::WriteHeavy, (0..=args.tasks).map(Value::Count).collect()).map(Some).map_err(wrong)
+            Sweep::new(Axis::WriteHeavy, (0..=args.sets.tasks).map(Value::Count).collect()).map(Some).map_err(wrong)
         }
         (None, _) => Ok(None),
         (Some(text), _) => {

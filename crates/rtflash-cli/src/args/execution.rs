@@ -1,0 +1,135 @@
+//! What the user types of a run on the simulated device.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{AlgorithmArg, AnalysisArg, FormatArg};
+
+/// How chips are kept busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dispatch {
+    /// One operation, or one step of garbage collection on all chips, at a time in a cluster, as Theorem 1 supposes
+    Serial,
+    /// Every chip takes the earliest-deadline operation that waits for it
+    Parallel,
+}
+
+/// How jobs that are not real-time are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Server {
+    /// By Total Bandwidth Servers
+    Tbs,
+    /// When nothing real-time is pending
+    Background,
+}
+
+/// How many pages garbage collection copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Victims {
+    /// Those that are valid
+    Actual,
+    /// The bound ceil(lambda P) on every chip
+    Worst,
+}
+
+/// What the device has been through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Aging {
+    /// Full, valid pages spread evenly over all blocks
+    Worst,
+    /// Full, valid pages anywhere
+    Random,
+    /// Written once
+    Fresh,
+}
+
+/// Which pages tasks read and write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Pattern {
+    /// Any page of the task's part, alike
+    Uniform,
+    /// One after another
+    Sequential,
+    /// Eight of ten in the first fifth
+    HotCold,
+    /// Those on the cluster's first chip
+    OneChip,
+}
+
+/// Options of `exec`.
+#[derive(Debug, Args)]
+pub struct ExecArgs {
+    /// Task set, or a stream of them (JSON Lines); `-` for standard input
+    pub file: PathBuf,
+    /// The allocation to run; without it, the one that the algorithm finds
+    #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
+    pub allocation: Option<PathBuf>,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    /// How long to run, in simulated time
+    #[arg(long, default_value = "10s", value_name = "TIME")]
+    pub duration: String,
+    /// How jobs that are not real-time are served
+    #[arg(long, value_enum, default_value_t = Server::Tbs)]
+    pub server: Server,
+    /// How chips are kept busy
+    #[arg(long, value_enum, default_value_t = Dispatch::Serial)]
+    pub dispatch: Dispatch,
+    /// How many pages a pass of garbage collection copies
+    #[arg(long, value_enum, default_value_t = Victims::Actual)]
+    pub victims: Victims,
+    /// What the device has been through before the run
+    #[arg(long, value_enum, default_value_t = Aging::Worst)]
+    pub aging: Aging,
+    /// Which pages of its own part a task reads and writes
+    #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
+    pub pattern: Pattern,
+    /// Threads to use: clusters that share no channel run side by side; the output does not depend on it
+    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+    /// Where the randomness starts: addresses, arrivals, aging
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Record the run: as a Perfetto trace (OUT ends in .json) or one event a line (.jsonl)
+    #[arg(long, value_name = "OUT")]
+    pub trace: Option<PathBuf>,
+    /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`, such as 0ms..40ms
+    #[arg(long, value_name = "FROM..TO")]
+    pub gantt: Option<String>,
+    /// Where to draw the stretch as a figure: a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", requires = "gantt")]
+    pub gantt_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `soak`.
+#[derive(Debug, Args)]
+pub struct SoakArgs {
+    /// Where the randomness starts: the same seed draws the same cases
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Cases to draw
+    #[arg(long, default_value_t = 1_000)]
+    pub runs: u64,
+    /// What cases are drawn from
+    #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
+    pub world: SoakWorld,
+    /// Threads to use; the output does not depend on it [default: one for each core]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// What `soak` draws from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SoakWorld {
+    /// Everything: shared channels, every dispatch, server, aging and address pattern
+    Any,
+    /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time tasks alone
+    Supposed,
+}

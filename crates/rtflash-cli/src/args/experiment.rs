@@ -1,0 +1,163 @@
+//! What the user types of the task sets to draw, and of the experiments on them.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use rtflash_alloc::analysis::ANALYSES;
+
+use super::execution::{Aging, Dispatch, Pattern, Victims};
+use super::{AnalysisArg, FormatArg};
+
+/// Which task sets are drawn: what `gen` and `experiment` have in common.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// Distance of the points in the range
+    #[arg(long, default_value = "0.1")]
+    pub step: String,
+    /// Task sets drawn at each point
+    #[arg(long, default_value_t = 100)]
+    pub sets: u64,
+    /// Tasks in a set
+    #[arg(long, default_value_t = 8)]
+    pub tasks: u32,
+    /// How utilization is divided among the tasks
+    #[arg(long, default_value = "uunifast", value_parser = ["uunifast", "integer-shares"])]
+    pub generator: String,
+    /// The device: a profile's name, a file, or JSON
+    #[arg(long, default_value = "dgist-2021")]
+    pub device: String,
+    /// Make K of the tasks write-heavy: at least half of their utilization is writing, of the others' less than half
+    #[arg(long, value_name = "K")]
+    pub write_heavy: Option<u32>,
+    /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
+    #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
+    pub write_share: Option<String>,
+    /// Where the randomness starts: the same seed gives the same bytes, everywhere
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Options of `gen`.
+#[derive(Debug, Args)]
+pub struct GenArgs {
+    /// Total utilization of a set: one value, or a range `A..B` that includes both ends
+    #[arg(long, value_name = "A..B")]
+    pub util: String,
+    #[command(flatten)]
+    pub sets: SetArgs,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Threads to use; the output does not depend on it [default: one for each core]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
+
+/// What an experiment finds out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExperimentKind {
+    /// The ratio of schedulable sets against utilization, or along the axis of --sweep
+    Schedulability,
+    /// The ratio against the number of write-heavy tasks, from none to all
+    WriteHeavy,
+    /// Pages a second of jobs that are not real-time, run on the simulated device beside sets that all algorithms schedule
+    Bandwidth,
+}
+
+impl ExperimentKind {
+    /// What the user calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExperimentKind::Schedulability => "schedulability",
+            ExperimentKind::WriteHeavy => "write-heavy",
+            ExperimentKind::Bandwidth => "bandwidth",
+        }
+    }
+}
+
+/// Options of `experiment`.
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// What to find out
+    #[arg(value_enum)]
+    pub kind: ExperimentKind,
+    /// Total utilization of a set: one value, or a range `A..B` that includes both ends
+    /// [default: 0.1..4.0; write-heavy: 2.0; bandwidth: 0.1..3.1]
+    #[arg(long, value_name = "A..B")]
+    pub util: Option<String>,
+    #[command(flatten)]
+    pub sets: SetArgs,
+    /// The analysis that gives the page costs of the sets [default: the first of --analyses]
+    #[arg(long, value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    pub analysis: Option<String>,
+    /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` behind it
+    /// [default: clustering-bfd,equal-split,part-ftl,global; bandwidth: clustering-bfd+tbs,equal-split+background]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub algorithms: Vec<String>,
+    /// Which analyses decide, with commas between them: each algorithm under each, on the same sets
+    /// [default: that of --analysis, or thesis]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    pub analyses: Vec<String>,
+    /// Change one thing besides utilization: `chips=4,8,16`. The axes are fields of the device (block_erase=1ms,5ms,
+    /// logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
+    #[arg(long, value_name = "AXIS=V,V,…")]
+    pub sweep: Option<String>,
+    /// For bandwidth: how long each run is, in simulated time
+    #[arg(long, default_value = "5s", value_name = "TIME")]
+    pub duration: String,
+    /// For bandwidth: pages of each read-only job
+    #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub read_pages: u64,
+    /// For bandwidth: pages of each write-only job
+    #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub write_pages: u64,
+    /// For bandwidth: the shortest and the longest time between two jobs, uniform between them
+    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO")]
+    pub gap: String,
+    /// For bandwidth: how chips are kept busy
+    #[arg(long, value_enum, default_value_t = Dispatch::Serial)]
+    pub dispatch: Dispatch,
+    /// For bandwidth: how many pages a pass of garbage collection copies
+    #[arg(long, value_enum, default_value_t = Victims::Actual)]
+    pub victims: Victims,
+    /// For bandwidth: what the device has been through before each run
+    #[arg(long, value_enum, default_value_t = Aging::Worst)]
+    pub aging: Aging,
+    /// For bandwidth: which pages of its own part a task reads and writes
+    #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
+    pub pattern: Pattern,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Do part I of N alone, I from 0, to be joined by `merge`; `auto` takes both from the environment of an array job, `auto/N` the
+    /// index alone
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// Draw no figures
+    #[arg(long)]
+    pub no_figure: bool,
+    /// Where the results go: a directory. An experiment that was interrupted there goes on
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The directories of all parts, in any order
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+    /// Where the results go: a directory
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Draw no figures
+    #[arg(long)]
+    pub no_figure: bool,
+    #[command(flatten)]
+    pub format: FormatArg,
+}

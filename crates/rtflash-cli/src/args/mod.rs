@@ -1,0 +1,160 @@
+//! What the user types, as clap reads it. Nothing is looked up or opened here.
+
+mod execution;
+mod experiment;
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use rtflash_alloc::allocator::ALLOCATORS;
+use rtflash_alloc::analysis::ANALYSES;
+
+pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Server, SoakArgs, SoakWorld, Victims};
+pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs};
+
+/// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be divided among the tasks?
+#[derive(Debug, Parser)]
+#[command(name = "rtflash", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  yes: schedulable, all checks hold, done
+  1  no: not schedulable, a check failed
+  2  the input or the call is wrong
+  3  cannot tell: a limit was reached, or an algorithm does not apply
+For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
+
+/// What there are schemas of.
+pub const SCHEMAS: [&str; 9] =
+    ["task-set", "allocation", "alloc", "check", "explain", "exec", "soak", "experiment", "manifest"];
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Divide the device's chips among the tasks, so that every deadline is met
+    Alloc(AllocArgs),
+    /// Test a given allocation in exact arithmetic, or judge a recorded trace
+    Check(CheckArgs),
+    /// Show every term of every equation, with its number
+    Explain(ExplainArgs),
+    /// Run the allocation on a simulated flash device, operation by operation, and check every assumption
+    Exec(Box<ExecArgs>),
+    /// Run random cases until an assumption breaks, and show the smallest case found
+    Soak(SoakArgs),
+    /// Draw random task sets, as JSON Lines
+    Gen(GenArgs),
+    /// Compare algorithms and analyses on random task sets: tables and figures
+    Experiment(Box<ExperimentArgs>),
+    /// Join the parts of an experiment that was run with --shard
+    Merge(MergeArgs),
+    /// Print the JSON Schema of a file that rtflash reads or writes
+    Schema {
+        /// Which one
+        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
+        name: String,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a person
+    Text,
+    /// One JSON object a task set, one line each
+    Json,
+}
+
+/// Options of `alloc`.
+#[derive(Debug, Args)]
+pub struct AllocArgs {
+    /// Task set, or a stream of them (JSON Lines); `-` for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// `--algorithm`.
+#[derive(Debug, Args)]
+pub struct AlgorithmArg {
+    /// Which algorithm divides the chips
+    #[arg(long, default_value = "clustering-bfd", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
+    pub algorithm: String,
+}
+
+/// `--analysis`.
+#[derive(Debug, Args)]
+pub struct AnalysisArg {
+    /// Which schedulability analysis decides
+    #[arg(long, default_value = "thesis", value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    pub analysis: String,
+}
+
+/// `--format`.
+#[derive(Debug, Args)]
+pub struct FormatArg {
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Task set, or a stream of them; `-` for standard input
+    pub file: PathBuf,
+    /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by hand. For a stream of
+    /// task sets a stream of as many allocations
+    #[arg(long, value_name = "ALLOC.json", required_unless_present = "trace")]
+    pub allocation: Option<PathBuf>,
+    /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the allocation is the one that was
+    /// run, found by the algorithm where none is given
+    #[arg(long, value_name = "TRACE.jsonl")]
+    pub trace: Option<PathBuf>,
+    /// With a trace: which algorithm made the allocation [default: clustering-bfd]
+    #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
+    pub algorithm: Option<String>,
+    /// With a trace: how the chips were kept busy
+    #[arg(long, value_enum, requires = "trace", default_value_t = Dispatch::Serial)]
+    pub dispatch: Dispatch,
+    /// With a trace: when the run ended [default: the last instant in the trace]
+    #[arg(long, requires = "trace", value_name = "TIME")]
+    pub duration: Option<String>,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Task set; `-` for standard input
+    pub file: PathBuf,
+    /// The allocation to explain; without it, the one that the algorithm finds
+    #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
+    pub allocation: Option<PathBuf>,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}

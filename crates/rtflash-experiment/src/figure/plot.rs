@@ -1,0 +1,63 @@
+//! What the axes enclose, and where values are in it, in points of 1/72 inch.
+
+use super::Figure;
+use super::axis::Axis;
+use super::grid::Grid;
+use super::text::{TICK, TITLE};
+
+/// The width of a figure: 3.5 inches.
+pub(super) const WIDTH: f64 = 252.0;
+const HEIGHT: f64 = 146.0;
+const MARGIN: f64 = 5.0;
+/// Length of ticks.
+pub(super) const MARK: f64 = 2.5;
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Frame {
+    pub fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+}
+
+/// Values, axes, and the frame between them.
+pub(super) struct Plot {
+    pub grid: Grid,
+    pub x: Axis,
+    pub y: Axis,
+    /// What the axes enclose.
+    pub frame: Frame,
+}
+
+impl Plot {
+    /// The plot at the top of the paper.
+    pub fn new(figure: &Figure) -> Plot {
+        let grid = Grid::new(figure);
+        let y = Axis::y(&grid, figure.y_axis);
+        let title = if figure.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
+        let left = MARGIN - 2.0 + title + y.label_width() + MARK + 2.0;
+        let width = WIDTH - left - MARGIN;
+        let x = Axis::x(&grid, figure.x_ticks.as_deref(), width);
+        let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
+        Plot { grid, x, y, frame: Frame { left, top: over, width, height: HEIGHT } }
+    }
+
+    /// Where the values are on the paper.
+    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        (
+            self.frame.left + self.x.place(x) * self.frame.width,
+            self.frame.bottom() - self.y.place(y) * self.frame.height,
+        )
+    }
+}
