@@ -80,7 +80,8 @@ fn figure(criterion: &mut Criterion) {
     group.bench_function("4,000 sets, four algorithms, tables and figures", |bencher| {
         bencher.iter(|| {
             let done = work(&plan);
-            let files = figures(&plan, done.tallies()).iter().map(|figure| figure.files().expect("files")).count();
+            let files: Vec<_> =
+                figures(&plan, done.tallies()).iter().map(|figure| figure.files().expect("files")).collect();
             black_box((files, tables(&plan, done.tallies())))
         });
     });

@@ -73,7 +73,7 @@ fn results_are_those_of_gen_and_alloc() {
             rtflash_with_input(&["alloc", "-", "--format", "json", "--algorithm", algorithm], sets.as_bytes());
         for utilization in ["0.9", "1.3", "1.7", "2.1"] {
             let yes = answers.json_lines().into_iter().filter(|answer| {
-                answer["schedulable"] == true && answer["meta"]["utilization"].to_string() == utilization
+                answer["schedulable"] == true && answer["meta"]["utilization"].as_f64() == utilization.parse().ok()
             });
             let row = found.iter().find(|row| row["utilization"] == utilization && row["algorithm"] == algorithm);
             let row = row.expect("a row");
