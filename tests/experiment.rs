@@ -247,6 +247,11 @@ fn write_heavy_goes_from_none_to_all() {
         ("experiment write-heavy --sweep chips=4", "write-heavy is a sweep itself"),
         ("experiment schedulability --sweep chips=0", "chips=0: chips: `chips` is zero"),
         ("experiment schedulability --sweep write_heavy=9", "write_heavy=9: 9 write-heavy tasks are more"),
+        (
+            "experiment schedulability --write-share 1 --sweep write_heavy=1",
+            "leave --write-heavy and --write-share out",
+        ),
+        ("experiment schedulability --jobs 65535", "65535 is not in 1..=1024"),
         ("experiment schedulability --algorithms best", "--algorithms best: there is no algorithm `best`"),
         ("experiment schedulability --algorithms global+tbs", "a server belongs to `experiment bandwidth` alone"),
         ("experiment schedulability --algorithms global,global", "is there twice"),

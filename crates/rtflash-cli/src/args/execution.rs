@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AlgorithmArg, AnalysisArg, FormatArg};
+use super::{AlgorithmArg, AnalysisArg, FormatArg, MAX_THREADS};
 
 /// How chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -88,7 +88,7 @@ pub struct ExecArgs {
     #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
     pub pattern: Pattern,
     /// Threads to use: clusters that share no channel run side by side; the output does not depend on it
-    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: u16,
     /// Where the randomness starts: addresses, arrivals, aging
     #[arg(long, default_value_t = 1)]
@@ -119,7 +119,7 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Threads to use; the output does not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub format: FormatArg,

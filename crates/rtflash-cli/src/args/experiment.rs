@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rtflash_alloc::analysis::ANALYSES;
 
 use super::execution::{Aging, Dispatch, Pattern, Victims};
-use super::{AnalysisArg, FormatArg};
+use super::{AnalysisArg, FormatArg, MAX_THREADS};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
 #[derive(Debug, Args)]
@@ -52,7 +52,7 @@ pub struct GenArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Threads to use; the output does not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
 }
 
@@ -130,7 +130,7 @@ pub struct ExperimentArgs {
     #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
     pub pattern: Pattern,
     /// Threads to use; the results do not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     /// Do part I of N alone, I from 0, to be joined by `merge`; `auto` takes both from the environment of an array job, `auto/N` the
     /// index alone

@@ -31,6 +31,9 @@ Exit status:
   3  cannot tell: a limit was reached, or an algorithm does not apply
 For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 
+/// Threads that may be asked for.
+const MAX_THREADS: i64 = 1_024;
+
 /// What there are schemas of.
 pub const SCHEMAS: [&str; 9] =
     ["task-set", "allocation", "alloc", "check", "explain", "exec", "soak", "experiment", "manifest"];

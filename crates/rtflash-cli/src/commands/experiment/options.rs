@@ -1,6 +1,6 @@
 //! What the user typed as a plan.
 
-use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
@@ -109,6 +109,13 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
                     "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K --sweep {text}` sweeps this"
                 )));
             }
+            if matches!(sweep.axis(), Axis::WriteHeavy | Axis::WriteShare)
+                && (args.sets.write_heavy.is_some() || args.sets.write_share.is_some())
+            {
+                return Err(Failure(format!(
+                    "--sweep {text} says how much tasks write: leave --write-heavy and --write-share out"
+                )));
+            }
             Ok(Some(sweep))
         }
     }
@@ -134,7 +141,9 @@ fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Resu
 fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Service), Failure> {
     let wrong = |problem: String| Failure(format!("--algorithms {text}: {problem}"));
     let (name, server) = text.split_once('+').map_or((text, None), |(name, server)| (name, Some(server)));
-    let allocator = allocator(name).map_err(|failure| wrong(failure.0))?;
+    let allocator = allocator(name).map_err(|failure| {
+        wrong(format!("{}; there are {}", failure.0, ALLOCATORS.map(|allocator| allocator.name()).join(", ")))
+    })?;
     if !bandwidth {
         return match server {
             Some(_) => Err(wrong("a server belongs to `experiment bandwidth` alone: no job is run here".into())),
