@@ -197,6 +197,9 @@ fn agree_on_utilization(set: &TaskSet, equations: Equations, clusters: &[Cluster
         let report = report_cluster(set, of(equations), &cluster.tasks, cluster.size());
         assert!(near(report.utilization, exact.to_double()));
         let passes = exact <= Rational::from_integer(1.into());
+        // What is printed is on the side of one on which the number is.
+        assert_eq!(report.utilization.partial_cmp(&1.0), Some(exact.cmp(&Rational::from_integer(1.into()))));
+        assert_eq!(report.server > 0.0, exact < Rational::from_integer(1.into()));
         assert_eq!(test_cluster(set, of(equations), &cluster.tasks, cluster.size()), passes);
     }
 }

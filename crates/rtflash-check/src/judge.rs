@@ -58,9 +58,16 @@ fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Cluste
     let longest = longest.unwrap_or(Quotient::ratio(0, 1));
     let terms = tasks().flat_map(|task| theory.utilizations(task, size));
     let total = Quotient::sum([longest.clone()].into_iter().chain(terms));
+    // The double stays on the side of one on which the number is.
+    let (order, double) = (total.compare(&Quotient::ratio(1, 1)), total.to_double());
+    let utilization = match order {
+        Ordering::Less => double.min(1.0f64.next_down()),
+        Ordering::Equal => 1.0,
+        Ordering::Greater => double.max(1.0f64.next_up()),
+    };
     ClusterJudgement {
-        schedulable: total.compare(&Quotient::ratio(1, 1)) != Ordering::Greater,
-        utilization: total.to_double(),
+        schedulable: order != Ordering::Greater,
+        utilization,
         blocking: longest.to_double(),
         exact: total,
         cluster,

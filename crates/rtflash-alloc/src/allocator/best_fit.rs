@@ -294,5 +294,6 @@ impl<'a> Run<'a> {
 
 fn unplaced(task: usize, best_utilization: f64, cluster: usize, chips: u32, mut others: Vec<usize>) -> Unplaced {
     others.sort_unstable();
-    Unplaced { task, best_utilization, cluster, chips, others }
+    // Above one exactly, whatever became of it in doubles.
+    Unplaced { task, best_utilization: best_utilization.max(1.0f64.next_up()), cluster, chips, others }
 }

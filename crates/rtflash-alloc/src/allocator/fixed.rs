@@ -100,7 +100,8 @@ fn first_too_many(loads: &Loads<'_>, table: &[Load], position: usize, cluster: &
     let task = members[failing - 1];
     Unplaced {
         task,
-        best_utilization: share(loads, table, &cluster.tasks, chips).total(),
+        // Above one exactly, whatever became of it in doubles.
+        best_utilization: share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up()),
         cluster: position,
         chips,
         others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),

@@ -77,7 +77,7 @@ pub struct Unplaced {
     /// The task, as a position in the set.
     pub task: usize,
     /// The lowest U(φ) that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U(φ) of that
-    /// cluster with all its tasks. Above one (the double may be one).
+    /// cluster with all its tasks. Above one.
     pub best_utilization: f64,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,

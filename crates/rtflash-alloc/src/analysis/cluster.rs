@@ -69,6 +69,20 @@ pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chi
     Rational::sum(&terms(set, analysis, tasks, chips)).complement()
 }
 
+/// U(φ) and U_s as doubles that a reader may compare with one and zero: where U is near one, on the side on which it is exactly.
+fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
+    if (estimate - 1.0).abs() > 1e-6 {
+        return (estimate, (1.0 - estimate).max(0.0));
+    }
+    let exact = exact();
+    let value = exact.to_f64();
+    match exact.cmp_one() {
+        Ordering::Less => (value.min(1.0f64.next_down()), exact.complement().map_or(0.0, |rest| rest.to_f64())),
+        Ordering::Equal => (1.0, 0.0),
+        Ordering::Greater => (value.max(1.0f64.next_up()), 0.0),
+    }
+}
+
 /// The cluster in numbers for a reader, each within a few units in the last place.
 pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterReport {
     let demands: Vec<TaskDemand> = demands(set, analysis, tasks, chips).collect();
@@ -82,7 +96,8 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
     let gc = total(|demand| demand.gc.map(|gc| gc.utilization()));
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = share(min_period.map(|period| over(set.device().block_erase(), period)));
-    let utilization = blocking + read + write + gc;
+    let (utilization, server) =
+        beside_one(blocking + read + write + gc, || Rational::sum(&terms(set, analysis, tasks, chips)));
     let gc_task = |(&task, demand): (&usize, &TaskDemand)| {
         demand.gc.map(|gc| GcReport { task, cost: gc.cost, period: gc.period })
     };
@@ -93,7 +108,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
         write,
         gc,
         min_period,
-        server: (1.0 - utilization).max(0.0),
+        server,
         gc_tasks: tasks.iter().zip(&demands).filter_map(gc_task).collect(),
     }
 }
