@@ -11,6 +11,15 @@ use crate::Failure;
 /// The file that progress is kept in.
 const PROGRESS: &str = "tallies.json";
 
+/// What the names of files begin with until they are whole; a process's number ends them.
+const DRAFT: &str = ".rtflash-";
+
+fn is_draft(name: &str) -> bool {
+    name.strip_prefix(DRAFT)
+        .and_then(|rest| rest.rsplit_once('.'))
+        .is_some_and(|(_, process)| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// A directory with the files of one experiment.
 pub struct Directory {
     path: PathBuf,
@@ -65,9 +74,22 @@ impl Directory {
         Failure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }
 
+    /// Takes away what killed runs were about to write.
+    pub fn tidy(&self) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            if entry.file_name().to_str().is_some_and(is_draft) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let draft = self.path.join(format!(".{name}.{}", std::process::id()));
-        let placed = fs::write(&draft, content).and_then(|()| fs::rename(&draft, self.path.join(name)));
+        let draft = self.path.join(format!("{DRAFT}{name}.{}", std::process::id()));
+        let place = || fs::write(&draft, content).and_then(|()| fs::rename(&draft, self.path.join(name)));
+        // Another process that works here may have tidied up in between.
+        let placed =
+            place().or_else(|error| if error.kind() == io::ErrorKind::NotFound { place() } else { Err(error) });
         if placed.is_err() {
             let _ = fs::remove_file(&draft);
         }

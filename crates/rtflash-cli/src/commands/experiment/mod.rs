@@ -36,7 +36,11 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
     };
     // Said at once: an experiment that is killed leaves word of what it was.
     directory.write("manifest.json", manifest.text(args.shard.is_some().then_some(shard))?.as_bytes())?;
-    let mut watcher = Bar::new(&directory, progress.done(), shard.sets(plan.sets()));
+    let all = shard.sets(plan.sets());
+    if progress.done() > 0 && progress.done() < all {
+        output::complain(&format!("going on: {} of {all} sets are done\n", progress.done()));
+    }
+    let mut watcher = Bar::new(&directory, progress.done(), all);
     let progress = match args.jobs {
         None => work(&plan, progress, &mut watcher),
         Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
@@ -135,6 +139,7 @@ fn finish(
             }
         }
     }
+    directory.tidy();
     let status = warn(&summary);
     let text = match format {
         Format::Json => wire::line(&summary),
