@@ -44,7 +44,7 @@ fn plan(
         measure: Measure::Schedulability,
         sets: SetSpec { device, tasks, generator, page_costs, writes: Writes::Drawn, seed: 1 },
         sets_per_point: sets,
-        analysis,
+        analysis: Some(analysis),
         utilizations: range.points(Utilization::TENTH).expect("points"),
         sweep: None,
         contenders: names.iter().map(contender).collect(),

@@ -151,7 +151,7 @@ fn figure_v1a(sets: u64, generator: Generator, analysis: &'static dyn Analysis) 
         measure: Measure::Schedulability,
         sets: SetSpec { device, tasks: 8, generator, page_costs, writes: Writes::Drawn, seed: 1 },
         sets_per_point: sets,
-        analysis,
+        analysis: Some(analysis),
         utilizations: utilizations("0.1..4.0")?,
         sweep: None,
         contenders: contenders(&FOUR, &[analysis])?,

@@ -54,7 +54,11 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 fn results(path: &Path) -> Vec<BTreeMap<String, String>> {
-    rows(&fs::read_to_string(path.join("results.csv")).expect("results.csv"))
+    rows_of(path, "results.csv")
+}
+
+fn rows_of(path: &Path, table: &str) -> Vec<BTreeMap<String, String>> {
+    rows(&fs::read_to_string(path.join(table)).expect("a table"))
 }
 
 const SMALL: &str = "experiment schedulability --util 0.5..3.5 --step 0.5 --sets 12 --analyses thesis,thesis-evaluated";
@@ -139,6 +143,32 @@ fn neither_threads_nor_shards_show() {
     refused(&[&place("nowhere")], "holds no part of an experiment");
     let run = merge(&all, &parts[0]);
     assert!(run.status == 2 && run.stderr.contains("another part of this experiment"), "{run:?}");
+}
+
+#[test]
+fn an_analysis_has_its_own_sets_unless_told_otherwise() {
+    let command =
+        "experiment schedulability --util 0.8..2.8 --step 0.5 --sets 15 --no-figure --algorithms clustering-bfd,global";
+    let of = |options: &str, analysis: &str| {
+        let out = place("analyses");
+        assert_eq!(experiment(&format!("{command} {options}"), &out).status, 0);
+        let rows: Vec<_> = results(&out).into_iter().filter(|row| row["analysis"] == analysis).collect();
+        let pairs = rows_of(&out, "paired.csv").len();
+        (rows, pairs)
+    };
+    for analysis in ["thesis", "thesis-evaluated"] {
+        let (alone, _) = of(&format!("--analyses {analysis}"), analysis);
+        let (both, pairs) = of("--analyses thesis,thesis-evaluated", analysis);
+        assert_eq!(alone, both);
+        // One pair of algorithms under each analysis, at five points.
+        assert_eq!(pairs, 2 * 5);
+    }
+    let (same, pairs) = of("--analyses thesis,thesis-evaluated --analysis thesis", "thesis-evaluated");
+    assert_ne!(same, of("--analyses thesis-evaluated", "thesis-evaluated").0);
+    assert_eq!(pairs, 6 * 5);
+    let out = place("several");
+    let run = experiment("experiment bandwidth --analyses thesis,thesis-evaluated", &out);
+    assert!(run.status == 2 && run.stderr.contains("say which of the analyses they are made for"), "{run:?}");
 }
 
 #[test]

@@ -95,9 +95,9 @@ pub fn pairs(count: usize, with_itself: bool) -> impl Iterator<Item = (usize, us
 /// What was counted at a point.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tally {
-    /// Sets drawn.
+    /// Sets drawn, for all contenders.
     pub sets: u64,
-    /// Sets that could not be drawn.
+    /// Sets that could not be drawn, for some contender at least.
     pub exhausted: u64,
     /// For each contender: sets of which it can tell whether they are schedulable.
     pub told: Vec<u64>,
@@ -144,19 +144,25 @@ impl Tally {
                 tally.runs.iter().map(|runs| (runs.pages.len(), runs.products.len(), runs.misses.len())).collect();
             (tally.told.len(), tally.yes.len(), tally.pairs.len(), runs)
         };
-        let told = self.told.iter().all(|&told| told <= self.sets);
+        let all = self.sets.saturating_add(self.exhausted);
+        let told = self.told.iter().all(|&told| told <= all);
         let yes = self.yes.iter().zip(&self.told).all(|(yes, told)| yes <= told);
         let paired = self.pairs.iter().all(|pair| {
             let sum = <[u64; 4]>::from(*pair).into_iter().try_fold(0, u64::checked_add);
-            sum.is_some_and(|sum| sum <= self.sets)
+            sum.is_some_and(|sum| sum <= all)
         });
         let run = self.runs.iter().all(|runs| runs.sets <= self.sets) && self.not_run <= self.sets;
         shapes(self) == shapes(&blank) && told && yes && paired && run
     }
 
+    /// Counts a set as drawn or, where it is missing for some contender, as one that could not be.
+    pub fn draw(&mut self, drawn: bool) {
+        self.sets += u64::from(drawn);
+        self.exhausted += u64::from(!drawn);
+    }
+
     /// Counts the verdicts of all contenders on a set.
     pub fn count(&mut self, verdicts: &[Option<bool>]) {
-        self.sets += 1;
         for ((told, yes), verdict) in self.told.iter_mut().zip(&mut self.yes).zip(verdicts) {
             *told += u64::from(verdict.is_some());
             *yes += u64::from(*verdict == Some(true));

@@ -49,7 +49,7 @@ fn spec(sets: u64, sweep: Option<&str>) -> Spec {
             seed: 3,
         },
         sets_per_point: sets,
-        analysis,
+        analysis: Some(analysis),
         utilizations: ["0.8", "1.4", "2.0"].map(|text| text.parse().expect("a utilization")).to_vec(),
         sweep: sweep.map(|sweep| sweep.parse().expect("a sweep")),
         contenders: ["clustering-bfd", "global", "part-ftl"].map(contender).to_vec(),

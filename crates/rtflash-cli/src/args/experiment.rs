@@ -90,14 +90,14 @@ pub struct ExperimentArgs {
     pub util: Option<String>,
     #[command(flatten)]
     pub sets: SetArgs,
-    /// The analysis that gives the page costs of the sets [default: the first of --analyses]
+    /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for each of --analyses its own]
     #[arg(long, value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analysis: Option<String>,
     /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` behind it
     /// [default: clustering-bfd,equal-split,part-ftl,global; bandwidth: clustering-bfd+tbs,equal-split+background]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub algorithms: Vec<String>,
-    /// Which analyses decide, with commas between them: each algorithm under each, on the same sets
+    /// Which analyses decide, with commas between them: each algorithm under each
     /// [default: that of --analysis, or thesis]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analyses: Vec<String>,

@@ -23,7 +23,7 @@ pub(super) fn results(plan: &Plan, tallies: &[Tally]) -> String {
     text
 }
 
-/// A line for each point and pair of contenders: the difference of their ratios on the sets of which both can tell.
+/// A line for each point and pair of contenders that are given the same sets: the difference of their ratios on the sets of which both can tell.
 pub(super) fn paired(plan: &Plan, tallies: &[Tally]) -> String {
     let mut text = format!(
         "utilization,first_algorithm,first_analysis,second_algorithm,second_analysis,sets,both,first_only,second_only,difference,ci_low,ci_high{}\n",
@@ -32,7 +32,8 @@ pub(super) fn paired(plan: &Plan, tallies: &[Tally]) -> String {
     let contenders = plan.contenders();
     for (point, tally) in tallies.iter().enumerate() {
         let utilization = plan.point(point).utilization;
-        for ((i, j), pair) in pairs(contenders.len(), false).zip(&tally.pairs) {
+        let all = pairs(contenders.len(), false).zip(&tally.pairs);
+        for ((i, j), pair) in all.filter(|&((i, j), _)| plan.same_sets(i, j)) {
             let names = [i, j].map(|k| format!("{},{}", contenders[k].allocator.name(), contenders[k].analysis.name()));
             let _ = writeln!(
                 text,

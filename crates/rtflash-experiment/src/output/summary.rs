@@ -23,7 +23,7 @@ pub struct Summary {
     pub not_run: u64,
     /// What each contender schedules; with a sweep, at each value of it and at all together.
     pub contenders: Vec<ContenderSummary>,
-    /// How each pair of contenders differs on the same sets, at all points together.
+    /// How each pair of contenders that are given the same sets differs on them, at all points together.
     pub gains: Vec<GainSummary>,
     /// Bandwidth of jobs that are not real-time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -189,20 +189,22 @@ fn gains(plan: &Plan, tallies: &[Tally]) -> Vec<GainSummary> {
     };
     let among: Vec<usize> = distinct(plan).map(|(position, _)| position).collect();
     let each = pairs(contenders.len(), false).enumerate();
-    let each = each.filter(|(_, (i, j))| among.contains(i) && among.contains(j)).map(|(position, (i, j))| {
-        let pair = pair_of(position);
-        GainSummary {
-            algorithm: contenders[i].allocator.name(),
-            analysis: contenders[i].analysis.name(),
-            over_algorithm: contenders[j].allocator.name(),
-            over_analysis: contenders[j].analysis.name(),
-            both: pair.both,
-            first_only: pair.first,
-            second_only: pair.second,
-            neither: pair.neither,
-            gain: gain(&pair).map(Interval::from),
-        }
-    });
+    let each = each.filter(|&(_, (i, j))| among.contains(&i) && among.contains(&j) && plan.same_sets(i, j)).map(
+        |(position, (i, j))| {
+            let pair = pair_of(position);
+            GainSummary {
+                algorithm: contenders[i].allocator.name(),
+                analysis: contenders[i].analysis.name(),
+                over_algorithm: contenders[j].allocator.name(),
+                over_analysis: contenders[j].analysis.name(),
+                both: pair.both,
+                first_only: pair.first,
+                second_only: pair.second,
+                neither: pair.neither,
+                gain: gain(&pair).map(Interval::from),
+            }
+        },
+    );
     each.collect()
 }
 

@@ -54,12 +54,13 @@ pub struct Bandwidth {
 pub struct Spec {
     /// What is found out.
     pub measure: Measure,
-    /// The sets; the sweep changes some of it. Page costs are taken from `analysis`.
+    /// The sets; the sweep changes some of it. Page costs are taken from the analysis that sets are made for.
     pub sets: SetSpec,
     /// Sets drawn at each point.
     pub sets_per_point: u64,
-    /// The analysis that gives the page costs of the sets and the test of each task alone.
-    pub analysis: &'static dyn Analysis,
+    /// The analysis that all sets are made for: it gives the page costs, and the test of each task alone. Without it, every contender is given
+    /// sets made for its own analysis: what it schedules does not depend on which other analyses are there.
+    pub analysis: Option<&'static dyn Analysis>,
     /// Total utilizations, ascending.
     pub utilizations: Vec<Utilization>,
     /// The axis besides utilization.
@@ -81,6 +82,8 @@ pub enum PlanError {
     TooManyContenders(usize),
     /// The same contender twice.
     Twice(String),
+    /// Bandwidth is compared on the same sets, and there are several analyses to make them for.
+    SeveralAnalyses,
     /// Sets that cannot be drawn; with the value of the sweep, if there is one.
     Options(Option<(Axis, Value)>, OptionsError),
     /// A value that suits no device.
@@ -97,6 +100,9 @@ impl fmt::Display for PlanError {
                 write!(f, "{count} algorithms and analyses are too many: at most {MAX_CONTENDERS}")
             }
             PlanError::Twice(contender) => write!(f, "{contender} is there twice"),
+            PlanError::SeveralAnalyses => {
+                f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
+            }
             PlanError::Options(None, error) => error.fmt(f),
             PlanError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
             PlanError::Sweep(error) => error.fmt(f),
@@ -115,12 +121,19 @@ pub struct Point {
     pub value: Option<Value>,
 }
 
+/// A value of the sweep, and what to draw there for each maker.
+type Setting = (Option<Value>, Vec<SetOptions>);
+
 /// An experiment, checked. Its sets are numbered: by value of the sweep, then by utilization, then by index.
 #[derive(Clone)]
 pub struct Plan {
     spec: Spec,
-    /// One for each value of the sweep.
-    settings: Vec<(Option<Value>, SetOptions)>,
+    /// The analyses that sets are made for, each once.
+    makers: Vec<&'static dyn Analysis>,
+    /// For each contender, the position of the one that its sets are made for.
+    maker_of: Vec<usize>,
+    /// One for each value of the sweep, and in it one for each maker.
+    settings: Vec<Setting>,
 }
 
 impl Plan {
@@ -128,7 +141,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first thing found wrong.
-    pub fn new(mut spec: Spec) -> Result<Plan, PlanError> {
+    pub fn new(spec: Spec) -> Result<Plan, PlanError> {
         if spec.utilizations.is_empty() {
             return Err(PlanError::Empty("utilization"));
         }
@@ -145,7 +158,11 @@ impl Plan {
         if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
             return Err(PlanError::Twice(name.clone()));
         }
-        let settings = settings(&mut spec)?;
+        let (makers, maker_of) = makers(&spec);
+        if makers.len() > 1 && matches!(spec.measure, Measure::Bandwidth(_)) {
+            return Err(PlanError::SeveralAnalyses);
+        }
+        let settings = settings(&spec, &makers)?;
         if settings.is_empty() {
             return Err(PlanError::Empty("value to try"));
         }
@@ -157,10 +174,10 @@ impl Plan {
         if spec.sets_per_point > (1 << 52) / points as u64 {
             return Err(PlanError::TooManySets);
         }
-        Ok(Plan { spec, settings })
+        Ok(Plan { spec, makers, maker_of, settings })
     }
 
-    /// The experiment as it was asked for; page costs are those of the analysis.
+    /// The experiment as it was asked for.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -177,7 +194,7 @@ impl Plan {
 
     /// The values of the sweep; a single `None` where there is no sweep.
     pub fn values(&self) -> impl Iterator<Item = Option<Value>> {
-        self.settings.iter().map(|&(value, _)| value)
+        self.settings.iter().map(|(value, _)| *value)
     }
 
     /// A point by its number, below [`Plan::points`].
@@ -200,35 +217,62 @@ impl Plan {
         (usize::try_from(point).unwrap_or(usize::MAX), number % self.spec.sets_per_point)
     }
 
-    /// Draws a set.
+    /// How many analyses sets are made for.
+    pub fn makers(&self) -> usize {
+        self.makers.len()
+    }
+
+    /// For a contender, by position, which of the analyses that sets are made for makes its sets.
+    pub fn maker_of(&self, contender: usize) -> usize {
+        self.maker_of[contender]
+    }
+
+    /// Whether two contenders, by position, are given the same sets.
+    pub fn same_sets(&self, i: usize, j: usize) -> bool {
+        self.maker_of[i] == self.maker_of[j]
+    }
+
+    /// Draws the set made for one analysis, by position.
     ///
     /// # Errors
     /// Where there is none.
-    pub fn draw(&self, point: usize, index: u64) -> Result<TaskSet, Exhausted> {
+    pub fn draw(&self, point: usize, index: u64, maker: usize) -> Result<TaskSet, Exhausted> {
         let utilizations = &self.spec.utilizations;
         let (utilization, (_, options)) =
             (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
-        options.draw(utilization, index, |device, task| fits_alone(self.spec.analysis, device, task))
+        let analysis = self.makers[maker];
+        options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
     }
 }
 
-/// What to draw at each value of the sweep.
-fn settings(spec: &mut Spec) -> Result<Vec<(Option<Value>, SetOptions)>, PlanError> {
-    let analysis = spec.analysis;
-    let priced = |mut sets: SetSpec| {
-        sets.page_costs = analysis.page_costs(&sets.device);
-        sets
-    };
-    spec.sets = priced(spec.sets);
+/// The analyses that sets are made for, each once, and for each contender the position of its own.
+fn makers(spec: &Spec) -> (Vec<&'static dyn Analysis>, Vec<usize>) {
+    let mut makers: Vec<&'static dyn Analysis> = Vec::new();
+    let maker_of = spec.contenders.iter().map(|contender| {
+        let maker = spec.analysis.unwrap_or(contender.analysis);
+        let known = makers.iter().position(|known| known.name() == maker.name());
+        known.unwrap_or_else(|| {
+            makers.push(maker);
+            makers.len() - 1
+        })
+    });
+    let maker_of = maker_of.collect();
+    (makers, maker_of)
+}
+
+/// What to draw at each value of the sweep, for each analysis.
+fn settings(spec: &Spec, makers: &[&'static dyn Analysis]) -> Result<Vec<Setting>, PlanError> {
+    let priced = |sets: SetSpec, maker: &dyn Analysis| SetSpec { page_costs: maker.page_costs(&sets.device), ..sets };
+    let each = |sets: SetSpec| makers.iter().map(move |&maker| SetOptions::new(priced(sets, maker)));
     let Some(sweep) = &spec.sweep else {
-        let options = SetOptions::new(spec.sets).map_err(|error| PlanError::Options(None, error))?;
-        return Ok(vec![(None, options)]);
+        let options: Result<_, _> = each(spec.sets).collect();
+        return Ok(vec![(None, options.map_err(|error| PlanError::Options(None, error))?)]);
     };
     let axis = sweep.axis();
-    let each = sweep.values().iter().map(|&value| {
+    let values = sweep.values().iter().map(|&value| {
         let sets = sweep::apply(axis, value, &spec.sets).map_err(PlanError::Sweep)?;
-        let options = SetOptions::new(priced(sets)).map_err(|error| PlanError::Options(Some((axis, value)), error))?;
-        Ok((Some(value), options))
+        let options: Result<_, _> = each(sets).collect();
+        Ok((Some(value), options.map_err(|error| PlanError::Options(Some((axis, value)), error))?))
     });
-    each.collect()
+    values.collect()
 }

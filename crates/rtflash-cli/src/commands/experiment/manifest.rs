@@ -34,8 +34,8 @@ pub struct Manifest {
     tasks: u32,
     /// How utilization is divided among the tasks.
     generator: &'static str,
-    /// The analysis that gives the page costs of the sets.
-    analysis: &'static str,
+    /// The analysis that all sets are made for; null where each analysis has sets made for it.
+    analysis: Option<&'static str>,
     /// K, if write-heavy tasks were asked for.
     write_heavy: Option<u32>,
     /// The part of every task's utilization that is writing, if it was asked for.
@@ -93,7 +93,7 @@ impl Manifest {
             sets: spec.sets_per_point,
             tasks: sets.tasks,
             generator: sets.generator.name(),
-            analysis: spec.analysis.name(),
+            analysis: spec.analysis.map(|analysis| analysis.name()),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
             seed: sets.seed,
@@ -167,7 +167,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let device = write_device(&sets.device);
     // A profile's name, without the quotes of JSON.
     add("--device", serde_json::from_str::<String>(&device).unwrap_or(device));
-    add("--analysis", spec.analysis.name().to_owned());
+    if let Some(analysis) = spec.analysis {
+        add("--analysis", analysis.name().to_owned());
+    }
     if let Some(tasks) = sets.writes.heavy() {
         add("--write-heavy", tasks.to_string());
     }

@@ -17,16 +17,17 @@ use crate::commands::{allocator, analysis, generate, policies};
 pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> {
     let Some(device) = generate::device(&args.sets.device)? else { return Ok(None) };
     let analyses = analyses(args)?;
-    let sets_analysis = match &args.analysis {
-        Some(name) => analysis(name)?,
-        None => analyses[0],
+    let made_for = match &args.analysis {
+        Some(name) => Some(analysis(name)?),
+        // With one analysis there is no question.
+        None => Some(analyses[0]).filter(|_| analyses.len() == 1),
     };
     let utilizations = utilizations(args)?;
     let sets = SetSpec {
         device,
         tasks: args.sets.tasks,
         generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
-        page_costs: sets_analysis.page_costs(&device),
+        page_costs: analyses[0].page_costs(&device),
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         seed: args.sets.seed,
     };
@@ -34,7 +35,7 @@ pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> 
         measure: measure(args)?,
         sets,
         sets_per_point: args.sets.sets,
-        analysis: sets_analysis,
+        analysis: made_for,
         utilizations,
         sweep: sweep(args)?,
         contenders: contenders(args, &analyses)?,
