@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::measure;
+use crate::measure::Counter;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::stretches::Stretches;
@@ -101,6 +101,7 @@ fn take(shared: &Mutex<Shared<'_>>, all: u64, wanted: u64, threads: u64) -> Opti
 /// Counts the sets at these positions, point by point.
 fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Vec<(usize, Tally)> {
     let shard = shared.lock().unwrap_or_else(PoisonError::into_inner).progress.shard();
+    let mut counter = Counter::default();
     let mut tallies: Vec<(usize, Tally)> = Vec::new();
     for position in range {
         let (point, index) = plan.place(shard.number(position));
@@ -108,7 +109,7 @@ fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Vec<(usi
             tallies.push((point, Tally::new(plan)));
         }
         if let Some((_, tally)) = tallies.last_mut() {
-            measure::count(plan, point, index, tally);
+            counter.count(plan, point, index, tally);
         }
     }
     tallies

@@ -116,6 +116,12 @@ impl TaskSet {
         if wrong.is_empty() { Ok(TaskSet { device, tasks, jobs }) } else { Err(wrong) }
     }
 
+    /// Tasks of different names that each read or write, at costs below 2⁶³ ns under every analysis: what [`TaskSet::new`] would find out.
+    pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
+        debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());
+        TaskSet { device, tasks, jobs: Vec::new() }
+    }
+
     /// The device they run on.
     pub fn device(&self) -> &Device {
         &self.device

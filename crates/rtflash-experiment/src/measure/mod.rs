@@ -7,31 +7,41 @@ use rtflash_model::TaskSet;
 use crate::plan::{Measure, Plan};
 use crate::tally::Tally;
 
-/// Draws the set of a number and counts what the contenders make of it, in the tally of its point.
-pub(crate) fn count(plan: &Plan, point: usize, index: u64, tally: &mut Tally) {
-    match &plan.spec().measure {
-        Measure::Schedulability => {
-            let sets: Vec<Option<TaskSet>> =
-                (0..plan.makers()).map(|maker| plan.draw(point, index, maker).ok()).collect();
-            tally.draw(sets.iter().all(Option::is_some));
-            tally.count(&verdicts(plan, &sets));
-        }
-        Measure::Bandwidth(options) => {
-            // Of one analysis: the plan has seen to it.
-            let set = plan.draw(point, index, 0);
-            tally.draw(set.is_ok());
-            if let Ok(set) = set {
-                bandwidth::count(plan, options, point, index, &set, tally);
+/// Finds out about one set after another; keeps its memory in between.
+#[derive(Default)]
+pub(crate) struct Counter {
+    sets: Vec<Option<TaskSet>>,
+    verdicts: Vec<Option<bool>>,
+}
+
+impl Counter {
+    /// Draws the set at a point and counts what the contenders make of it, in the tally of the point.
+    pub(crate) fn count(&mut self, plan: &Plan, point: usize, index: u64, tally: &mut Tally) {
+        match &plan.spec().measure {
+            Measure::Schedulability => {
+                self.sets.clear();
+                self.sets.extend((0..plan.makers()).map(|maker| plan.draw(point, index, maker).ok()));
+                tally.draw(self.sets.iter().all(Option::is_some));
+                self.judge(plan);
+                tally.count(&self.verdicts);
+            }
+            Measure::Bandwidth(options) => {
+                // Of one analysis: the plan has seen to it.
+                let set = plan.draw(point, index, 0);
+                tally.draw(set.is_ok());
+                if let Ok(set) = set {
+                    bandwidth::count(plan, options, point, index, &set, tally);
+                }
             }
         }
     }
-}
 
-/// What each contender says of the set made for it.
-fn verdicts(plan: &Plan, sets: &[Option<TaskSet>]) -> Vec<Option<bool>> {
-    let each = plan.contenders().iter().enumerate().map(|(position, contender)| {
-        let set = sets.get(plan.maker_of(position))?.as_ref()?;
-        contender.allocator.allocate(set, contender.analysis).is_schedulable()
-    });
-    each.collect()
+    /// What each contender says of the set made for it.
+    fn judge(&mut self, plan: &Plan) {
+        self.verdicts.clear();
+        self.verdicts.extend(plan.contenders().iter().enumerate().map(|(position, contender)| {
+            let set = self.sets.get(plan.maker_of(position))?.as_ref()?;
+            contender.allocator.allocate(set, contender.analysis).is_schedulable()
+        }));
+    }
 }

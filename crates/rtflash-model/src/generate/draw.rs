@@ -124,7 +124,7 @@ impl SetOptions {
         let mut utilizations = vec![0.0; n as usize];
         let mut tasks = Vec::new();
         let mut refused = [0u32; Refusal::ALL.len()];
-        for draws in 1..=limit {
+        for _ in 0..limit {
             let refusal = if shares.propose(&mut stream, &mut utilizations) {
                 // Named only now: the shares are what is refused most.
                 if tasks.is_empty() {
@@ -132,9 +132,7 @@ impl SetOptions {
                 }
                 match self.fill(&mut stream, &utilizations, &mut tasks, &fits_alone) {
                     // Names differ and costs are bounded, so the set is valid.
-                    Ok(()) => {
-                        return TaskSet::new(device, tasks, Vec::new()).map_err(|_| exhausted(draws, Refusal::Pages));
-                    }
+                    Ok(()) => return Ok(TaskSet::of_known_tasks(device, tasks)),
                     Err(refusal) => refusal,
                 }
             } else {
