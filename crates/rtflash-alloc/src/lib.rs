@@ -28,5 +28,6 @@ pub mod allocator;
 pub mod analysis;
 mod fraction;
 pub mod server;
+pub mod sound;
 
 pub use fraction::{Fraction, Rational};

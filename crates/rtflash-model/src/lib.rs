@@ -48,5 +48,5 @@ pub use file::{
 };
 pub use invalid::{Invalid, Path, Step};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
-pub use task::{Arrivals, Job, Request, Task, TaskSet};
+pub use task::{Access, Arrivals, Job, Request, Task, TaskSet};
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

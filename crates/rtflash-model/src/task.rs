@@ -11,12 +11,34 @@ use crate::time::{Instant, Span, TIME_LIMIT_NS};
 pub struct Request {
     pages: u64,
     period: Span,
+    access: Access,
+}
+
+/// Which pages a request reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Access {
+    /// Any pages of the task's data.
+    #[default]
+    Random,
+    /// Consecutive pages of the task's own range.
+    Sequential,
 }
 
 impl Request {
     /// `pages` every `period`, or `None` where one of them is zero.
     pub fn new(pages: u64, period: Span) -> Option<Request> {
-        (pages > 0 && period > Span::ZERO).then_some(Request { pages, period })
+        (pages > 0 && period > Span::ZERO).then_some(Request { pages, period, access: Access::Random })
+    }
+
+    /// The same with this access pattern.
+    #[must_use]
+    pub fn with_access(self, access: Access) -> Request {
+        Request { access, ..self }
+    }
+
+    /// Which pages it reads or writes.
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     /// r or w: pages a request. Never zero.
