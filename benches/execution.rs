@@ -16,7 +16,7 @@ use rtflash::run::{Executed, execute};
 fn writers(count: u32) -> TaskSet {
     let device = Device::profile("dgist-2021").expect("the profile");
     let write = Request::new(u64::from(800 / count), Span::from_us(150_000));
-    let task = |number| Task { name: format!("w{number}"), read: None, write };
+    let task = |number| Task { name: format!("w{number}"), read: None, write, data_pages: None };
     TaskSet::new(device, (0..count).map(task).collect(), vec![]).expect("a set")
 }
 

@@ -72,6 +72,7 @@ fn main() {
                         name: t.name.clone(),
                         read: t.read.map(|r| r.with_access(Access::Sequential)),
                         write: t.write.map(|r| r.with_access(Access::Sequential)),
+                        data_pages: None,
                     })
                     .collect();
                 let seq = TaskSet::new(device, seq, vec![]).unwrap();

@@ -96,7 +96,9 @@ fn real_tasks(most: usize) -> impl Strategy<Value = Vec<Task>> {
 
 fn name_tasks(requests: Vec<(Option<Request>, Option<Request>)>) -> Vec<Task> {
     let some = requests.into_iter().filter(|(read, write)| read.is_some() || write.is_some());
-    some.enumerate().map(|(index, (read, write))| Task { name: format!("t{index}"), read, write }).collect()
+    some.enumerate()
+        .map(|(index, (read, write))| Task { name: format!("t{index}"), read, write, data_pages: None })
+        .collect()
 }
 
 fn set(device: Device, tasks: Vec<Task>) -> TaskSet {
@@ -299,7 +301,7 @@ proptest! {
             for (shift, schedulable) in [(0i64, true), (-1, false), (1, true)] {
                 let mut tasks = set.tasks().to_vec();
                 let period = span(period.checked_add_signed(shift).expect("a period"));
-                tasks.push(Task { name: "last".into(), read: Request::new(pages, period), write: None });
+                tasks.push(Task { name: "last".into(), read: Request::new(pages, period), write: None, data_pages: None });
                 let full = TaskSet::new(*set.device(), tasks, vec![]).expect("a task set");
                 let outcome = allocator("global").expect("global").allocate(&full, fast);
                 prop_assert_eq!(outcome.is_schedulable(), Some(schedulable), "{} at {:+} ns", equations.name(), shift);

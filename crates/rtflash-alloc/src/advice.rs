@@ -123,8 +123,14 @@ pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
         None => Some(None),
         Some(request) => Request::new(request.pages(), longer(request.period())?).map(Some),
     };
-    let task =
-        |task: &Task| Some(Task { name: task.name.clone(), read: request(task.read)?, write: request(task.write)? });
+    let task = |task: &Task| {
+        Some(Task {
+            name: task.name.clone(),
+            read: request(task.read)?,
+            write: request(task.write)?,
+            data_pages: task.data_pages,
+        })
+    };
     let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
     TaskSet::new(*set.device(), tasks, vec![]).ok()
 }
@@ -138,8 +144,12 @@ mod tests {
     fn set(chips: u32, writers: usize) -> TaskSet {
         let spec = Device::profile("dgist-2021").unwrap().spec();
         let device = Device::new(DeviceSpec { chips, ..spec }).unwrap();
-        let writer =
-            |index| Task { name: format!("w{index}"), read: None, write: Request::new(24, Span::from_us(30_000)) };
+        let writer = |index| Task {
+            name: format!("w{index}"),
+            read: None,
+            write: Request::new(24, Span::from_us(30_000)),
+            data_pages: None,
+        };
         TaskSet::new(device, (0..writers).map(writer).collect(), vec![]).unwrap()
     }
 

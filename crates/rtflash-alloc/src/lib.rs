@@ -15,7 +15,7 @@
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet};
 //!
 //! let device = Device::profile("dgist-2021").ok_or("no such device")?;
-//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)) };
+//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)), data_pages: None };
 //! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
 //! let outcome = allocator("clustering-bfd").ok_or("no such algorithm")?.allocate(&set, &Thesis);
 //! let allocation = outcome.allocation().ok_or("not schedulable")?;

@@ -139,7 +139,7 @@ mod tests {
 
     /// A task that takes exactly one half: 10 ms blocking and reading in each 20 ms.
     fn half() -> Task {
-        Task { name: "half".into(), read: Request::new(100, Span::from_us(20_000)), write: None }
+        Task { name: "half".into(), read: Request::new(100, Span::from_us(20_000)), write: None, data_pages: None }
     }
 
     #[test]
@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_full_cluster_has_no_server() {
-        let full = Task { name: "full".into(), read: Request::new(300, Span::from_us(20_000)), write: None };
+        let full =
+            Task { name: "full".into(), read: Request::new(300, Span::from_us(20_000)), write: None, data_pages: None };
         assert!(Server::new(&set(vec![full]), &Thesis, &[0], 1).is_none());
     }
 

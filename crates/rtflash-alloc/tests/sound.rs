@@ -32,7 +32,7 @@ prop_compose! {
         };
         let read = read.and_then(request);
         let write = write.and_then(request);
-        Task { name: "t".into(), read: read.or_else(|| request((1, 399, false)).filter(|_| write.is_none())), write }
+        Task { name: "t".into(), read: read.or_else(|| request((1, 399, false)).filter(|_| write.is_none())), write, data_pages: None }
     }
 }
 

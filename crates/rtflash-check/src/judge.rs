@@ -87,6 +87,7 @@ mod tests {
             name: format!("t{index}"),
             read: Request::new(read, Span::from_us(read_ms * 1000)),
             write: Request::new(write, Span::from_us(write_ms * 1000)),
+            data_pages: None,
         };
         TaskSet::new(device, requests.iter().enumerate().map(task).collect(), vec![]).unwrap()
     }

@@ -39,7 +39,7 @@ fn at(nanoseconds: u64) -> Instant {
 /// A task of (pages, period) each.
 fn task(name: &str, read: Option<(u64, u64)>, write: Option<(u64, u64)>) -> Task {
     let request = |(pages, period)| Request::new(pages, ns(period)).unwrap();
-    Task { name: name.into(), read: read.map(request), write: write.map(request) }
+    Task { name: name.into(), read: read.map(request), write: write.map(request), data_pages: None }
 }
 
 /// A plan in which the cluster of each (chips, tasks) serves these; T^g is the same, numerator and denominator, for all writers.

@@ -114,7 +114,12 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
             let tasks: Vec<Task> = choice
                 .iter()
                 .enumerate()
-                .map(|(number, &kind)| Task { name: format!("t{number}"), read: kinds[kind].0, write: kinds[kind].1 })
+                .map(|(number, &kind)| Task {
+                    name: format!("t{number}"),
+                    read: kinds[kind].0,
+                    write: kinds[kind].1,
+                    data_pages: None,
+                })
                 .collect();
             for sizes in &sizes {
                 for placement in placements(count, sizes.len()) {

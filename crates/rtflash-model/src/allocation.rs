@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::certificate::Certificate;
+
 /// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the chips into clusters and
 /// one cluster for every task.
 ///
@@ -13,6 +15,8 @@ pub struct Allocation {
     /// The cluster of each task.
     cluster_of_task: Vec<u32>,
     sizes: u32,
+    /// Of each cluster; empty where none has one.
+    certificates: Vec<Option<Certificate>>,
 }
 
 /// The mark of a chip that is in no cluster.
@@ -101,7 +105,7 @@ impl Allocation {
             return Err(AllocationError::TaskMissing(task));
         }
         let sizes = u32::try_from(clusters.len()).unwrap_or(NONE);
-        Ok(Allocation { cluster_of_chip, cluster_of_task, sizes })
+        Ok(Allocation { cluster_of_chip, cluster_of_task, sizes, certificates: Vec::new() })
     }
 
     /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster `of_task[i]`. Every chip is used;
@@ -121,7 +125,29 @@ impl Allocation {
             cluster_of_chip: of_chip,
             cluster_of_task: of_task,
             sizes: next,
+            certificates: Vec::new(),
         })
+    }
+
+    /// The same with these certificates, one for each cluster, in order; what is missing at the end has none.
+    #[must_use]
+    pub fn with_certificates(mut self, mut certificates: Vec<Option<Certificate>>) -> Allocation {
+        certificates.resize(self.len(), None);
+        if certificates.iter().all(Option::is_none) {
+            certificates.clear();
+        }
+        self.certificates = certificates;
+        self
+    }
+
+    /// What a sound analysis promises of the cluster at this position; `None` where none does.
+    pub fn certificate(&self, cluster: usize) -> Option<&Certificate> {
+        self.certificates.get(cluster)?.as_ref()
+    }
+
+    /// Whether every cluster has a certificate.
+    pub fn is_certified(&self) -> bool {
+        !self.certificates.is_empty() && self.certificates.iter().all(Option::is_some)
     }
 
     /// How many clusters there are.

@@ -22,7 +22,7 @@
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet, read_task_set, write_task_set};
 //!
 //! let device = Device::profile("dgist-2021").ok_or("no such device")?;
-//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)) };
+//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)), data_pages: None };
 //! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
 //! let line = write_task_set(&set, None);
 //! assert_eq!(line, r#"{"device":"dgist-2021","tasks":[{"name":"camera","write":{"pages":24,"period":"30ms"}}]}"#);
@@ -31,6 +31,7 @@
 //! ```
 
 mod allocation;
+mod certificate;
 mod device;
 mod file;
 pub mod generate;
@@ -41,6 +42,7 @@ mod task;
 mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster};
+pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, PROFILES, Profile};
 pub use file::{
     Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, TaskSetFile, allocation_schema, line_column,

@@ -61,6 +61,8 @@ pub struct Task {
     pub read: Option<Request>,
     /// Its write request.
     pub write: Option<Request>,
+    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is known of it.
+    pub data_pages: Option<u64>,
 }
 
 /// When the jobs of a [`Job`] stream arrive.
@@ -272,7 +274,7 @@ mod tests {
     }
 
     fn task(name: &str, read: Option<Request>, write: Option<Request>) -> Task {
-        Task { name: name.into(), read, write }
+        Task { name: name.into(), read, write, data_pages: None }
     }
 
     #[test]

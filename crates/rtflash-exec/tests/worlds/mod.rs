@@ -90,7 +90,7 @@ impl World {
             let kinds = dice.within(0, 3);
             let read = (kinds != 0).then(|| request(&mut dice, 12)).flatten();
             let write = (kinds != 1).then(|| request(&mut dice, 8)).flatten();
-            Task { name: format!("t{number}"), read, write }
+            Task { name: format!("t{number}"), read, write, data_pages: None }
         });
         let tasks: Vec<Task> = tasks.collect();
         let jobs = (0..dice.one_of(&[0, 0, 1, 2])).map(|number: u32| {

@@ -142,8 +142,11 @@ fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Task {
             name: name(reader, name_slot, raw, place),
             read: request(reader, read, &place.key("read")),
             write: request(reader, write, &place.key("write")),
+            data_pages: None,
         },
-        None => Task { name: stand_in_name(reader, raw), read: Request::new(1, SHORTEST), write: None },
+        None => {
+            Task { name: stand_in_name(reader, raw), read: Request::new(1, SHORTEST), write: None, data_pages: None }
+        }
     }
 }
 

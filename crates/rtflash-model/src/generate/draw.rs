@@ -222,7 +222,9 @@ fn whole(x: f64) -> u64 {
 
 /// Tasks `t1` … `tn` that neither read nor write yet.
 fn unfinished_tasks(n: u32) -> Vec<Task> {
-    (1..=n.min(MAX_TASKS)).map(|number| Task { name: name(number), read: None, write: None }).collect()
+    (1..=n.min(MAX_TASKS))
+        .map(|number| Task { name: name(number), read: None, write: None, data_pages: None })
+        .collect()
 }
 
 /// `t` and the number; written by hand, because formatting would take longer than drawing the task.

@@ -85,7 +85,7 @@ impl Dice {
             // Garbage collection costs about as much again.
             let write =
                 (kinds != 0).then(|| self.request(share * (1.0 - split) / 3.0, device.page_program())).flatten();
-            Task { name: format!("t{}", number + 1), read, write }
+            Task { name: format!("t{}", number + 1), read, write, data_pages: None }
         };
         shares.iter().enumerate().map(task).collect()
     }

@@ -55,7 +55,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
         };
         let tasks = tasks.into_iter().map(|(name, one, other, swap)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
-            Task { name: unlike(name), read, write }
+            Task { name: unlike(name), read, write, data_pages: None }
         });
         let tasks = tasks.collect();
         let jobs = jobs.into_iter().map(|(name, few, some, arrivals)| {
