@@ -1,0 +1,59 @@
+//! What a sound analysis promises of a cluster, as data: the device runs by it, and it can be verified without a search.
+
+use crate::time::Span;
+
+/// How pages are placed on the chips of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placement {
+    /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of its own.
+    Stripe,
+    /// Superblock: rows are striped over the chips as they are written, and the cluster is one processor.
+    Superblock,
+}
+
+impl Placement {
+    /// What it is called in files: `stripe` or `superblock`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::Stripe => "stripe",
+            Placement::Superblock => "superblock",
+        }
+    }
+}
+
+/// Garbage collection on a unit: on each chip of a stripe, or on a superblock cluster as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Collection {
+    /// D_g: relative deadline of a GC job. `None` where no real-time task writes, so that none is released.
+    pub deadline: Option<Span>,
+    /// α: pages that a pass reclaims, at least. A GC job is released for each α pages that arrive to be written.
+    pub reclaimed_pages: u64,
+    /// H: free pages kept in reserve. A GC job that finds as many beyond those that are pending is void.
+    pub reserve_pages: u64,
+    /// v: valid pages of a victim, at most.
+    pub victim_pages: u64,
+    /// F: blocks (superblocks) that are not closed, or being collected, when a victim is chosen, at most.
+    pub open_blocks: u64,
+}
+
+/// The interval on which a unit comes nearest to missing a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tightest {
+    /// L.
+    pub length: Span,
+    /// L less the demand of L, a server's share of L, and blocking, rounded down to the nanosecond.
+    pub slack: Span,
+}
+
+/// A cluster's certificate: what was chosen for it, and what follows for the device that runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Certificate {
+    /// How pages are placed.
+    pub placement: Placement,
+    /// Garbage collection; `None` where nothing is ever written.
+    pub collection: Option<Collection>,
+    /// U_s in thousandths: the share of a Total Bandwidth Server (on each chip of a stripe); 0 where there is none.
+    pub server_thousandths: u32,
+    /// The tightest interval; `None` without tasks.
+    pub tightest: Option<Tightest>,
+}
