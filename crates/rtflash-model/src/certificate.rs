@@ -41,8 +41,8 @@ pub struct Collection {
 pub struct Tightest {
     /// L.
     pub length: Span,
-    /// L less the demand of L, a server's share of L, and blocking, rounded down to the nanosecond.
-    pub slack: Span,
+    /// L less the demand of L, a server's share of L, and blocking, in nanoseconds, rounded down. Below zero where the test fails.
+    pub slack_ns: i64,
 }
 
 /// A cluster's certificate: what was chosen for it, and what follows for the device that runs it.

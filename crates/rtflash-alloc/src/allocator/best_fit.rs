@@ -9,7 +9,7 @@ use super::clusters::Clusters;
 use super::loads::{Load, Loads, Share, compare_doubles};
 use super::merge::{Merger, View};
 use super::ties::Ties;
-use super::{Allocator, Failure, Outcome, Unplaced};
+use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::Analysis;
 
 /// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
@@ -31,7 +31,11 @@ impl Allocator for ClusteringBfd {
         "best fit, merging clusters where a task fits in none (Algorithm 1 of the thesis)"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::BestFit)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         with_scratch(|scratch| Run::new(set, analysis, scratch).allocate(true))
     }
 }
@@ -45,7 +49,11 @@ impl Allocator for FullIsolation {
         "every chip a cluster of its own, best fit"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::OneChipEach)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         with_scratch(|scratch| Run::new(set, analysis, scratch).allocate(false))
     }
 }

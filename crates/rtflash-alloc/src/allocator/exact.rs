@@ -6,7 +6,7 @@ use super::best_fit::ClusteringBfd;
 use super::clusters::index;
 use super::loads::Loads;
 use super::sizes::Sizes;
-use super::{Allocator, Limit, Outcome};
+use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most guaranteed capacity to jobs that are not
@@ -37,7 +37,11 @@ impl Allocator for Exact {
         "an allocation whenever there is one, with the most capacity left (up to 16 tasks)"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::Exact)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         let tasks = set.tasks().len();
         if tasks > Exact::MAX_TASKS {
             return Outcome::CannotTell(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS });

@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
 use super::loads::{Load, Loads, Share};
-use super::{Allocator, Failure, Outcome, Unplaced};
+use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::Analysis;
 
 /// One cluster of all chips, shared by all tasks.
@@ -24,7 +24,11 @@ impl Allocator for Global {
         "one cluster of all chips for all tasks"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::Global)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         let chips = set.device().chips() as usize;
         judge(set, analysis, Allocation::from_owners(vec![0; chips], vec![0; set.tasks().len()]))
     }
@@ -39,7 +43,11 @@ impl Allocator for EqualSplit {
         "one cluster for each task, the chips shared equally"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::EqualSplit)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         let (chips, tasks) = (set.device().chips(), set.tasks().len());
         // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
         let clusters = match u32::try_from(tasks) {

@@ -10,6 +10,7 @@ mod fixed;
 mod loads;
 mod merge;
 mod part_ftl;
+mod placed;
 mod search;
 mod sizes;
 mod ties;
@@ -24,6 +25,7 @@ pub use best_fit::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
 pub use fixed::{EqualSplit, Global};
 pub use part_ftl::PartFtlTest;
+pub use placed::Strategy;
 pub use search::ClusteringSearch;
 
 /// What an allocator found.
@@ -97,6 +99,10 @@ pub enum Limit {
         /// Tasks it can search.
         limit: usize,
     },
+    /// A processor-demand test was given up: the load is so near to one that too many intervals would have to be looked at.
+    TestGivenUp,
+    /// The algorithm is not one for this analysis.
+    OtherAnalysis,
     /// The search was given up after so many steps.
     TooMuchWork {
         /// Steps allowed.
@@ -117,6 +123,8 @@ impl fmt::Display for Limit {
             Limit::TooManyTasks { tasks, limit } => {
                 write!(f, "{tasks} tasks are more than the {limit} that the exact search takes")
             }
+            Limit::TestGivenUp => f.write_str("a demand test was given up: the load is too near to one"),
+            Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
             Limit::TooMuchWork { limit } => write!(f, "the exact search was given up after {limit} steps"),
             Limit::TooFewChips { chips, needed } => {
                 write!(f, "PaRT-FTL needs at least {needed} chips, one of them for parity, and the device has {chips}")
@@ -133,8 +141,20 @@ pub trait Allocator: Sync {
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
+    /// Divides the chips of the set's device among its tasks, each cluster passing Theorem 1 with the utilizations of the analysis.
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
+
+    /// How it forms clusters for an analysis that tests them where they are placed; `None` where it has no way.
+    fn strategy(&self) -> Option<Strategy>;
+
     /// Divides the chips of the set's device among its tasks. The same input gives the same outcome, always.
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        match (analysis.placements(), self.strategy()) {
+            ([], _) => self.by_utilization(set, analysis),
+            (placements, Some(strategy)) => placed::allocate(set, placements, strategy),
+            (_, None) => Outcome::CannotTell(Limit::OtherAnalysis),
+        }
+    }
 }
 
 /// Every algorithm that has a name.

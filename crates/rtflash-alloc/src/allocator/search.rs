@@ -5,7 +5,7 @@ use rtflash_model::{Allocation, TaskSet};
 use super::best_fit::ClusteringBfd;
 use super::loads::{Loads, Share, SizeCosts};
 use super::sizes::Sizes;
-use super::{Allocator, Outcome};
+use super::{Allocator, Outcome, Strategy};
 use crate::analysis::Analysis;
 
 /// Clustering-BFD, and where it finds nothing, ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000).
@@ -40,7 +40,11 @@ impl Allocator for ClusteringSearch {
         "clustering-bfd, and where it finds nothing, a search of bounded length"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn strategy(&self) -> Option<Strategy> {
+        Some(Strategy::Search)
+    }
+
+    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         let first = ClusteringBfd.allocate(set, analysis);
         if matches!(first, Outcome::Schedulable(_)) {
             return first;

@@ -7,17 +7,19 @@ mod alone;
 mod cluster;
 mod demand;
 mod part_ftl;
+mod sound;
 mod thesis;
 mod thesis_evaluated;
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Device, Span, Task};
+use rtflash_model::{Device, Placement, Span, Task};
 
 pub use alone::fits_alone;
 pub(crate) use cluster::terms;
 pub use cluster::{ClusterReport, GcReport, report_cluster, server_share, test_cluster};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use part_ftl::PartFtl;
+pub use sound::{Sound, Stripe, Superblock};
 pub use thesis::Thesis;
 pub use thesis_evaluated::ThesisEvaluated;
 
@@ -30,7 +32,10 @@ pub struct Assumption {
     pub statement: &'static str,
 }
 
-/// A schedulability analysis of the form of Theorem 1: a cluster is schedulable iff blocking and the tasks' utilizations sum to at most one.
+/// A schedulability analysis.
+///
+/// Those of the thesis have the form of Theorem 1: a cluster is schedulable iff blocking and the tasks' utilizations sum to at most one. The sound ones
+/// have [`Analysis::placements`]: they test a cluster where it is placed, by processor demand ([`crate::sound`]).
 pub trait Analysis: Sync {
     /// What the user calls it.
     fn name(&self) -> &'static str;
@@ -40,6 +45,12 @@ pub trait Analysis: Sync {
 
     /// All that it takes for granted.
     fn assumes(&self) -> &'static [Assumption];
+
+    /// The placements of pages under which it tests clusters by processor demand; none for the form of Theorem 1. Where there are any, the costs and
+    /// utilizations below are those by which generated tasks are measured, and decide nothing else.
+    fn placements(&self) -> &'static [Placement] {
+        &[]
+    }
 
     /// The cost of one page, the factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
     fn page_costs(&self, device: &Device) -> PageCosts;
@@ -55,7 +66,7 @@ pub trait Analysis: Sync {
 }
 
 /// Every analysis that has a name.
-pub static ANALYSES: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
+pub static ANALYSES: [&dyn Analysis; 5] = [&Thesis, &ThesisEvaluated, &Stripe, &Superblock, &Sound];
 
 /// The analysis of that name.
 pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {

@@ -1,73 +1,104 @@
 //! The relative deadline of garbage collection: a free parameter, searched for.
 
+use super::contention::Contention;
 use super::demand::{Demand, Verdict};
-use super::unit::{Collection, Unit};
+use super::unit::{GcTerms, Unit};
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
 
-/// A cluster that holds, with what makes it hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
-    /// Garbage collection as it has to be; `None` where nothing is written.
-    pub gc: Option<Collection>,
-}
-
 /// What a search came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// It holds so.
-    Holds(Found),
+    /// It holds with garbage collection as it is here; `None` where nothing is ever written.
+    Holds(Option<GcTerms>),
     /// It holds with none of the deadlines tried.
     Fails,
     /// It holds with none of the deadlines tried, and some tests were given up.
     TooLong,
 }
 
-/// Looks for a deadline of garbage collection with which the unit holds.
-pub fn choose(unit: &Unit, server_thousandths: u32, others: bool) -> Choice {
-    let server = server_thousandths > 0;
-    if unit.writers.is_empty() && !server {
-        let demand = Demand::new(unit, None, 0, others);
-        return verdict(None, if demand.surely_holds() { Verdict::Holds } else { demand.test() });
+impl Choice {
+    /// Whether it holds.
+    pub fn holds(self) -> bool {
+        matches!(self, Choice::Holds(_))
     }
+}
+
+/// Looks for a deadline of garbage collection with which a unit holds, with a server of that share, next to neighbours of each of these kinds.
+pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32) -> Choice {
+    match terms(unit, server_thousandths) {
+        Some(terms) => try_all(unit, contentions, &terms, server_thousandths),
+        None => Choice::Fails,
+    }
+}
+
+/// The largest share of a server, in thousandths, with which a unit is found to hold, and garbage collection with it; `None` without one.
+pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, GcTerms)> {
+    let demands = |gc: GcTerms, thousandths: u32| {
+        contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths))
+    };
+    let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
+    let terms = terms(unit, 1)?.into_iter().flatten();
+    let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
+    let sure = ((1.0 - needed) * 1_000.0).floor().clamp(0.0, 1_000.0) as u32;
+    // What is sure holds; the exact test may allow a little more.
+    let (mut most, mut too_many) = (sure, 1_001);
+    if most == 0 && !holds(1) {
+        return None;
+    }
+    while most + 1 < too_many {
+        // Near what is sure first.
+        let middle = if too_many == 1_001 { (most + 4).min(1_000) } else { u32::midpoint(most, too_many) };
+        if holds(middle) { most = middle } else { too_many = middle }
+    }
+    (most > 0).then_some((most, gc))
+}
+
+/// Garbage collection with the deadline to be tried first, or where the load is too much at every one, the shortest; `None` where there is no room for it.
+pub(super) fn first_terms(unit: &Unit) -> Option<GcTerms> {
+    let first = terms(unit, 0).and_then(|terms| terms.into_iter().flatten().next());
+    first.or_else(|| unit.gc(unit.writers.iter().map(|writer| writer.period).min()?, false))
+}
+
+/// Garbage collection as it may be, in the order of trying; `None` where the load is too much or there is no room for it.
+fn terms(unit: &Unit, server_thousandths: u32) -> Option<Vec<Option<GcTerms>>> {
+    let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     let base: f64 = unit.items.iter().map(|item| item.cost as f64 / item.period as f64).sum();
-    if base >= share {
-        return Choice::Fails;
+    if base >= share && !unit.items.is_empty() {
+        return None;
+    }
+    if unit.writers.is_empty() {
+        return Some(vec![if server { Some(unit.gc(1, true)?) } else { None }]);
     }
     let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
-    let load = |gc: &Collection| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
-    let mut tried: Vec<Collection> = Vec::new();
-    for deadline in
-        candidates(unit, rate, |deadline| unit.collection(deadline, server).is_some_and(|gc| load(&gc) < share))
-    {
-        let Some(gc) = unit.collection(deadline, server) else { continue };
-        if load(&gc) > share + 1e-9 {
-            continue;
-        }
-        if Demand::new(unit, Some(gc), server_thousandths, others).surely_holds() {
-            return Choice::Holds(Found { gc: Some(gc) });
-        }
-        tried.push(gc);
+    let load = |gc: &GcTerms| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
+    let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
+    let terms = candidates(unit, rate, light).into_iter().filter_map(|deadline| unit.gc(deadline, server));
+    Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).collect())
+}
+
+/// The first of these terms that is sure to hold, else the first that holds.
+fn try_all(unit: &Unit, contentions: &[Contention], terms: &[Option<GcTerms>], server_thousandths: u32) -> Choice {
+    let demands = |&gc: &Option<GcTerms>| {
+        contentions.iter().map(move |contention| Demand::new(unit, contention, gc, server_thousandths))
+    };
+    if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
+        return Choice::Holds(gc);
     }
     let mut outcome = Choice::Fails;
-    for gc in tried {
-        match Demand::new(unit, Some(gc), server_thousandths, others).test() {
-            Verdict::Holds => return Choice::Holds(Found { gc: Some(gc) }),
-            Verdict::TooLong => outcome = Choice::TooLong,
-            Verdict::Fails(_) => {}
+    for gc in terms {
+        let verdict = demands(gc).map(|demand| demand.test()).find(|&verdict| verdict != Verdict::Holds);
+        match verdict {
+            None => return Choice::Holds(*gc),
+            Some(Verdict::TooLong) => outcome = Choice::TooLong,
+            Some(_) => {}
         }
     }
     outcome
-}
-
-fn verdict(gc: Option<Collection>, verdict: Verdict) -> Choice {
-    match verdict {
-        Verdict::Holds => Choice::Holds(Found { gc }),
-        Verdict::Fails(_) => Choice::Fails,
-        Verdict::TooLong => Choice::TooLong,
-    }
 }
 
 /// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is below one; it is up to some deadline, and not beyond.
@@ -96,7 +127,7 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
     let pending: f64 = unit.writers.iter().map(|writer| writer.pages as f64).sum();
     let mut even = longest;
     for _ in 0..4 {
-        let reclaimed = unit.collection(even, false).map_or(1, |gc| gc.reclaimed) as f64;
+        let reclaimed = unit.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
         let next = ((pending + reclaimed - 1.0) / rate) as u64;
         even = next.clamp(shortest, longest);

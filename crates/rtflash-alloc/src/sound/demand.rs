@@ -1,12 +1,13 @@
-//! The processor-demand test with non-preemptive steps (Section 2.6), exactly.
+//! The processor-demand test with non-preemptive steps, exactly.
 
 use std::cmp::Ordering;
 
-use super::unit::{Collection, Item, Unit};
+use super::contention::Contention;
+use super::unit::{GcTerms, Item, Unit};
 use crate::fraction::{Fraction, Rational};
 
-/// Looks at the demand function after which a test is given up.
-const MAX_LOOKS: u32 = 2_000_000;
+/// Looks at a request after which a test is given up.
+const MAX_LOOKS: usize = 1 << 25;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,26 +20,35 @@ pub enum Verdict {
     TooLong,
 }
 
+/// The interval that demand and blocking come nearest to filling, and how near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nearest {
+    /// L, in nanoseconds.
+    pub length: u64,
+    /// ⌊(1 − U_s)L⌋ − dbf(L) − B(L), in nanoseconds.
+    pub slack: i128,
+}
+
 /// A unit with its garbage collection and a server's share, ready to be tested.
 #[derive(Debug)]
 pub struct Demand<'u> {
-    items: &'u [Item],
     unit: &'u Unit,
-    gc: Option<Collection>,
+    contention: &'u Contention,
+    gc: Option<GcTerms>,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
-    /// q_s, zero without a server and without background jobs.
+    /// q_s, zero without a server.
     server_step: u64,
     /// The distinct relative deadlines, ascending, and B from each up to the next.
     deadlines: Vec<(u64, u64)>,
 }
 
 impl<'u> Demand<'u> {
-    /// The demand of a unit; `gc` is its [`Unit::collection`] where anything is written.
-    pub fn new(unit: &'u Unit, gc: Option<Collection>, server_thousandths: u32, others: bool) -> Demand<'u> {
-        let server_step = if server_thousandths > 0 || others { unit.server_step() } else { 0 };
+    /// The demand of a unit; `gc` is its [`Unit::gc`] where anything is written.
+    pub fn new(unit: &'u Unit, contention: &'u Contention, gc: Option<GcTerms>, server_thousandths: u32) -> Demand<'u> {
+        let server_step = if server_thousandths > 0 { unit.server_step() } else { 0 };
         let mut steps: Vec<(u64, u64)> = unit.items.iter().map(|item| (item.period, item.step)).collect();
-        steps.extend(gc.map(|gc| (gc.deadline, gc.step)));
+        steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
         let mut deadlines: Vec<(u64, u64)> = Vec::with_capacity(steps.len());
         let mut later = server_step;
@@ -51,85 +61,179 @@ impl<'u> Demand<'u> {
         }
         deadlines.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        Demand { items: &unit.items, unit, gc, share, server_step, deadlines }
+        Demand { unit, contention, gc, share, server_step, deadlines }
     }
 
-    /// dbf(L): time that jobs released and due within an interval of `length` may take.
+    /// dbf(L): time that jobs released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
         let mut sum = 0u128;
-        for item in self.items {
+        let mut transfers = 0u128;
+        for item in &self.unit.items {
             // (⌊(L − D)/T⌋ + 1)·C with D = T.
-            sum += u128::from(length / item.period) * u128::from(item.cost);
+            let jobs = u128::from(length / item.period);
+            sum += jobs * u128::from(item.cost);
+            transfers += jobs * u128::from(item.transfers);
         }
-        if let Some(gc) = self.gc
-            && length >= gc.deadline
-        {
-            let rest = length - gc.deadline;
-            let arrived: u128 = self
-                .unit
-                .writers
-                .iter()
-                .map(|writer| (u128::from(rest / writer.period) + 1) * u128::from(writer.pages))
-                .sum();
-            sum += arrived.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost);
-        }
-        sum
+        sum + self.contention.waiting(length, transfers) + self.gc_at(length)
     }
 
-    /// ⌈(dbf(t) + B)/(1 − U_s)⌉.
+    /// The part of [`Demand::at`] that is garbage collection.
+    pub fn gc_at(&self, length: u64) -> u128 {
+        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else { return 0 };
+        if length < deadline {
+            return 0;
+        }
+        let rest = length - deadline;
+        let writers = self.unit.writers.iter();
+        let arrived: u128 =
+            writers.map(|writer| (u128::from(rest / writer.period) + 1) * u128::from(writer.pages)).sum();
+        arrived.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost)
+    }
+
+    /// B(L): the longest step of what is due later.
+    pub fn blocking(&self, length: u64) -> u64 {
+        let after = self.deadlines.partition_point(|&(deadline, _)| deadline <= length);
+        match after.checked_sub(1) {
+            Some(position) => self.deadlines[position].1,
+            None => {
+                let steps = self.unit.items.iter().map(|item| item.step);
+                steps.chain(self.gc.map(|gc| gc.step)).chain([self.server_step]).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Whether demand and blocking fit into every interval, by QPA on each stretch on which blocking is constant.
+    pub fn test(&self) -> Verdict {
+        match self.search() {
+            Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => Verdict::Holds,
+            Search::Found(nearest) => Verdict::Fails(nearest.length),
+            Search::Overloaded => Verdict::Fails(0),
+            Search::TooLong => Verdict::TooLong,
+        }
+    }
+
+    /// The interval with the least slack among those up to the longest relative deadline; `None` without tasks.
+    pub fn tightest(&self) -> Option<Nearest> {
+        let &(start, blocking) = self.deadlines.first()?;
+        let least = self.look(start, blocking);
+        if least.slack < 0 {
+            return Some(least);
+        }
+        let mut least = least;
+        let mut looks = MAX_LOOKS / 64 / (self.deadlines.len() + 1);
+        for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
+            let mut length = self.deadlines.get(position + 1).map_or(from, |next| next.0 - 1);
+            loop {
+                // Nothing changes between here and there but the length.
+                let nearest = self.look(self.step_at(length).max(from), blocking);
+                if nearest.slack < least.slack {
+                    least = nearest;
+                }
+                let work = self.at(nearest.length) + u128::from(blocking) + u128::try_from(least.slack).unwrap_or(0);
+                let below = (work * 1_000).div_ceil(self.share.max(1).into()).min(nearest.length.into());
+                let below = u64::try_from(below).unwrap_or(nearest.length).saturating_sub(1);
+                if below < from || least.slack < 0 || looks == 0 {
+                    break;
+                }
+                looks -= 1;
+                length = below;
+            }
+        }
+        Some(least)
+    }
+
+    /// The shortest length, or one near it, from which on up to this one no demand is added.
+    fn step_at(&self, length: u64) -> u64 {
+        let items = self.unit.items.iter().map(|item| length - length % item.period);
+        let gc = self.gc.and_then(|gc| gc.deadline).filter(|&deadline| deadline <= length);
+        let writers = self.unit.writers.iter();
+        let passes = gc
+            .into_iter()
+            .flat_map(|deadline| writers.clone().map(move |writer| length - (length - deadline) % writer.period));
+        items.chain(passes).chain(self.contention.steps(length)).max().unwrap_or(length)
+    }
+
+    /// A long interval and its slack, for a unit whose load is too much.
+    pub(super) fn long_run(&self) -> (u64, i128) {
+        let length = self.deadlines.last().map_or(1, |last| last.0).saturating_mul(64).min(1 << 62);
+        let nearest = self.look(length, self.blocking(length));
+        (nearest.length, nearest.slack.min(-1))
+    }
+
+    /// ⌈(dbf(L) + B)/(1 − U_s)⌉.
     fn needed(&self, length: u64, blocking: u64) -> u128 {
         let work = self.at(length) + u128::from(blocking);
-        if self.share == 1_000 { work } else { (work * 1_000).div_ceil(self.share.max(1).into()) }
+        match self.share {
+            1_000 => work,
+            // In one word where it can be.
+            share => match u64::try_from(work).ok().and_then(|work| work.checked_mul(1_000)) {
+                Some(work) => work.div_ceil(share.max(1)).into(),
+                None => (work * 1_000).div_ceil(share.max(1).into()),
+            },
+        }
     }
 
-    /// Whether demand and blocking fit into every interval: (T) of Section 2.6, by QPA on each stretch on which blocking is constant.
-    pub fn test(&self) -> Verdict {
+    /// The slack of an interval.
+    fn look(&self, length: u64, blocking: u64) -> Nearest {
+        let work = self.at(length) + u128::from(blocking);
+        let room = u128::from(length) * u128::from(self.share) / 1_000;
+        // Both are below 2¹²⁷.
+        let slack = i128::try_from(room).unwrap_or(i128::MAX).saturating_sub_unsigned(work);
+        Nearest { length, slack }
+    }
+
+    /// Looks for an interval that demand and blocking do not fit into.
+    ///
+    /// QPA, from the longest interval downwards: where L has the demand h, all intervals from (h + B)/(1 − U_s) up to L are long enough.
+    fn search(&self) -> Search {
         if self.share == 0 {
-            return Verdict::Fails(0);
+            return if self.deadlines.is_empty() { Search::Nothing } else { Search::Overloaded };
         }
         if self.deadlines.is_empty() {
-            return Verdict::Holds;
+            return Search::Nothing;
         }
-        let Some(end) = self.end() else { return Verdict::Fails(0) };
-        let Some(end) = end else { return Verdict::TooLong };
-        let mut looks = MAX_LOOKS;
-
+        let end = match self.end() {
+            End::Overloaded => return Search::Overloaded,
+            End::TooLong => return Search::TooLong,
+            End::At(end) => end,
+        };
+        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1);
         for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
             let mut length = match self.deadlines.get(position + 1) {
                 Some(next) => next.0 - 1,
                 None => end.max(from),
             };
-            while length >= from {
+            loop {
                 if looks == 0 {
-                    return Verdict::TooLong;
+                    return Search::TooLong;
                 }
                 looks -= 1;
                 let needed = self.needed(length, blocking);
                 if needed > u128::from(length) {
-                    return Verdict::Fails(length);
+                    return Search::Found(self.look(length, blocking));
                 }
-                // At most the length, which is a u64.
-                let needed = u64::try_from(needed).unwrap_or(length);
-                length = if needed < length { needed } else { length - 1 };
+                // The shortest interval that holds this work; what does not hold it is shorter.
+                let next = u64::try_from(needed).unwrap_or(length).saturating_sub(1);
+                if next < from {
+                    break;
+                }
+                length = next;
             }
         }
-        Verdict::Holds
+        Search::Nothing
     }
 
-    /// The length beyond which nothing need be tested (Section 2.7). `None` where the load is too much, `Some(None)` where it is too long.
-    fn end(&self) -> Option<Option<u64>> {
+    /// The long-run load as fractions, its estimate, and the constant above it: dbf(L) + q ≤ load·L + constant for every L from the
+    /// longest deadline on.
+    fn line(&self) -> Option<(Vec<Fraction>, f64, f64)> {
         let mut load: Vec<Fraction> =
-            self.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
-        let mut estimate: f64 = load.iter().map(|term| term.to_f64()).sum();
-        let mut constant = self.server_step as f64 + self.items.iter().map(|item| item.step).max().unwrap_or(0) as f64;
-        if let Some(gc) = self.gc {
+            self.unit.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
+        let mut constant = self.server_step as f64;
+        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (pass, reclaimed) = (gc.cost as f64, gc.reclaimed as f64);
-            constant += gc.step as f64;
             let mut pages = reclaimed - 1.0;
             for writer in &self.unit.writers {
-                let (w, t) = (writer.pages as f64, writer.period as f64);
-                estimate += pass / reclaimed * w / t;
-                pages += w * (1.0 - gc.deadline as f64 / t);
+                pages += writer.pages as f64 * (1.0 - deadline as f64 / writer.period as f64);
                 load.push(Fraction::new(
                     u128::from(gc.cost) * u128::from(writer.pages),
                     u128::from(gc.reclaimed).checked_mul(writer.period.into())?,
@@ -137,51 +241,107 @@ impl<'u> Demand<'u> {
             }
             constant += pass / reclaimed * pages;
         }
+        constant += self.contention.add_to(&mut load, &self.unit.items);
+        let estimate = load.iter().map(|term| term.to_f64()).sum();
+        Some((load, estimate, constant))
+    }
+
+    /// The length from which on demand and blocking fit into every interval.
+    fn end(&self) -> End {
+        let Some((mut load, estimate, constant)) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;
         let room = share - estimate;
         if room.abs() < 1e-9 {
             // Too near for doubles: decided exactly; the interval to be tested is then too long to be.
-            let rest = [Fraction::new((1_000 - self.share).into(), 1_000)];
-            load.extend(rest);
-            return if Rational::sum(&load).cmp_one() == Ordering::Less { Some(None) } else { None };
+            load.push(Fraction::new((1_000 - self.share).into(), 1_000));
+            return if Rational::sum(&load).cmp_one() == Ordering::Less { End::TooLong } else { End::Overloaded };
         }
         if room < 0.0 {
-            return None;
+            return End::Overloaded;
         }
         let longest = self.deadlines.last().map_or(0, |last| last.0);
         // A little more than need be, for the roundings.
         let bound = (constant * (1.0 + 1e-6) / (room - 1e-12) + 2.0).max(0.0);
         if bound > 9e18 {
-            return Some(None);
+            return End::TooLong;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 2⁶³.
-        Some(Some(longest.max(bound as u64)))
+        End::At(longest.max(bound as u64))
+    }
+
+    /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage collection included.
+    pub fn load(&self) -> f64 {
+        self.line().map_or(f64::INFINITY, |(_, estimate, _)| estimate)
     }
 
     /// The cheap sufficient test: whether it is sure, from sums alone, that [`Demand::test`] holds.
     pub fn surely_holds(&self) -> bool {
+        self.needed_share() <= self.share as f64 / 1_000.0
+    }
+
+    /// A share of the processor with which it is sure that demand and blocking fit into every interval.
+    pub fn needed_share(&self) -> f64 {
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
-        let share = self.share as f64 / 1_000.0;
-        let mut sums: Vec<(u64, f64, f64)> =
-            self.items.iter().map(|item| (item.period, item.cost as f64 / item.period as f64, 0.0)).collect();
-        if let Some(gc) = self.gc {
+        let mut sums: Vec<Sum> = self
+            .unit
+            .items
+            .iter()
+            .map(|item| Sum {
+                deadline: item.period,
+                load: item.cost as f64 / item.period as f64,
+                constant: 0.0,
+                transfers: item.transfers as f64 / item.period as f64,
+            })
+            .collect();
+        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let per_page = gc.cost as f64 / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             for writer in &self.unit.writers {
                 let (w, t) = (writer.pages as f64, writer.period as f64);
                 rate += w / t;
-                pages += w * (1.0 - gc.deadline as f64 / t);
+                pages += w * (1.0 - deadline as f64 / t);
             }
-            sums.push((gc.deadline, per_page * rate, per_page * pages));
+            sums.push(Sum { deadline, load: per_page * rate, constant: per_page * pages, transfers: 0.0 });
         }
-        sums.sort_unstable_by_key(|sum| sum.0);
-        let (mut load, mut constant, mut next) = (0.0, 0.0, 0);
-        self.deadlines.iter().all(|&(deadline, blocking)| {
-            while let Some(&(_, u, k)) = sums.get(next).filter(|sum| sum.0 <= deadline) {
-                (load, constant, next) = (load + u, constant + k, next + 1);
+        sums.sort_unstable_by_key(|sum| sum.deadline);
+        let (mut load, mut constant, mut transfers, mut next) = (0.0, 0.0, 0.0, 0);
+        let mut most = 0.0f64;
+        for &(deadline, blocking) in &self.deadlines {
+            while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= deadline) {
+                (load, constant, transfers) = (load + sum.load, constant + sum.constant, transfers + sum.transfers);
+                next += 1;
             }
-            load + (constant.max(0.0) + blocking as f64) / deadline as f64 <= share - MARGIN
-        })
+            let length = deadline as f64;
+            let waiting = self.contention.share(length, transfers);
+            most = most.max(load + waiting + (constant.max(0.0) + blocking as f64) / length);
+        }
+        if self.deadlines.is_empty() { 0.0 } else { most + MARGIN }
     }
+}
+
+/// What is due by a deadline, in the long run.
+struct Sum {
+    deadline: u64,
+    load: f64,
+    constant: f64,
+    transfers: f64,
+}
+
+enum Search {
+    Nothing,
+    Found(Nearest),
+    Overloaded,
+    TooLong,
+}
+
+enum End {
+    At(u64),
+    Overloaded,
+    TooLong,
+}
+
+/// What is to be known of a unit's requests to say how much they ask of the bus.
+pub(super) fn transfer_rate(items: &[Item]) -> f64 {
+    items.iter().map(|item| item.transfers as f64 / item.period as f64).sum()
 }

@@ -1,13 +1,22 @@
 //! Sound analyses: what may be promised on the device that the executor models.
 //!
 //! - [`Unit`]: what one EDF queue serves, under two placements of pages: static stripe and superblock.
+//! - [`Bus`] and [`Contention`]: how long its pages wait for the channel.
 //! - [`Demand`]: the processor-demand test, exact.
 //! - [`choose`]: the relative deadline of garbage collection.
+//!
+//! The theory, with proofs, is in docs/analysis.md.
 
+mod bus;
 mod choice;
+mod contention;
 mod demand;
+mod site;
 mod unit;
 
-pub use choice::{Choice, Found, choose};
-pub use demand::{Demand, Verdict};
-pub use unit::{Collection, Item, Kind, Unit, Writer};
+pub use bus::Bus;
+pub use choice::{Choice, choose, largest_server};
+pub use contention::Contention;
+pub use demand::{Demand, Nearest, Verdict};
+pub use site::{Certified, Placed, Site, certify, excess_of};
+pub use unit::{GcTerms, Item, Unit, Writer, data_share, pages_per_chip};

@@ -1,29 +1,22 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
-use rtflash_model::{Access, Device, Request, Task};
+use rtflash_model::{Access, Collection, Device, Placement, Request, Span, Task};
 
-/// How pages are placed on the chips of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of its own.
-    Stripe,
-    /// Superblock: rows are striped over the chips as they are written, and the cluster is one processor.
-    Superblock {
-        /// Whether the cluster owns whole channels, but for at most one channel that it owns a part of: its reads then wait for
-        /// none but its own chips.
-        compact: bool,
-    },
-}
+use super::bus::Bus;
 
 /// A periodic request on a unit, due within its period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
-    /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included.
+    /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included as far as [`Bus::ways`] says.
     pub cost: u64,
     /// T and D, in nanoseconds.
     pub period: u64,
     /// q: its longest step, in nanoseconds.
     pub step: u64,
+    /// Pages that it moves over the bus on the unit, one after another.
+    pub transfers: u64,
+    /// Whether it writes.
+    pub writes: bool,
 }
 
 /// What a writing request does to a unit's free pages.
@@ -49,17 +42,24 @@ pub struct Unit {
     /// Λ: logical pages mapped in the unit, at most.
     pub mapped: u64,
     costs: Costs,
-    kind: Kind,
+    placement: Placement,
     chips: u64,
 }
 
 /// Times of the steps, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Costs {
-    /// c_r: reading a page, the bus busy with all other chips of the channel first.
+    /// c_r: reading a page, the bus busy with the other chips of the channel first.
     read: u64,
     /// c_w: programming a page, likewise.
     write: u64,
+    /// The same at the most that any page can wait, which is what blocks.
+    longest_read: u64,
+    longest_write: u64,
+    /// c_r of a user's read: in a superblock its own cluster is silent.
+    user_read: u64,
+    /// The same at the most that it can wait.
+    longest_user_read: u64,
     /// t_r + t_w: a copy inside a chip.
     copy: u64,
     /// t_e.
@@ -68,9 +68,9 @@ struct Costs {
 
 /// Garbage collection on a unit, once its relative deadline is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Collection {
-    /// D_g, in nanoseconds.
-    pub deadline: u64,
+pub struct GcTerms {
+    /// D_g, in nanoseconds; `None` where no real-time task writes.
+    pub deadline: Option<u64>,
     /// H: free pages kept in reserve.
     pub reserve: u64,
     /// F: blocks that are not closed, or being collected, when a victim is chosen, at most.
@@ -85,16 +85,34 @@ pub struct Collection {
     pub step: u64,
 }
 
+impl GcTerms {
+    /// What the device that runs the cluster has to know of them.
+    pub fn to_collection(self) -> Collection {
+        Collection {
+            deadline: self.deadline.and_then(Span::from_ns),
+            reclaimed_pages: self.reclaimed,
+            reserve_pages: self.reserve,
+            victim_pages: self.valid,
+            open_blocks: self.open,
+        }
+    }
+}
+
 impl Unit {
     /// The unit of a cluster of `chips` chips with these tasks; `None` where times cannot be added up.
-    pub fn new<'t>(device: &Device, tasks: impl IntoIterator<Item = &'t Task>, chips: u32, kind: Kind) -> Option<Unit> {
-        let costs = Costs::new(device)?;
+    pub fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+        bus: Bus,
+    ) -> Option<Unit> {
+        let costs = Costs::new(device, placement, bus)?;
         let wide = u64::from(chips.max(1));
-        let per_chip =
-            device.logical_ratio().floor_of(u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block()));
-        let (width, mapped) = match kind {
-            Kind::Stripe => (1, per_chip),
-            Kind::Superblock { .. } => (wide, per_chip.checked_mul(wide)?),
+        let per_chip = pages_per_chip(device);
+        let (width, mapped) = match placement {
+            Placement::Stripe => (1, per_chip),
+            Placement::Superblock => (wide, per_chip.checked_mul(wide)?),
         };
         let mut unit = Unit {
             items: Vec::new(),
@@ -103,19 +121,18 @@ impl Unit {
             blocks: device.blocks_per_chip().into(),
             mapped,
             costs,
-            kind,
+            placement,
             chips: wide,
         };
-        let read_step = unit.read_step(device);
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = unit.pages_here(read);
-                unit.items.push(item(steps, read_step, read)?);
+                unit.items.push(item(steps, costs.user_read, costs.longest_user_read, read, false)?);
             }
             if let Some(write) = task.write {
                 let pages = unit.pages_here(write);
-                let steps = if kind == Kind::Stripe { pages } else { pages.div_ceil(wide) };
-                unit.items.push(item(steps, costs.write, write)?);
+                let steps = if placement == Placement::Stripe { pages } else { pages.div_ceil(wide) };
+                unit.items.push(item(steps, costs.write, costs.longest_write, write, true)?);
                 unit.writers.push(Writer { pages, period: write.period().as_ns() });
             }
         }
@@ -124,76 +141,116 @@ impl Unit {
 
     /// Pages of a request that can fall on the unit.
     fn pages_here(&self, request: Request) -> u64 {
-        match (self.kind, request.access()) {
-            (Kind::Stripe, Access::Sequential) => request.pages().div_ceil(self.chips),
+        match (self.placement, request.access()) {
+            (Placement::Stripe, Access::Sequential) => request.pages().div_ceil(self.chips),
             _ => request.pages(),
         }
     }
 
-    /// The time of a user's read of a page.
-    fn read_step(&self, device: &Device) -> u64 {
-        let ways = u64::from(device.chips_per_channel());
-        match self.kind {
-            Kind::Superblock { compact: true } => {
-                // k chips of the cluster on its partial channel, or on any of its own: the other m_c − k may be another's.
-                let part = match self.chips % ways {
-                    0 => ways,
-                    part => part,
-                };
-                device.page_read().as_ns() + device.page_transfer().as_ns() * (1 + ways - part)
-            }
-            _ => self.costs.read,
-        }
+    /// How pages are placed.
+    pub fn placement(&self) -> Placement {
+        self.placement
     }
 
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> u64 {
-        self.costs.erase.max(self.costs.write).max(self.costs.copy).max(self.costs.read)
+        let Costs { erase, copy, longest_read, longest_write, .. } = self.costs;
+        let copies = if self.placement == Placement::Stripe { copy } else { 0 };
+        erase.max(longest_write).max(copies).max(longest_read)
     }
 
-    /// Garbage collection with this relative deadline (Section 2.2 of docs/analysis.md), `None` where the blocks do not suffice for it.
-    pub fn collection(&self, deadline: u64, server: bool) -> Option<Collection> {
+    /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks do not suffice for it. Without
+    /// writers the deadline says nothing.
+    pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
         let arrivals = self.writers.iter().try_fold(0u64, |sum, writer| {
             sum.checked_add(writer.pages.checked_mul(deadline.div_ceil(writer.period))?)
         })?;
-        let pending = self.writers.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.pages))?;
-        let drawn = match (server, self.kind) {
+        let pending = self.pending();
+        let drawn = match (server, self.placement) {
             (false, _) => 0,
-            (true, Kind::Stripe) => self.block_pages,
-            (true, Kind::Superblock { .. }) => self.block_pages + self.chips - 1,
+            (true, Placement::Stripe) => self.block_pages,
+            (true, Placement::Superblock) => self.block_pages + self.chips - 1,
         };
         let reserve = arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)?;
-        let open = (reserve - 1).checked_add(pending)? / self.block_pages + 1 + u64::from(server);
+        // Without a page in reserve no pass is ever begun.
+        let open = reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server);
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         let valid = self.mapped / closed;
         let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
-        let Costs { read, write, copy, erase } = self.costs;
-        let (cost, step) = match self.kind {
-            Kind::Stripe => (valid.checked_mul(copy)?.checked_add(erase)?, erase.max(copy)),
-            Kind::Superblock { .. } => {
+        let Costs { read, write, longest_read, longest_write, copy, erase, .. } = self.costs;
+        let (cost, step) = match self.placement {
+            Placement::Stripe => (valid.checked_mul(copy)?.checked_add(erase)?, erase.max(copy)),
+            Placement::Superblock => {
                 let reads = valid.min(self.block_pages / self.chips).checked_mul(read)?;
                 let rows = valid.div_ceil(self.chips).checked_mul(write)?;
-                (reads.checked_add(rows)?.checked_add(erase)?, erase.max(write).max(read))
+                (reads.checked_add(rows)?.checked_add(erase)?, erase.max(longest_write).max(longest_read))
             }
         };
-        Some(Collection { deadline, reserve, open, valid, reclaimed, cost, step })
+        let deadline = (!self.writers.is_empty()).then_some(deadline);
+        Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
+    }
+
+    /// W: pages that arrived to be written and are not programmed yet, at most.
+    fn pending(&self) -> u64 {
+        self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
+    }
+
+    /// How many times the blocks that there are would be needed for a pass to reclaim anything: at one and above there is no room
+    /// for garbage collection.
+    pub fn crowding(&self, server: bool) -> f64 {
+        let drawn = if server { self.block_pages + self.chips - 1 } else { 0 };
+        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages).saturating_add(drawn) as f64;
+        let open = (pages / self.block_pages as f64).floor() + 1.0 + f64::from(u8::from(server));
+        (open + self.mapped as f64 / self.block_pages as f64) / self.blocks as f64
     }
 }
 
+/// ⌊λNP⌋: logical pages of a chip.
+pub fn pages_per_chip(device: &Device) -> u64 {
+    device.logical_ratio().floor_of(u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block()))
+}
+
+/// How much of a cluster's room for data its tasks declare: above one, they do not fit. Tasks that declare nothing keep a page.
+///
+/// A stripe lays each task's data out in whole rows of its chips, so that consecutive pages are on different chips everywhere.
+pub fn data_share<'t>(
+    device: &Device,
+    tasks: impl IntoIterator<Item = &'t Task>,
+    chips: u32,
+    placement: Placement,
+) -> (u128, u128) {
+    let wide = u64::from(chips.max(1));
+    let pages = |task: &Task| match (placement, task.data_pages.unwrap_or(1)) {
+        (Placement::Stripe, pages) => u128::from(pages.div_ceil(wide)) * u128::from(wide),
+        (Placement::Superblock, pages) => pages.into(),
+    };
+    (tasks.into_iter().map(pages).sum(), u128::from(pages_per_chip(device)) * u128::from(wide))
+}
+
 impl Costs {
-    /// c_r = t_r + m_c·t_d and c_w = t_w + m_c·t_d: a page waits for one transfer of every other chip of its channel, at most (Section 2.1).
-    fn new(device: &Device) -> Option<Costs> {
-        let bus = device.page_transfer().as_ns().checked_mul(device.chips_per_channel().into())?;
+    /// c_r = t_r + m_c·t_d and c_w = t_w + m_c·t_d: a page waits for one transfer of every other chip of its channel, at most.
+    fn new(device: &Device, placement: Placement, bus: Bus) -> Option<Costs> {
+        let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
+        let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());
+        let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
+        let own = match placement {
+            Placement::Stripe => usual,
+            Placement::Superblock => transfers(bus.foreign.saturating_add(1).min(bus.ways))?,
+        };
         Some(Costs {
-            read: device.page_read().as_ns().checked_add(bus)?,
-            write: device.page_program().as_ns().checked_add(bus)?,
-            copy: device.page_read().as_ns().checked_add(device.page_program().as_ns())?,
+            read: sense.checked_add(usual)?,
+            write: program.checked_add(usual)?,
+            longest_read: sense.checked_add(longest)?,
+            longest_user_read: sense.checked_add(if placement == Placement::Superblock { own } else { longest })?,
+            longest_write: program.checked_add(longest)?,
+            user_read: sense.checked_add(own)?,
+            copy: sense.checked_add(program)?,
             erase: device.block_erase().as_ns(),
         })
     }
 }
 
 /// A request of so many equal steps.
-fn item(steps: u64, step: u64, request: Request) -> Option<Item> {
-    Some(Item { cost: steps.checked_mul(step)?, period: request.period().as_ns(), step })
+fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Option<Item> {
+    Some(Item { cost: steps.checked_mul(cost)?, period: request.period().as_ns(), step, transfers: steps, writes })
 }

@@ -1,0 +1,130 @@
+//! Chips for clusters: compact ones on aligned parts of channels, the others on what is left.
+
+use rtflash_model::{Cluster, Device, TaskSet};
+
+use super::shape::{Form, Shape};
+
+/// A cluster that has its tasks and its shape.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub(super) tasks: Vec<usize>,
+    pub(super) shape: Shape,
+    /// The long-run load of its unit.
+    pub(super) load: f64,
+}
+
+/// How the chips of clusters that may be anywhere are given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Next to each other.
+    InOrder,
+    /// So that every channel has about as much to move: next to chips that move much come chips that move little, or nothing.
+    Balanced,
+}
+
+/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with the form of each. `None` where they do not pack.
+pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<Vec<(Cluster, Form)>> {
+    let device = set.device();
+    let mut free = Free::new(device);
+    let mut chips_of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
+    let mut compact: Vec<usize> =
+        (0..groups.len()).filter(|&group| groups[group].shape.form == Form::Compact).collect();
+    compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].shape.chips));
+    for group in compact {
+        chips_of[group] = free.take_aligned(groups[group].shape.chips)?;
+    }
+    let mut others: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].shape.form != Form::Compact).collect();
+    match layout {
+        Layout::InOrder => {
+            for group in others {
+                chips_of[group] = free.take(groups[group].shape.chips)?;
+            }
+        }
+        Layout::Balanced => {
+            let rates: Vec<f64> = groups.iter().map(|group| transfers_a_second(set, group)).collect();
+            others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
+            let mut busy = vec![0.0; free.channels.len()];
+            for group in others {
+                for _ in 0..groups[group].shape.chips {
+                    chips_of[group].push(free.take_from_calmest(&mut busy, rates[group])?);
+                }
+                chips_of[group].sort_unstable();
+            }
+        }
+    }
+    let named = groups.iter().zip(chips_of).map(|(group, chips)| {
+        let mut tasks = group.tasks.clone();
+        tasks.sort_unstable();
+        (Cluster { chips, tasks }, group.shape.form)
+    });
+    let mut clusters: Vec<(Cluster, Form)> = named.collect();
+    let rest = free.channels.concat();
+    clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, Form::Stripe)));
+    clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+    Some(clusters)
+}
+
+/// Pages that each chip of a group moves in a second.
+fn transfers_a_second(set: &TaskSet, group: &Group) -> f64 {
+    let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
+    let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
+    let pages: f64 = requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum();
+    pages * 1e9 / f64::from(group.shape.chips)
+}
+
+/// The chips that are still free, channel by channel, ascending.
+struct Free {
+    channels: Vec<Vec<u32>>,
+    ways: u32,
+}
+
+impl Free {
+    fn new(device: &Device) -> Free {
+        let ways = device.chips_per_channel();
+        let starts = (0..device.chips()).step_by(ways as usize);
+        let channels = starts.map(|start| (start..start.saturating_add(ways).min(device.chips())).collect()).collect();
+        Free { channels, ways }
+    }
+
+    /// Whole channels, or an aligned part of the fullest channel that has one.
+    fn take_aligned(&mut self, chips: u32) -> Option<Vec<u32>> {
+        let (whole, part) = (chips / self.ways, chips % self.ways);
+        let mut taken = Vec::with_capacity(chips as usize);
+        for channel in
+            self.channels.iter_mut().filter(|channel| channel.len() == self.ways as usize).take(whole as usize)
+        {
+            taken.append(channel);
+        }
+        if part > 0 {
+            let ways = self.ways;
+            let start = |channel: &Vec<u32>| {
+                let starts = channel.iter().copied().filter(|chip| (chip % ways).is_multiple_of(part));
+                starts.into_iter().find(|start| (*start..start + part).all(|chip| channel.contains(&chip)))
+            };
+            let fitting = self.channels.iter_mut().filter_map(|channel| start(channel).map(|start| (channel, start)));
+            let (channel, start) = fitting.min_by_key(|(channel, start)| (channel.len(), *start))?;
+            channel.retain(|chip| !(start..start + part).contains(chip));
+            taken.extend(start..start + part);
+        }
+        taken.sort_unstable();
+        (taken.len() == chips as usize).then_some(taken)
+    }
+
+    /// The lowest.
+    fn take(&mut self, chips: u32) -> Option<Vec<u32>> {
+        let mut taken = Vec::with_capacity(chips as usize);
+        for channel in &mut self.channels {
+            let count = channel.len().min(chips as usize - taken.len());
+            taken.extend(channel.drain(..count));
+        }
+        (taken.len() == chips as usize).then_some(taken)
+    }
+
+    /// A chip of the channel that has the least to move, and notes what is added to it.
+    fn take_from_calmest(&mut self, busy: &mut [f64], rate: f64) -> Option<u32> {
+        let open = (0..self.channels.len()).filter(|&channel| !self.channels[channel].is_empty());
+        let channel = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b)))?;
+        busy[channel] += rate;
+        Some(self.channels[channel].remove(0))
+    }
+}

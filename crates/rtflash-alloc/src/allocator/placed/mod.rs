@@ -1,0 +1,234 @@
+//! Allocation under analyses that test a placed cluster: which chips, and how pages are placed on them.
+//!
+//! Groups of tasks are formed first, each in the smallest cluster that it holds in wherever its chips are; then chips are given out and every
+//! cluster is certified where it is. Where the chips do not suffice so, groups are formed again in the hope of less waiting for the bus, and chips
+//! are given out so that those that move much have neighbours that move little: what [`certify`] then confirms is an allocation.
+
+mod chips;
+mod exact;
+mod groups;
+mod shape;
+
+use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+
+use self::chips::{Group, Layout, place};
+use self::exact::Subsets;
+use self::groups::{Groups, Homeless};
+use self::shape::{Form, Shape, Shapes, Waiting};
+use super::{Exact, Failure, Limit, Outcome, Unplaced};
+use crate::sound::{Bus, Contention, Site, certify, excess_of};
+
+/// How groups are formed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// One cluster of all chips.
+    Global,
+    /// One cluster for each task, of as many chips each.
+    EqualSplit,
+    /// Clusters of one chip, best fit.
+    OneChipEach,
+    /// Best fit, clusters growing where a task fits in none.
+    BestFit,
+    /// Best fit, then ruin and recreate.
+    Search,
+    /// All partitions.
+    Exact,
+}
+
+/// Divides the chips among the tasks under these placements.
+pub(super) fn allocate(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outcome {
+    match strategy {
+        Strategy::Global | Strategy::EqualSplit => fixed(set, placements, strategy == Strategy::Global),
+        Strategy::Exact if set.tasks().len() > Exact::MAX_TASKS => {
+            Outcome::CannotTell(Limit::TooManyTasks { tasks: set.tasks().len(), limit: Exact::MAX_TASKS })
+        }
+        _ => grouped(set, placements, strategy),
+    }
+}
+
+fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outcome {
+    let shapes = Shapes::new(set, placements, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
+    let mut given_up = false;
+    if let Some(groups) = form(&shapes, strategy)
+        && let Some(allocation) = settle(set, &groups, Layout::InOrder, &mut given_up)
+    {
+        return Outcome::Schedulable(allocation);
+    }
+    let ways = set.device().chips_per_channel().min(set.device().chips());
+    // What does not pass without any waiting passes nowhere: then nothing else is tried.
+    let hopes = (1..ways).filter(|_| placements.contains(&Placement::Stripe));
+    let mut hopes: Vec<u32> = hopes.collect();
+    hopes.sort_by_key(|&hope| (hope > 1, std::cmp::Reverse(hope)));
+    for hope in hopes {
+        let hopeful = Shapes::new(set, placements, Waiting::Hoped(hope)).of_one_chip(strategy == Strategy::OneChipEach);
+        let groups = form(&hopeful, strategy);
+        given_up |= hopeful.given_up();
+        let Some(groups) = groups else {
+            if hope == 1 {
+                break;
+            }
+            continue;
+        };
+        for layout in [Layout::Balanced, Layout::InOrder] {
+            if let Some(allocation) = settle(set, &groups, layout, &mut given_up) {
+                return Outcome::Schedulable(allocation);
+            }
+        }
+    }
+    if given_up || shapes.given_up() {
+        return Outcome::CannotTell(Limit::TestGivenUp);
+    }
+    Outcome::NotSchedulable(Failure { unplaced: unplaced(set, &shapes), overloaded: None, by_merge: false })
+}
+
+/// Groups that need no more chips than there are.
+fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Option<Vec<Group>> {
+    let chips = u64::from(shapes.set().device().chips());
+    if strategy == Strategy::Exact {
+        return Subsets::new(shapes).best_partition();
+    }
+    let mut groups = Groups::new(shapes).ok()?;
+    let order = groups.order();
+    order.into_iter().for_each(|task| groups.insert(task));
+    if strategy == Strategy::Search {
+        groups.search();
+    }
+    (groups.needed() <= chips).then(|| groups.groups().to_vec())
+}
+
+/// Chips for the groups and certificates for the clusters, if all have one.
+fn settle(set: &TaskSet, groups: &[Group], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
+    let (clusters, placements): (Vec<Cluster>, Vec<Placement>) =
+        place(set, groups, layout)?.into_iter().map(|(cluster, form)| (cluster, form.placement())).unzip();
+    let certified = certify(set, &clusters, &placements);
+    *given_up |= certified.given_up;
+    if !certified.failing.is_empty() {
+        return None;
+    }
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
+    Some(allocation.with_certificates(certified.certificates))
+}
+
+/// The first task for which there are not enough chips, and the cluster that it comes nearest to fit in.
+fn unplaced(set: &TaskSet, shapes: &Shapes<'_>) -> Unplaced {
+    let chips = set.device().chips();
+    let nearest = |task: usize, groups: &[Group]| {
+        let used: u64 = groups.iter().map(|group| u64::from(group.shape.chips)).sum();
+        let left = u32::try_from(u64::from(chips).saturating_sub(used)).unwrap_or(0);
+        let mut best: Option<Unplaced> = None;
+        let own = (left > 0).then(|| {
+            (groups.len(), Vec::new(), shapes.forms().iter().map(|&form| Shape { chips: left, form }).collect())
+        });
+        let others = groups.iter().enumerate().map(|(position, group)| {
+            let shapes: Vec<Shape> = vec![Shape { chips: group.shape.chips, form: group.shape.form }];
+            (position, group.tasks.clone(), shapes)
+        });
+        for (position, others, shapes) in own.into_iter().chain(others) {
+            let mut tasks = others.clone();
+            tasks.push(task);
+            for shape in shapes {
+                let excess = excess(set, &tasks, shape);
+                if best.as_ref().is_none_or(|best| excess < best.best_utilization) {
+                    let mut others = others.clone();
+                    others.sort_unstable();
+                    best = Some(Unplaced {
+                        task,
+                        best_utilization: excess,
+                        cluster: position,
+                        chips: shape.chips,
+                        others,
+                    });
+                }
+            }
+        }
+        best.unwrap_or(Unplaced { task, best_utilization: f64::MAX, cluster: 0, chips, others: Vec::new() })
+    };
+    let mut groups = match Groups::new(shapes) {
+        Ok(groups) => groups,
+        Err(Homeless(task)) => return nearest(task, &[]),
+    };
+    let order = groups.order();
+    for task in order {
+        let before = groups.groups().to_vec();
+        groups.insert(task);
+        if groups.needed() > u64::from(chips) {
+            return nearest(task, &before);
+        }
+    }
+    // The groups fit, but not where their chips are: the last task is as good as any.
+    let last = groups.groups().iter().flat_map(|group| group.tasks.iter().copied()).max().unwrap_or(0);
+    nearest(last, &[])
+}
+
+fn excess(set: &TaskSet, tasks: &[usize], shape: Shape) -> f64 {
+    let bus = match shape.form {
+        Form::Compact => Bus::compact(set.device(), shape.chips),
+        _ => Bus::anywhere(set.device()),
+    };
+    let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
+    excess_of(set.device(), tasks, shape.chips, shape.form.placement(), bus, &[Contention::none()])
+}
+
+/// Clusters that do not depend on the test.
+fn fixed(set: &TaskSet, placements: &[Placement], global: bool) -> Outcome {
+    let (chips, count) = (set.device().chips(), set.tasks().len());
+    let clusters = match u32::try_from(count) {
+        _ if global => 1,
+        Ok(0) | Err(_) => chips,
+        Ok(tasks) => tasks.min(chips),
+    };
+    let (each, more) = (chips / clusters, chips % clusters);
+    let mut next = 0;
+    let mut made: Vec<Cluster> = Vec::with_capacity(clusters as usize);
+    for cluster in 0..clusters {
+        let size = each + u32::from(cluster < more);
+        let tasks = (cluster as usize..count).step_by(clusters as usize).collect();
+        made.push(Cluster { chips: (next..next + size).collect(), tasks });
+        next += size;
+    }
+    // For each cluster the placement that it comes nearest to holding with.
+    let least = |position: usize| {
+        let excess = placements.iter().map(|&placement| {
+            let mut all = vec![Placement::Superblock; made.len()];
+            all[position] = placement;
+            let servers = vec![1; made.len()];
+            let site = Site::new(set, &made, all, servers);
+            (site.holds_among_strangers(position), site.excess(position), placement)
+        });
+        excess
+            .min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)))
+            .map_or(Placement::Stripe, |(_, _, placement)| placement)
+    };
+    let chosen: Vec<Placement> = (0..made.len())
+        .map(|position| if made[position].tasks.is_empty() { Placement::Stripe } else { least(position) })
+        .collect();
+    let certified = certify(set, &made, &chosen);
+    let Ok(allocation) = Allocation::new(chips, count, &made) else {
+        return Outcome::CannotTell(Limit::TooMuchWork { limit: 0 });
+    };
+    let allocation = allocation.with_certificates(certified.certificates);
+    let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };
+    if certified.given_up {
+        return Outcome::CannotTell(Limit::TestGivenUp);
+    }
+    let cluster = &made[position];
+    let shapes = Shapes::new(set, placements, Waiting::Full);
+    let form = if chosen[position] == Placement::Stripe { Form::Stripe } else { Form::Superblock };
+    let shape = Shape { chips: cluster.size(), form };
+    // More tasks never take less: the prefixes that pass come first.
+    let (mut fitting, mut failing) = (0, cluster.tasks.len());
+    while fitting + 1 < failing {
+        let middle = usize::midpoint(fitting, failing);
+        if shapes.load(&cluster.tasks[..middle], shape).is_some() { fitting = middle } else { failing = middle }
+    }
+    let task = cluster.tasks[failing - 1];
+    let site = Site::new(set, &made, chosen, vec![0; made.len()]);
+    let unplaced = Unplaced {
+        task,
+        best_utilization: site.excess(position),
+        cluster: position,
+        chips: cluster.size(),
+        others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),
+    };
+    Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
+}

@@ -1,0 +1,83 @@
+//! `stripe`, `superblock` and `sound`: what may be promised on the device that the executor models.
+
+use rtflash_model::generate::PageCosts;
+use rtflash_model::{Device, Placement, Span};
+
+use super::{Analysis, Assumption, DEADLINES, Thesis};
+
+/// Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stripe;
+
+/// Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF processor.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Superblock;
+
+/// The better of [`Stripe`] and [`Superblock`] for each cluster.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sound;
+
+const RULES: Assumption = Assumption {
+    name: "device-rules",
+    statement: "the device places pages, collects garbage and chooses operations by the rules of docs/analysis.md, with what the certificate says",
+};
+const BUS: Assumption = Assumption {
+    name: "fair-bus",
+    statement: "a channel's bus serves one transfer at a time, first come first served or in turns, and a chip asks for one at a time",
+};
+const TIMES: Assumption = Assumption {
+    name: "worst-case-times",
+    statement: "no read, program, erase or transfer takes longer than the device says: no retries, no suspended erases, no traffic of the map",
+};
+const ACCESS: Assumption = Assumption {
+    name: "access-as-declared",
+    statement: "a request that is declared sequential has consecutive pages of its task's range; any other may have any pages",
+};
+const BLOCKS: Assumption = Assumption {
+    name: "good-blocks",
+    statement: "every chip has as many good blocks as the device says, and starts with its reserve of free pages",
+};
+
+macro_rules! sound {
+    ($analysis:ident, $name:literal, $summary:literal, $placements:expr) => {
+        impl Analysis for $analysis {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn summary(&self) -> &'static str {
+                $summary
+            }
+
+            fn assumes(&self) -> &'static [Assumption] {
+                &[RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
+            }
+
+            fn placements(&self) -> &'static [Placement] {
+                &$placements
+            }
+
+            fn page_costs(&self, device: &Device) -> PageCosts {
+                Thesis.page_costs(device)
+            }
+
+            fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
+                Thesis.transfer_delay(device, chips)
+            }
+        }
+    };
+}
+
+sound!(Stripe, "stripe", "processor demand on each chip of a static stripe (docs/analysis.md)", [Placement::Stripe]);
+sound!(
+    Superblock,
+    "superblock",
+    "processor demand on clusters of superblocks (docs/analysis.md)",
+    [Placement::Superblock]
+);
+sound!(
+    Sound,
+    "sound",
+    "the better of stripe and superblock for each cluster: holds on the device that exec runs",
+    [Placement::Stripe, Placement::Superblock]
+);

@@ -1,0 +1,40 @@
+//! How long a page waits for its channel's bus.
+
+use rtflash_model::Device;
+
+/// Waiting for the bus, in transfers.
+///
+/// A bus serves one transfer at a time, first come first served or in turns, and a chip asks for one at a time: so a transfer waits for at most one
+/// of each other chip of the channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bus {
+    /// Transfers charged to each page, its own included.
+    pub ways: u32,
+    /// Transfers that a page can take at most, its own included. Above `ways` where some of the waiting is counted apart.
+    pub most: u32,
+    /// Transfers of other clusters' chips that a page can wait for.
+    pub foreign: u32,
+}
+
+impl Bus {
+    /// Wherever the cluster's chips are: m_c transfers a page, of which all but one may be others'.
+    pub fn anywhere(device: &Device) -> Bus {
+        let ways = device.chips_per_channel().min(device.chips());
+        Bus { ways, most: ways, foreign: ways - 1 }
+    }
+
+    /// A cluster of `chips` chips that owns whole channels, but for one that it may own a part of.
+    pub fn compact(device: &Device, chips: u32) -> Bus {
+        let ways = device.chips_per_channel().min(device.chips());
+        let part = match chips % ways {
+            0 => ways,
+            part => part,
+        };
+        Bus { ways, most: ways, foreign: ways - part }
+    }
+
+    /// No waiting at all: what can pass on no channel cannot pass so.
+    pub fn alone() -> Bus {
+        Bus { ways: 1, most: 1, foreign: 0 }
+    }
+}

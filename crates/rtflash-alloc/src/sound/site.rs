@@ -1,0 +1,309 @@
+//! Clusters on their chips: who shares a channel with whom, and what follows for each unit.
+
+use std::collections::BTreeMap;
+
+use rtflash_model::{Certificate, Cluster, Device, Placement, Span, Task, TaskSet, Tightest};
+
+use super::bus::Bus;
+use super::choice::{Choice, choose, largest_server};
+use super::contention::Contention;
+use super::demand::Demand;
+use super::unit::{GcTerms, Unit, data_share};
+
+/// The clusters of a device with the placement of pages in each.
+#[derive(Debug)]
+pub struct Site<'a> {
+    set: &'a TaskSet,
+    clusters: &'a [Cluster],
+    placements: Vec<Placement>,
+    /// Thousandths of the server of each cluster.
+    servers: Vec<u32>,
+    /// Clusters on each channel, ascending, with the number of their chips there.
+    channels: BTreeMap<u32, Vec<(usize, u32)>>,
+}
+
+/// What a unit of a cluster is, where it is placed.
+#[derive(Debug)]
+pub struct Placed {
+    /// One of the cluster's units; they differ only in their neighbours.
+    pub unit: Unit,
+    /// The neighbours of its units: one entry for each kind of neighbourhood.
+    pub contentions: Vec<Contention>,
+}
+
+impl<'a> Site<'a> {
+    /// Clusters of the set's device, each with its placement and the thousandths of its server.
+    pub fn new(set: &'a TaskSet, clusters: &'a [Cluster], placements: Vec<Placement>, servers: Vec<u32>) -> Site<'a> {
+        let ways = set.device().chips_per_channel();
+        let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
+        for (position, cluster) in clusters.iter().enumerate() {
+            for chip in &cluster.chips {
+                let members = channels.entry(chip / ways).or_default();
+                match members.last_mut().filter(|last| last.0 == position) {
+                    Some(last) => last.1 += 1,
+                    None => members.push((position, 1)),
+                }
+            }
+        }
+        Site { set, clusters, placements, servers, channels }
+    }
+
+    /// The clusters whose certificates an allocation has, as they were certified.
+    pub fn of_certificates(set: &'a TaskSet, clusters: &'a [Cluster], certificates: &[Certificate]) -> Site<'a> {
+        let placements = certificates.iter().map(|certificate| certificate.placement).collect();
+        Site::new(set, clusters, placements, certificates.iter().map(|each| each.server_thousandths).collect())
+    }
+
+    fn tasks(&self, position: usize) -> impl Iterator<Item = &'a Task> + Clone {
+        let set = self.set;
+        self.clusters[position].tasks.iter().filter_map(|&task| set.tasks().get(task))
+    }
+
+    /// Whether a cluster's chips may move anything.
+    fn is_active(&self, position: usize) -> bool {
+        self.servers[position] > 0 || !self.clusters[position].tasks.is_empty()
+    }
+
+    /// Whether it is known how much a chip of the cluster moves.
+    fn is_bounded(&self, position: usize) -> bool {
+        self.servers[position] == 0 && self.placements[position] == Placement::Stripe
+    }
+
+    fn unit(&self, position: usize, bus: Bus) -> Option<Unit> {
+        let size = self.clusters[position].size();
+        Unit::new(self.set.device(), self.tasks(position), size, self.placements[position], bus)
+    }
+
+    /// A cluster's unit, all other chips of its channels taken to be as busy as can be.
+    pub fn among_strangers(&self, position: usize) -> Option<Placed> {
+        let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
+        for members in self.channels_of(position) {
+            // Each chip that there is, also one in no cluster.
+            let all = self.set.device().chips_per_channel().min(self.set.device().chips());
+            let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
+            bus = Bus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
+        }
+        Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] })
+    }
+
+    /// A cluster's unit next to its neighbours as they are: the device-level test.
+    pub fn among_neighbours(&self, position: usize) -> Option<Placed> {
+        let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
+        let mut neighbourhoods: Vec<Vec<(usize, u32)>> = Vec::new();
+        for members in self.channels_of(position) {
+            let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
+            for &(cluster, chips) in members {
+                if cluster == position {
+                    own += chips;
+                } else if !self.is_active(cluster) {
+                } else if self.placements[position] == Placement::Stripe && self.is_bounded(cluster) {
+                    bounded.push((cluster, chips));
+                } else {
+                    unbounded += chips;
+                }
+            }
+            let more: u32 = bounded.iter().map(|neighbour| neighbour.1).sum();
+            bus.ways = bus.ways.max(own + unbounded);
+            bus.most = bus.most.max(own + unbounded + more);
+            bus.foreign = bus.foreign.max(unbounded + more);
+            neighbourhoods.push(bounded);
+        }
+        neighbourhoods.sort_unstable();
+        neighbourhoods.dedup();
+        let mut contentions = Vec::with_capacity(neighbourhoods.len());
+        for neighbourhood in neighbourhoods {
+            let mut contention = Contention::new(self.set.device());
+            for (neighbour, chips) in neighbourhood {
+                contention.add(&self.unit(neighbour, Bus::alone())?, chips.into());
+            }
+            contentions.push(contention);
+        }
+        Some(Placed { unit: self.unit(position, bus)?, contentions })
+    }
+
+    /// The clusters on each channel on which a cluster has a chip.
+    fn channels_of(&self, position: usize) -> impl Iterator<Item = &Vec<(usize, u32)>> {
+        let ways = self.set.device().chips_per_channel();
+        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip / ways).collect();
+        channels.dedup();
+        channels.into_iter().filter_map(|channel| self.channels.get(&channel))
+    }
+
+    /// Whether the tasks' data fit the cluster.
+    pub fn holds_data(&self, position: usize) -> bool {
+        let size = self.clusters[position].size();
+        let (wanted, room) = data_share(self.set.device(), self.tasks(position), size, self.placements[position]);
+        wanted <= room
+    }
+
+    /// A cluster's certificate with garbage collection as it is here.
+    fn certificate(&self, position: usize, gc: Option<GcTerms>) -> Option<Certificate> {
+        let placed = self.among_neighbours(position)?;
+        let server_thousandths = self.servers[position];
+        let tightest = placed.contentions.iter().filter_map(|contention| {
+            let nearest = Demand::new(&placed.unit, contention, gc, server_thousandths).tightest()?;
+            let slack_ns = i64::try_from(nearest.slack).unwrap_or(i64::MIN);
+            Some(Tightest { length: Span::from_ns(nearest.length)?, slack_ns })
+        });
+        Some(Certificate {
+            placement: self.placements[position],
+            collection: gc.map(GcTerms::to_collection),
+            server_thousandths,
+            tightest: tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length)),
+        })
+    }
+}
+
+/// What certifying came to.
+#[derive(Debug)]
+pub struct Certified {
+    /// Of each cluster; `None` where no garbage collection can be made to keep up.
+    pub certificates: Vec<Option<Certificate>>,
+    /// The clusters that fail.
+    pub failing: Vec<usize>,
+    /// Whether a test was given up.
+    pub given_up: bool,
+}
+
+/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed, then servers for what is left.
+///
+/// A cluster that holds only because its neighbours on the channel are known to move little gets no server, and neither do these neighbours.
+pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
+    let count = clusters.len();
+    let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count]);
+    let mut terms: Vec<Option<GcTerms>> = vec![None; count];
+    let (mut failing, mut fragile, mut given_up) = (Vec::new(), vec![false; count], false);
+    for position in (0..count).filter(|&position| !clusters[position].tasks.is_empty()) {
+        let chosen = |placed: Option<Placed>| placed.map(|placed| choose(&placed.unit, &placed.contentions, 0));
+        let mut choice = chosen(site.among_strangers(position));
+        if !choice.is_some_and(Choice::holds) {
+            fragile[position] = true;
+            choice = chosen(site.among_neighbours(position));
+        }
+        match choice {
+            Some(Choice::Holds(gc)) if site.holds_data(position) => terms[position] = gc,
+            other => {
+                given_up |= other == Some(Choice::TooLong);
+                failing.push(position);
+            }
+        }
+    }
+    if failing.is_empty() {
+        let quiet = site.near(&fragile);
+        for position in (0..count).filter(|&position| !quiet[position]) {
+            let Some(placed) = site.among_strangers(position) else { continue };
+            if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
+                site.servers[position] = thousandths;
+                terms[position] = Some(gc);
+            }
+        }
+    }
+    let certificate = |position: usize| {
+        if failing.contains(&position) {
+            site.failing_certificate(position)
+        } else {
+            site.certificate(position, terms[position])
+        }
+    };
+    Certified { certificates: (0..count).map(certificate).collect(), failing, given_up }
+}
+
+impl Site<'_> {
+    /// The clusters that are marked, and those that share a channel with one.
+    fn near(&self, marked: &[bool]) -> Vec<bool> {
+        let mut near = marked.to_vec();
+        for members in self.channels.values() {
+            if members.iter().any(|&(cluster, _)| marked[cluster]) {
+                members.iter().for_each(|&(cluster, _)| near[cluster] = true);
+            }
+        }
+        near
+    }
+
+    /// What a cluster that fails would have to be run with: the garbage collection that comes nearest.
+    fn failing_certificate(&self, position: usize) -> Option<Certificate> {
+        let placed = self.among_neighbours(position)?;
+        let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit)?) };
+        let (length, slack) = worst(&placed, gc);
+        Some(Certificate {
+            placement: self.placements[position],
+            collection: gc.map(GcTerms::to_collection),
+            server_thousandths: 0,
+            tightest: Span::from_ns(length)
+                .map(|length| Tightest { length, slack_ns: i64::try_from(slack).unwrap_or(i64::MIN) }),
+        })
+    }
+
+    /// How much too much a failing cluster has to do: above one.
+    pub fn excess(&self, position: usize) -> f64 {
+        match self.among_neighbours(position) {
+            Some(placed) => {
+                let tasks = || self.tasks(position);
+                excess(self.set.device(), tasks, self.clusters[position].size(), &placed)
+            }
+            None => f64::MAX,
+        }
+    }
+
+    /// Whether a cluster holds whatever its neighbours do.
+    pub fn holds_among_strangers(&self, position: usize) -> bool {
+        let placed = self.among_strangers(position);
+        self.holds_data(position) && placed.is_some_and(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
+    }
+}
+
+/// How much too much a cluster of these tasks has to do, where it fails: above one.
+pub fn excess_of<'t, T: Iterator<Item = &'t Task>>(
+    device: &Device,
+    tasks: impl Fn() -> T,
+    chips: u32,
+    placement: Placement,
+    bus: Bus,
+    contentions: &[Contention],
+) -> f64 {
+    match Unit::new(device, tasks(), chips, placement, bus) {
+        Some(unit) => excess(device, tasks, chips, &Placed { unit, contentions: contentions.to_vec() }),
+        None => f64::MAX,
+    }
+}
+
+fn excess<'t, T: Iterator<Item = &'t Task>>(
+    device: &Device,
+    tasks: impl Fn() -> T,
+    chips: u32,
+    placed: &Placed,
+) -> f64 {
+    let above = |ratio: f64| ratio.max(1.0f64.next_up());
+    let (wanted, room) = data_share(device, tasks(), chips, placed.unit.placement());
+    if wanted > room {
+        return above(wanted as f64 / (room as f64).max(1.0));
+    }
+    let gc = if placed.unit.writers.is_empty() { None } else { nearest_terms(&placed.unit) };
+    if gc.is_none() && !placed.unit.writers.is_empty() {
+        return above(placed.unit.crowding(false));
+    }
+    let load = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0).load());
+    let load = load.fold(0.0, f64::max);
+    if load >= 1.0 {
+        return above(load);
+    }
+    let (length, slack) = worst(placed, gc);
+    above(1.0 - slack as f64 / length.max(1) as f64)
+}
+
+/// Garbage collection with the deadline of least load on the interval that matters: the one at which the demand is in proportion, else the
+/// shortest.
+fn nearest_terms(unit: &Unit) -> Option<GcTerms> {
+    super::choice::first_terms(unit)
+}
+
+/// A failing interval and its slack.
+fn worst(placed: &Placed, gc: Option<GcTerms>) -> (u64, i128) {
+    let looks = placed.contentions.iter().map(|contention| {
+        let demand = Demand::new(&placed.unit, contention, gc, 0);
+        let nearest = demand.tightest();
+        // Overloaded in the long run: at any long interval.
+        nearest.map_or_else(|| demand.long_run(), |nearest| (nearest.length, nearest.slack))
+    });
+    looks.min_by_key(|&(_, slack)| slack).unwrap_or((1, -1))
+}
