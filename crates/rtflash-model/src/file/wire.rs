@@ -125,8 +125,7 @@ pub(super) struct TaskWire<'a> {
     /// (w, T^w).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) write: Option<RequestWire>,
-    /// Pages that it keeps: its data, of which its requests read and write. A sequential request has no more; the device has at least so many
-    /// logical pages.
+    /// Pages that it keeps: its data. No fewer than a sequential request of it has, no more than the logical pages of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub(super) data_pages: Option<u64>,
@@ -150,7 +149,8 @@ pub(super) struct RequestWire {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Access", rename_all = "lowercase")]
 pub(super) enum AccessWire {
-    /// Any pages of the task's data. Only read, never written: it is what is left out.
+    /// Any pages of the task's data.
+    // Only read, never written: it is what is left out.
     #[allow(dead_code)]
     Random,
     /// Consecutive pages of the task's own range.
