@@ -9,14 +9,22 @@ use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash::check::Equations;
 use rtflash::check::plain;
-use rtflash::model::generate::{Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Allocation, Device, DeviceSpec, TaskSet, read_task_set, write_task_set};
 
 fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
     let profile = Device::profile("dgist-2021").expect("the profile").spec();
     let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
     let page_costs = analysis.page_costs(&device);
-    let spec = SetSpec { device, tasks, generator: Generator::UUniFast, page_costs, writes: Writes::Drawn, seed: 1 };
+    let spec = SetSpec {
+        device,
+        tasks,
+        generator: Generator::UUniFast,
+        page_costs,
+        writes: Writes::Drawn,
+        accesses: Accesses::Random,
+        seed: 1,
+    };
     SetOptions::new(spec).expect("options")
 }
 

@@ -13,7 +13,7 @@ use rtflash::exec::Service;
 use rtflash::experiment::output::{figures, tables};
 use rtflash::experiment::plan::{Contender, Measure, Spec};
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{Generator, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::generate::{Accesses, Generator, SetSpec, Utilization, UtilizationRange, Writes};
 use rtflash::model::{Device, DeviceSpec};
 
 struct Nobody;
@@ -42,7 +42,15 @@ fn plan(
         |name: &&str| Contender { allocator: allocator(name).expect("an algorithm"), analysis, service: Service::Tbs };
     let spec = Spec {
         measure: Measure::Schedulability,
-        sets: SetSpec { device, tasks, generator, page_costs, writes: Writes::Drawn, seed: 1 },
+        sets: SetSpec {
+            device,
+            tasks,
+            generator,
+            page_costs,
+            writes: Writes::Drawn,
+            accesses: Accesses::Random,
+            seed: 1,
+        },
         sets_per_point: sets,
         analysis: Some(analysis),
         utilizations: range.points(Utilization::TENTH).expect("points"),

@@ -12,7 +12,7 @@ use rtflash::experiment::output::{NamedFigure, Summary, figures, summary};
 use rtflash::experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash::experiment::tally::Tally;
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{Generator, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::generate::{Accesses, Generator, SetSpec, Utilization, UtilizationRange, Writes};
 use rtflash::model::{Device, DeviceSpec, Instant, Span, read_task_set};
 use rtflash::run::execute;
 
@@ -149,7 +149,15 @@ fn figure_v1a(sets: u64, generator: Generator, analysis: &'static dyn Analysis) 
     let page_costs = analysis.page_costs(&device);
     Ok(Spec {
         measure: Measure::Schedulability,
-        sets: SetSpec { device, tasks: 8, generator, page_costs, writes: Writes::Drawn, seed: 1 },
+        sets: SetSpec {
+            device,
+            tasks: 8,
+            generator,
+            page_costs,
+            writes: Writes::Drawn,
+            accesses: Accesses::Random,
+            seed: 1,
+        },
         sets_per_point: sets,
         analysis: Some(analysis),
         utilizations: utilizations("0.1..4.0")?,

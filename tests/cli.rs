@@ -124,6 +124,37 @@ fn generated_sets_are_pinned() {
 }
 
 #[test]
+fn sets_of_another_access_are_the_same_otherwise() {
+    let gen_with = |access: &[&str]| {
+        let run =
+            rtflash(&[&["gen", "--util", "0.5..2.5", "--step", "1", "--sets", "20", "--seed", "7"], access].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        run
+    };
+    let plain = gen_with(&[]).stdout;
+    assert!(!plain.contains("access"));
+    assert_eq!(gen_with(&["--access", "random"]).stdout, plain);
+    let sequential = gen_with(&["--access", "sequential"]).stdout;
+    let mixed = gen_with(&["--access", "mixed"]).stdout;
+    for (sets, name, at_all) in [(&sequential, "sequential", 60 * 16..=60 * 16), (&mixed, "mixed", 400..=560)] {
+        let meta = format!(r#""tasks":8,"access":"{name}","analysis""#);
+        assert!(sets.lines().all(|line| line.contains(&meta)), "{sets}");
+        let request = r#","access":"sequential"}"#;
+        assert!(at_all.contains(&sets.matches(request).count()), "{}", sets.matches(request).count());
+        let without = sets.replace(&meta, r#""tasks":8,"analysis""#).replace(request, "}");
+        assert_eq!(without, plain);
+    }
+    // The same whatever the threads, and what is written is read.
+    assert_eq!(gen_with(&["--access", "mixed", "--jobs", "3"]).stdout, mixed);
+    let alloc = |sets: &str| rtflash_with_input(&["alloc", "-", "--format", "json"], sets.as_bytes());
+    let verdicts =
+        |sets: &str| alloc(sets).json_lines().iter().map(|answer| answer["schedulable"].clone()).collect::<Vec<_>>();
+    assert_eq!(verdicts(&mixed), verdicts(&plain));
+    let run = rtflash(&["gen", "--util", "1", "--access", "sequental"]);
+    assert!(run.status == 2 && run.stderr.contains("'sequential'"), "{}", run.stderr);
+}
+
+#[test]
 fn a_set_does_not_depend_on_other_points() {
     let all = rtflash(&["gen", "--util", "0.5..1.5", "--step", "0.25", "--sets", "4"]).stdout;
     let one = rtflash(&["gen", "--util", "1.0", "--sets", "2"]).stdout;
@@ -235,12 +266,16 @@ fn schemas_are_committed_and_hold() {
         let written = std::fs::read_to_string(out.join(kind).join("manifest.json")).expect("a manifest");
         assert!(manifest.is_valid(&serde_json::from_str(&written).expect("JSON")), "{written}");
     }
-    for generated in rtflash(&["gen", "--util", "0.5..2.0", "--step", "0.5", "--sets", "3"]).json_lines() {
+    for generated in
+        rtflash(&["gen", "--util", "0.5..2.0", "--step", "0.5", "--sets", "3", "--access", "mixed"]).json_lines()
+    {
         assert!(task_set.is_valid(&generated));
     }
     for wrong in [
         r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":36}}]}"#,
         r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":0,"period":"1s"}}]}"#,
+        r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s","access":"mixed"}}]}"#,
+        r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s"},"data_pages":0}]}"#,
         r#"{"device":"dgist-2021","tasks":[],"taks":[]}"#,
         r#"{"device":"dgist-2021"}"#,
     ] {

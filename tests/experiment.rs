@@ -172,6 +172,23 @@ fn an_analysis_has_its_own_sets_unless_told_otherwise() {
 }
 
 #[test]
+fn access_is_what_an_experiment_depends_on() {
+    let (random, mixed) = (place("random"), place("mixed"));
+    let command = "experiment schedulability --util 0.9..2.1 --step 0.4 --sets 10 --no-figure";
+    assert_eq!(experiment(command, &random).status, 0);
+    let manifest = |path: &Path| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(path.join("manifest.json")).expect("a manifest")).expect("JSON")
+    };
+    assert_eq!(manifest(&random)["access"], "random");
+    // Another experiment: it does not go on in the same place.
+    let run = experiment(&format!("{command} --access mixed"), &random);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert_eq!(experiment(&format!("{command} --access mixed"), &mixed).status, 0);
+    // The thesis's analyses take every request for a random one, and the sets are the same otherwise.
+    assert_eq!(results(&mixed), results(&random));
+}
+
+#[test]
 fn a_manifest_repeats_its_experiment() {
     let (first, second) = (place("first"), place("second"));
     let device = r#"{"profile":"dgist-2021","chips":5,"block_erase":"2ms"}"#;
@@ -192,6 +209,8 @@ fn a_manifest_repeats_its_experiment() {
         "5",
         "--write-share",
         "0.250",
+        "--access",
+        "mixed",
         "--seed",
         "99",
         "--algorithms",
@@ -207,7 +226,7 @@ fn a_manifest_repeats_its_experiment() {
         serde_json::from_slice(&fs::read(first.join("manifest.json")).expect("a manifest")).expect("JSON");
     let command: Vec<&str> =
         manifest["command"].as_array().expect("words").iter().map(|word| word.as_str().expect("a word")).collect();
-    assert_eq!(command[0], "rtflash");
+    assert_eq!((command[0], manifest["access"].as_str()), ("rtflash", Some("mixed")));
     assert_eq!(run(&command[1..], &second).status, 0);
     assert_same(&first, &second);
 }

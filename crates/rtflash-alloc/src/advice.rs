@@ -121,7 +121,8 @@ pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     };
     let request = |request: Option<Request>| match request {
         None => Some(None),
-        Some(request) => Request::new(request.pages(), longer(request.period())?).map(Some),
+        Some(request) => Request::new(request.pages(), longer(request.period())?)
+            .map(|longer| Some(longer.with_access(request.access()))),
     };
     let task = |task: &Task| {
         Some(Task {

@@ -11,7 +11,7 @@ use rtflash_experiment::output::{figures, summary, tables};
 use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
 use rtflash_experiment::{Plan, PlanError, Progress, Shard, Watcher, merge, run};
 use rtflash_model::Device;
-use rtflash_model::generate::{Generator, SetSpec, Writes};
+use rtflash_model::generate::{Accesses, Generator, SetSpec, Writes};
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {
@@ -46,6 +46,7 @@ fn spec(sets: u64, sweep: Option<&str>) -> Spec {
             generator: Generator::UUniFast,
             page_costs: analysis.page_costs(&device),
             writes: Writes::Drawn,
+            accesses: Accesses::Random,
             seed: 3,
         },
         sets_per_point: sets,

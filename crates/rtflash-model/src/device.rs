@@ -181,6 +181,12 @@ impl Device {
         self.spec.pages_per_block - self.valid_pages_bound
     }
 
+    /// m⌊λNP⌋, where N is the number of blocks on a chip: pages that the device's address space has. May be zero.
+    pub fn logical_pages(&self) -> u128 {
+        let physical = u64::from(self.spec.blocks_per_chip) * u64::from(self.spec.pages_per_block);
+        u128::from(self.spec.chips) * u128::from(self.spec.logical_ratio.floor_of(physical))
+    }
+
     /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size because it runs on
     /// all chips of the cluster at once.
     pub fn gc_pass(&self) -> Span {
@@ -256,6 +262,7 @@ mod tests {
         assert_eq!((device.valid_pages_bound(), device.reclaimed_per_chip()), (128, 128));
         assert_eq!(device.gc_pass().as_ns(), 75_400_000);
         assert_eq!((device.channels(), device.channel_of(7)), (4, 1));
+        assert_eq!(device.logical_pages(), 16 * 1024 * 128);
         assert!(Device::profile("dgist").is_none());
     }
 

@@ -24,6 +24,19 @@ pub enum Access {
     Sequential,
 }
 
+impl Access {
+    /// Every access pattern.
+    pub const ALL: [Access; 2] = [Access::Random, Access::Sequential];
+
+    /// What it is called in files: `random` or `sequential`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Random => "random",
+            Access::Sequential => "sequential",
+        }
+    }
+}
+
 impl Request {
     /// `pages` every `period`, or `None` where one of them is zero.
     pub fn new(pages: u64, period: Span) -> Option<Request> {
@@ -61,7 +74,8 @@ pub struct Task {
     pub read: Option<Request>,
     /// Its write request.
     pub write: Option<Request>,
-    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is known of it.
+    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is known of it. At least one and no more
+    /// than the device has; where a request is sequential, no fewer than it has.
     pub data_pages: Option<u64>,
 }
 
@@ -89,8 +103,8 @@ pub struct Job {
     pub arrivals: Arrivals,
 }
 
-/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, and the cost of
-/// every request and job stays below 2⁶³ ns under every analysis.
+/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, the data of a task fits on the device
+/// and a sequential request in the data of its task, and the cost of every request and job stays below 2⁶³ ns under every analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSet {
     device: Device,
@@ -104,43 +118,12 @@ impl TaskSet {
     /// # Errors
     /// All that is wrong, with paths such as `tasks[3].read.pages`.
     pub fn new(device: Device, tasks: Vec<Task>, jobs: Vec<Job>) -> Result<TaskSet, Vec<Invalid>> {
-        let mut wrong = Vec::new();
-        if u32::try_from(tasks.len()).is_err() {
-            wrong.push(Invalid::new(Path::root().key("tasks"), "too many tasks", "fewer than 2^32 tasks"));
-        }
-        let names = tasks.iter().enumerate().map(|(i, task)| ("tasks", i, task.name.as_str()));
-        let names = names.chain(jobs.iter().enumerate().map(|(i, job)| ("jobs", i, job.name.as_str())));
-        if !surely_distinct(names.clone()) {
-            refuse_bad_names(names, &mut wrong);
-        }
-        for (index, task) in tasks.iter().enumerate() {
-            let path = || Path::root().key("tasks").index(index);
-            if task.read.is_none() && task.write.is_none() {
-                wrong.push(Invalid::new(
-                    path(),
-                    format!("task `{}` neither reads nor writes", task.name),
-                    "a `read` or a `write` request, or both",
-                ));
-            }
-            let (read_cost, write_cost) = device.page_cost_bound();
-            for (request, kind, page_cost) in [(task.read, "read", read_cost), (task.write, "write", write_cost)] {
-                let Some(request) = request else { continue };
-                if too_long(u128::from(request.pages).checked_mul(page_cost)) {
-                    wrong.push(too_many_pages(
-                        path().key(kind).key("pages"),
-                        request.pages,
-                        device.page_cost_bound().0.min(page_cost),
-                    ));
-                }
-            }
-        }
-        for (index, job) in jobs.iter().enumerate() {
-            check_job(&device, job, &Path::root().key("jobs").index(index), &mut wrong);
-        }
+        let wrong = faults(Some(&device), &tasks, &jobs);
         if wrong.is_empty() { Ok(TaskSet { device, tasks, jobs }) } else { Err(wrong) }
     }
 
-    /// Tasks of different names that each read or write, at costs below 2⁶³ ns under every analysis: what [`TaskSet::new`] would find out.
+    /// Tasks of different names that each read or write and whose data is not known, at costs below 2⁶³ ns under every
+    /// analysis: what [`TaskSet::new`] would find out.
     pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
         debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());
         TaskSet { device, tasks, jobs: Vec::new() }
@@ -164,9 +147,73 @@ impl TaskSet {
     /// The same tasks and jobs on another device.
     ///
     /// # Errors
-    /// As [`TaskSet::new`]: costs may grow too large there.
+    /// As [`TaskSet::new`]: costs may grow too large there, and data may not fit.
     pub fn on(&self, device: Device) -> Result<TaskSet, Vec<Invalid>> {
         TaskSet::new(device, self.tasks.clone(), self.jobs.clone())
+    }
+}
+
+/// All that is wrong with tasks and jobs: on this device, or where that is not known, on any.
+pub(crate) fn faults(device: Option<&Device>, tasks: &[Task], jobs: &[Job]) -> Vec<Invalid> {
+    let mut wrong = Vec::new();
+    if u32::try_from(tasks.len()).is_err() {
+        wrong.push(Invalid::new(Path::root().key("tasks"), "too many tasks", "fewer than 2^32 tasks"));
+    }
+    let names = tasks.iter().enumerate().map(|(i, task)| ("tasks", i, task.name.as_str()));
+    let names = names.chain(jobs.iter().enumerate().map(|(i, job)| ("jobs", i, job.name.as_str())));
+    if !surely_distinct(names.clone()) {
+        refuse_bad_names(names, &mut wrong);
+    }
+    for (index, task) in tasks.iter().enumerate() {
+        check_task(device, task, || Path::root().key("tasks").index(index), &mut wrong);
+    }
+    for (index, job) in jobs.iter().enumerate() {
+        check_job(device, job, &Path::root().key("jobs").index(index), &mut wrong);
+    }
+    wrong
+}
+
+fn check_task(device: Option<&Device>, task: &Task, path: impl Fn() -> Path, wrong: &mut Vec<Invalid>) {
+    if task.read.is_none() && task.write.is_none() {
+        wrong.push(Invalid::new(
+            path(),
+            format!("task `{}` neither reads nor writes", task.name),
+            "a `read` or a `write` request, or both",
+        ));
+    }
+    for (request, kind) in [(task.read, "read"), (task.write, "write")] {
+        let Some(request) = request else { continue };
+        let pages = || path().key(kind).key("pages");
+        if let Some((read_cost, write_cost)) = device.map(Device::page_cost_bound) {
+            let page_cost = if kind == "read" { read_cost } else { write_cost };
+            if too_long(u128::from(request.pages).checked_mul(page_cost)) {
+                wrong.push(too_many_pages(pages(), request.pages, read_cost.min(page_cost)));
+                continue;
+            }
+        }
+        if let Some(data) = task.data_pages.filter(|&data| data > 0 && data < request.pages)
+            && request.access == Access::Sequential
+        {
+            wrong.push(Invalid::new(
+                pages(),
+                format!(
+                    "a sequential request of {} pages does not fit in the task's data of {data} pages",
+                    request.pages
+                ),
+                format!("at most {data} pages, more `data_pages`, or random access"),
+            ));
+        }
+    }
+    let Some(pages) = task.data_pages else { return };
+    let data = || path().key("data_pages");
+    if pages == 0 {
+        wrong.push(Invalid::new(data(), "data of zero pages", "a whole number from 1 up"));
+    } else if let Some(most) = device.map(Device::logical_pages).filter(|&most| most < u128::from(pages)) {
+        wrong.push(Invalid::new(
+            data(),
+            format!("data of {pages} pages does not fit on the device"),
+            format!("at most {most} pages, the logical pages of this device"),
+        ));
     }
 }
 
@@ -215,7 +262,7 @@ fn refuse_bad_names<'a>(names: impl Iterator<Item = (&'static str, usize, &'a st
     }
 }
 
-fn check_job(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
+fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
     if job.read_pages == 0 && job.write_pages == 0 {
         wrong.push(Invalid::new(
             path.clone(),
@@ -223,18 +270,8 @@ fn check_job(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) 
             "`read_pages` or `write_pages`, or both, above zero",
         ));
     }
-    let (read_cost, write_cost) = device.page_cost_bound();
-    // The most GC passes that Eq. (IV.12) can charge to one job: on one chip, after a job of the same size.
-    let passes = u128::from(job.write_pages) * 2 / u128::from(device.reclaimed_per_chip()) + 2;
-    let gc = if job.write_pages == 0 { Some(0) } else { passes.checked_mul(u128::from(device.gc_pass().as_ns())) };
-    let reads = u128::from(job.read_pages).checked_mul(read_cost);
-    let writes =
-        u128::from(job.write_pages).checked_mul(write_cost).zip(gc).and_then(|(writes, gc)| writes.checked_add(gc));
-    if too_long(reads) {
-        wrong.push(too_many_pages(path.key("read_pages"), job.read_pages, read_cost));
-    } else if too_long(writes) || too_long(reads.zip(writes).and_then(|(reads, writes)| reads.checked_add(writes))) {
-        let problem = format!("{} pages, with their garbage collection, would take 2^63 ns or more", job.write_pages);
-        wrong.push(Invalid::new(path.key("write_pages"), problem, "fewer pages a job"));
+    if let Some(device) = device {
+        check_job_cost(device, job, path, wrong);
     }
     let arrivals = path.key("arrivals");
     match &job.arrivals {
@@ -265,6 +302,22 @@ fn check_job(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) 
     }
 }
 
+fn check_job_cost(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
+    let (read_cost, write_cost) = device.page_cost_bound();
+    // The most GC passes that Eq. (IV.12) can charge to one job: on one chip, after a job of the same size.
+    let passes = u128::from(job.write_pages) * 2 / u128::from(device.reclaimed_per_chip()) + 2;
+    let gc = if job.write_pages == 0 { Some(0) } else { passes.checked_mul(u128::from(device.gc_pass().as_ns())) };
+    let reads = u128::from(job.read_pages).checked_mul(read_cost);
+    let writes =
+        u128::from(job.write_pages).checked_mul(write_cost).zip(gc).and_then(|(writes, gc)| writes.checked_add(gc));
+    if too_long(reads) {
+        wrong.push(too_many_pages(path.key("read_pages"), job.read_pages, read_cost));
+    } else if too_long(writes) || too_long(reads.zip(writes).and_then(|(reads, writes)| reads.checked_add(writes))) {
+        let problem = format!("{} pages, with their garbage collection, would take 2^63 ns or more", job.write_pages);
+        wrong.push(Invalid::new(path.key("write_pages"), problem, "fewer pages a job"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,6 +328,29 @@ mod tests {
 
     fn task(name: &str, read: Option<Request>, write: Option<Request>) -> Task {
         Task { name: name.into(), read, write, data_pages: None }
+    }
+
+    #[test]
+    fn data_holds_sequential_requests_and_fits_on_the_device() {
+        let device = Device::profile("dgist-2021").unwrap();
+        let paths = |device: Option<&Device>, read: u64, write: u64, data: u64| {
+            let sequential = |pages| request(pages, 1).map(|request| request.with_access(Access::Sequential));
+            let task = Task { data_pages: Some(data), ..task("a", sequential(read), sequential(write)) };
+            faults(device, &[task], &[]).iter().map(|wrong| wrong.path.to_string()).collect::<Vec<_>>()
+        };
+        let all = 16 * 1024 * 128;
+        assert!(paths(Some(&device), 5, all, all).is_empty());
+        assert_eq!(paths(Some(&device), 5, 6, 5), ["tasks[0].write.pages"]);
+        assert_eq!(paths(Some(&device), 6, u64::MAX, 5), ["tasks[0].read.pages", "tasks[0].write.pages"]);
+        assert_eq!(paths(Some(&device), 5, 6, all + 1), ["tasks[0].data_pages"]);
+        assert_eq!(paths(Some(&device), 5, 6, 0), ["tasks[0].data_pages"]);
+        // On a device that is not known, data may have any size.
+        assert_eq!(paths(None, 5, u64::MAX, u64::MAX - 1), ["tasks[0].write.pages"]);
+        // What fits here may not fit elsewhere.
+        let full = Task { data_pages: Some(all), ..task("a", request(1, 1), None) };
+        let set = TaskSet::new(device, vec![full], vec![]).unwrap();
+        let smaller = Device::new(crate::DeviceSpec { chips: 15, ..device.spec() }).unwrap();
+        assert_eq!(set.on(smaller).unwrap_err()[0].path.to_string(), "tasks[0].data_pages");
     }
 
     #[test]

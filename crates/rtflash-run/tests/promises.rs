@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_exec::check::ASSUMPTIONS;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
-use rtflash_model::generate::{Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
 use rtflash_run::soak::{World, soak};
@@ -38,7 +38,15 @@ fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
     let device = DeviceSpec { chips: 8, chips_per_channel: 1, blocks_per_chip: 24, ..profile };
     let device = Device::new(device).expect("a device");
     let page_costs = analysis.page_costs(&device);
-    let spec = SetSpec { device, tasks: 6, generator: Generator::UUniFast, page_costs, writes: Writes::Drawn, seed: 5 };
+    let spec = SetSpec {
+        device,
+        tasks: 6,
+        generator: Generator::UUniFast,
+        page_costs,
+        writes: Writes::Drawn,
+        accesses: Accesses::Random,
+        seed: 5,
+    };
     let options = SetOptions::new(spec).expect("options");
     let utilization = Utilization::from_billionths(tenths * 100_000_000).expect("a utilization");
     options.draw(utilization, index, |device, task| fits_alone(analysis, device, task)).expect("a set")

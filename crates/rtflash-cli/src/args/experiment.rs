@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use rtflash_alloc::analysis::ANALYSES;
+use rtflash_model::generate::Accesses;
 
 use super::execution::{Aging, Dispatch, Pattern, Victims};
 use super::{AnalysisArg, FormatArg, MAX_THREADS};
@@ -33,6 +34,10 @@ pub struct SetArgs {
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
     pub write_share: Option<String>,
+    /// Which pages requests read and write: any pages, consecutive pages, or for each request one or the other with equal
+    /// chance. All else of the sets is the same
+    #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
+    pub access: String,
     /// Where the randomness starts: the same seed gives the same bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

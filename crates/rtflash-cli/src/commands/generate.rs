@@ -43,6 +43,7 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
         generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
         page_costs: analysis.page_costs(&device),
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
+        accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
         seed: args.sets.seed,
     };
     let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.sets.tasks)))?;

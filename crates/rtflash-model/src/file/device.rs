@@ -5,7 +5,7 @@ use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::Kind;
 use crate::device::{Device, DeviceSpec, PROFILES};
-use crate::invalid::{Invalid, Path, Step};
+use crate::invalid::{Invalid, Step};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -159,25 +159,4 @@ impl<'t> Parts<'_, 't, '_> {
     fn ratio(&mut self) -> Option<LogicalRatio> {
         self.take(|reader, raw, place| reader.ratio(raw, place), |spec| spec.logical_ratio)
     }
-}
-
-/// A device on which everything is as cheap as can be: what is too much for it is too much for every device.
-pub(super) fn cheapest() -> Result<Device, Vec<Invalid>> {
-    Device::new(DeviceSpec {
-        chips: 1,
-        chips_per_channel: 1,
-        blocks_per_chip: 1,
-        pages_per_block: 2,
-        page_size: 1,
-        logical_ratio: LogicalRatio::HALF,
-        page_read: SHORTEST,
-        page_program: SHORTEST,
-        block_erase: SHORTEST,
-        page_transfer: SHORTEST,
-    })
-}
-
-/// Whether a path ends in a number of pages, of which a device decides how many are too many.
-pub(super) fn ends_in_pages(path: &Path) -> bool {
-    matches!(path.steps().last(), Some(Step::Key(key)) if matches!(key.as_str(), "pages" | "read_pages" | "write_pages"))
 }

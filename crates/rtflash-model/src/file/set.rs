@@ -2,13 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::device::{SHORTEST, cheapest, device, ends_in_pages};
+use super::device::{SHORTEST, device};
 use super::diagnostic::Diagnostics;
-use super::place::{Place, Slot, quoted};
+use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::Kind;
 use crate::invalid::{Invalid, Step};
-use crate::task::{Arrivals, Job, Request, Task, TaskSet};
+use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet, faults};
 use crate::time::{Instant, Span};
 
 const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
@@ -71,10 +71,13 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
         });
     }
     let readable = reader.faults() == 0;
-    let on_stand_in = device.is_none();
-    let device = device.or_else(|| cheapest().ok())?;
-    match TaskSet::new(device, tasks.values, jobs.values) {
-        Ok(set) if readable => {
+    let checked = match device {
+        Some(device) => TaskSet::new(device, tasks.values, jobs.values).map(Some),
+        // What would be wrong on every device.
+        None => Err(faults(None, &tasks.values, &jobs.values)),
+    };
+    match checked {
+        Ok(Some(set)) if readable => {
             let meta = match meta.or_null() {
                 Slot::Given(raw) => RawValue::from_string(raw.to_owned()).ok(),
                 _ => None,
@@ -83,7 +86,7 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
         }
         Ok(_) => None,
         Err(wrong) => {
-            for invalid in wrong.into_iter().filter(|invalid| !(on_stand_in && ends_in_pages(&invalid.path))) {
+            for invalid in wrong {
                 let (value, skip) = nearest_entry(&invalid, &tasks.raw, &jobs.raw).unwrap_or((root, 0));
                 reader.refuse_invalid(value, &place, invalid, skip);
             }
@@ -137,12 +140,15 @@ fn name<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, raw: &str, place: &Place<'_
 
 /// A task; with stand-ins for what is wrong in it, which has been recorded.
 fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Task {
-    match reader.object(raw, place, &["name", "read", "write"]) {
-        Some([name_slot, read, write]) => Task {
+    match reader.object(raw, place, &["name", "read", "write", "data_pages"]) {
+        Some([name_slot, read, write, data]) => Task {
             name: name(reader, name_slot, raw, place),
             read: request(reader, read, &place.key("read")),
             write: request(reader, write, &place.key("write")),
-            data_pages: None,
+            data_pages: match data.or_null() {
+                Slot::Given(raw) => above_zero_pages(reader, raw, &place.key("data_pages")),
+                _ => None,
+            },
         },
         None => {
             Task { name: stand_in_name(reader, raw), read: Request::new(1, SHORTEST), write: None, data_pages: None }
@@ -156,16 +162,35 @@ fn request<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, place: &Place<'_>) -> Op
         Slot::Misspelt => return Request::new(1, SHORTEST),
         Slot::Given(raw) => raw,
     };
-    let (mut pages, mut period) = (None, None);
-    if let Some([pages_slot, period_slot]) = reader.object(raw, place, &["pages", "period"]) {
+    let (mut pages, mut period, mut pattern) = (None, None, None);
+    if let Some([pages_slot, period_slot, access_slot]) = reader.object(raw, place, &["pages", "period", "access"]) {
         pages = reader
             .required(pages_slot, raw, place, "pages", "how many pages each request has")
             .and_then(|raw| above_zero_pages(reader, raw, &place.key("pages")));
         period = reader
             .required(period_slot, raw, place, "period", "a time with its unit, such as \"36ms\"")
             .and_then(|raw| above_zero_time(reader, raw, &place.key("period")));
+        if let Slot::Given(raw) = access_slot.or_null() {
+            pattern = access(reader, raw, &place.key("access"));
+        }
     }
-    Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))
+    let request = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST));
+    request.map(|request| request.with_access(pattern.unwrap_or_default()))
+}
+
+fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
+    let names = Access::ALL.map(Access::name);
+    let either = "`random` or `sequential`";
+    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
+    let found = Access::ALL.into_iter().find(|access| access.name() == name);
+    if found.is_none() {
+        let expected = match reader.nearest(&name, names.into_iter()) {
+            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
+            None => either.to_owned(),
+        };
+        reader.refuse(raw, place, format!("there is no access pattern {}", quote(&name)), expected);
+    }
+    found
 }
 
 fn above_zero_pages(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<u64> {

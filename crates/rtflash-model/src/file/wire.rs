@@ -125,6 +125,10 @@ pub(super) struct TaskWire<'a> {
     /// (w, T^w).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) write: Option<RequestWire>,
+    /// Pages that it keeps: its data. No fewer than a sequential request of it has, no more than the logical pages of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(super) data_pages: Option<u64>,
 }
 
 /// So many pages every period, each request due within a period.
@@ -136,6 +140,21 @@ pub(super) struct RequestWire {
     pub(super) pages: u64,
     /// The period and the relative deadline.
     pub(super) period: LongerThanZero,
+    /// Which pages; `random` where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) access: Option<AccessWire>,
+}
+
+/// Which pages a request reads or writes.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Access", rename_all = "lowercase")]
+pub(super) enum AccessWire {
+    /// Any pages of the task's data.
+    // Only read, never written: it is what is left out.
+    #[allow(dead_code)]
+    Random,
+    /// Consecutive pages of the task's own range.
+    Sequential,
 }
 
 /// A stream of I/O jobs that are not real-time and that read or write pages, or both.

@@ -4,11 +4,11 @@ use schemars::{Schema, schema_for};
 use serde_json::value::RawValue;
 
 use super::wire::{
-    AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio, RequestWire,
-    TaskSetWire, TaskWire, Time,
+    AccessWire, AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
+    RequestWire, TaskSetWire, TaskWire, Time,
 };
 use crate::device::{Device, PROFILES};
-use crate::task::{Arrivals, Job, Request, Task, TaskSet};
+use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
 
 /// Writes a task set as one line of JSON, without a newline at its end, that [`read_task_set`](crate::read_task_set) reads
 /// back to the same set.
@@ -34,7 +34,8 @@ pub fn write_device(of: &Device) -> String {
     serde_json::to_string(&device(of)).expect("a device can always be written")
 }
 
-/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0, costs above 2⁶³ ns.
+/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0,
+/// data that does not fit, costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
     schema_for!(TaskSetWire<'static>)
 }
@@ -63,11 +64,20 @@ fn device(device: &Device) -> DeviceWire {
 }
 
 fn task(task: &Task) -> TaskWire<'_> {
-    TaskWire { name: &task.name, read: task.read.map(request), write: task.write.map(request) }
+    TaskWire {
+        name: &task.name,
+        read: task.read.map(request),
+        write: task.write.map(request),
+        data_pages: task.data_pages,
+    }
 }
 
 fn request(request: Request) -> RequestWire {
-    RequestWire { pages: request.pages(), period: LongerThanZero(request.period()) }
+    let access = match request.access() {
+        Access::Random => None,
+        Access::Sequential => Some(AccessWire::Sequential),
+    };
+    RequestWire { pages: request.pages(), period: LongerThanZero(request.period()), access }
 }
 
 fn job(job: &Job) -> JobWire<'_> {

@@ -10,10 +10,14 @@
 //!    nanosecond, so that the pages, which are whole, still make up U. No T may exceed 1000 s.
 //! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing here knows an analysis.
 //!
+//! Then each request is made random or sequential ([`Accesses`] says how), by a random stream of its own: until then, in step 4 as well, all
+//! are random, so that the rest of a set does not depend on it.
+//!
 //! The set at (seed, U, index) depends on these three, the generator, the number of tasks and the [`SetSpec`]; not on other sets,
 //! on threads or on the machine: the random stream is ChaCha8, and floating point is confined to operations that IEEE 754
 //! rounds correctly and to `libm`, which is made of such.
 
+mod accesses;
 mod draw;
 mod options;
 mod range;
@@ -23,6 +27,7 @@ mod tests;
 mod utilization;
 mod writes;
 
+pub use accesses::{Accesses, UnknownAccesses};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use options::{Generator, MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};

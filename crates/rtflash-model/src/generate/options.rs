@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use super::accesses::Accesses;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
 use crate::device::Device;
@@ -92,6 +93,8 @@ pub struct SetSpec {
     pub page_costs: PageCosts,
     /// How each task's utilization is split between reading and writing.
     pub writes: Writes,
+    /// Which pages the requests read and write.
+    pub accesses: Accesses,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -165,8 +168,8 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian: seed, utilization in
     /// billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs and the split between reads and writes are left out on purpose: experiments that differ in these alone start from
-    /// the same utilizations, which makes their difference easier to see.
+    /// Device, page costs, access and the split between reads and writes are left out on purpose: experiments that differ in these alone start
+    /// from the same utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
@@ -181,11 +184,19 @@ impl SetOptions {
         key
     }
 
+    /// The key of the random stream of the set's access patterns: as [`SetOptions::key`], but ends in `acc`.
+    pub(super) fn access_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
+        let mut key = self.key(utilization, index);
+        key[29..].copy_from_slice(b"acc");
+        key
+    }
+
     /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
-        let SetSpec { seed, generator, tasks, writes, .. } = self.spec;
+        let SetSpec { seed, generator, tasks, writes, accesses, .. } = self.spec;
         let (write_heavy, write_share) = (writes.heavy(), writes.share());
-        Meta { utilization, index, seed, generator, tasks, write_heavy, write_share, analysis }
+        let access = Some(accesses).filter(|&accesses| accesses != Accesses::Random);
+        Meta { utilization, index, seed, generator, tasks, write_heavy, write_share, access, analysis }
     }
 }
 
@@ -208,6 +219,9 @@ pub struct Meta<'a> {
     /// The part of every task's utilization that its writes take, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_share: Option<WriteShare>,
+    /// Which pages the requests read and write, if not all are random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Accesses>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

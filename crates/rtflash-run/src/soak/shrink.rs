@@ -2,7 +2,7 @@
 
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
-use rtflash_model::{Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
 
 use super::{Case, Outcome, judge};
 
@@ -69,7 +69,18 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
             replace(Task { read: None, ..task.clone() });
             replace(Task { write: None, ..task.clone() });
         }
-        let half = |request: Option<Request>| request.and_then(|of| Request::new(of.pages() / 2, of.period()));
+        if task.data_pages.is_some() {
+            replace(Task { data_pages: None, ..task.clone() });
+        }
+        let random = |request: Option<Request>| request.map(|of| of.with_access(Access::Random));
+        for (read, write) in [(random(task.read), task.write), (task.read, random(task.write))] {
+            if (read, write) != (task.read, task.write) {
+                replace(Task { read, write, ..task.clone() });
+            }
+        }
+        let half = |request: Option<Request>| {
+            request.and_then(|of| Request::new(of.pages() / 2, of.period()).map(|half| half.with_access(of.access())))
+        };
         for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
             if read.is_some() == task.read.is_some()
                 && write.is_some() == task.write.is_some()

@@ -40,6 +40,8 @@ pub struct Manifest {
     write_heavy: Option<u32>,
     /// The part of every task's utilization that is writing, if it was asked for.
     write_share: Option<f64>,
+    /// Which pages requests read and write: `random`, `sequential` or `mixed`.
+    access: &'static str,
     /// Where the randomness starts.
     seed: u64,
     /// Who is compared.
@@ -96,6 +98,7 @@ impl Manifest {
             analysis: spec.analysis.map(|analysis| analysis.name()),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
+            access: sets.accesses.name(),
             seed: sets.seed,
             contenders: plan
                 .contenders()
@@ -176,6 +179,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     if let Some(share) = sets.writes.share() {
         add("--write-share", share.to_string());
     }
+    add("--access", sets.accesses.name().to_owned());
     add("--seed", sets.seed.to_string());
     let mut algorithms: Vec<String> = Vec::new();
     let mut analyses: Vec<String> = Vec::new();

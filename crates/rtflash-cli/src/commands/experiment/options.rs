@@ -29,6 +29,7 @@ pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> 
         generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
         page_costs: analyses[0].page_costs(&device),
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
+        accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
         seed: args.sets.seed,
     };
     let spec = Spec {

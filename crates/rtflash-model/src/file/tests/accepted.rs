@@ -1,6 +1,6 @@
 use super::GOOD;
 use crate::file::{read_allocation, read_device, read_task_set, read_task_set_bytes};
-use crate::{Arrivals, Cluster, Device, Instant, Span};
+use crate::{Access, Arrivals, Cluster, Device, Instant, Span};
 
 #[test]
 fn a_task_set_is_read_as_it_is_written() {
@@ -8,10 +8,12 @@ fn a_task_set_is_read_as_it_is_written() {
     let device = file.set.device();
     assert_eq!((device.chips(), device.chips_per_channel(), device.page_size()), (4, 2, 8192));
     assert_eq!((device.page_transfer(), device.block_erase()), (Span::from_us(40), Span::from_us(5_000)));
-    let [camera, map] = file.set.tasks() else { panic!("two tasks") };
+    let [camera, map, film] = file.set.tasks() else { panic!("three tasks") };
     let read = camera.read.unwrap();
     assert_eq!((camera.name.as_str(), read.pages(), read.period()), ("camera", 40, Span::from_us(36_000)));
     assert_eq!((camera.write.unwrap().pages(), map.write), (24, None));
+    assert_eq!((read.access(), camera.data_pages), (Access::Random, None));
+    assert_eq!((film.write.unwrap().access(), film.data_pages), (Access::Sequential, Some(4096)));
     let [log, scan, boot] = file.set.jobs() else { panic!("three jobs") };
     assert_eq!((log.read_pages, log.write_pages), (0, 128));
     assert_eq!(log.arrivals, Arrivals::Every(Span::from_us(12_500)));
@@ -33,11 +35,14 @@ fn devices_may_be_named_and_changed() {
 #[test]
 fn what_may_be_left_out_may_be_null() {
     let text = r#"{ "device": "dgist-2021", "tasks": [{ "name": "\ud83d\ude00\u0000", "read": { "pages": 1, "period": "1s" },
-        "write": null }], "jobs": null, "meta": null }"#;
+        "write": null, "data_pages": null }, { "name": "b", "write": { "pages": 1, "period": "1s", "access": null } }, { "name": "c",
+        "write": { "access": "random", "pages": 1, "period": "1s" } }], "jobs": null, "meta": null }"#;
     for text in [text.to_owned(), format!("\u{feff}{text}\r\n")] {
         let file = read_task_set_bytes(text.as_bytes()).unwrap();
         assert_eq!((file.set.tasks()[0].name.as_str(), file.set.jobs().len()), ("😀\0", 0));
         assert!(file.meta.is_none() && file.set.tasks()[0].write.is_none());
+        assert_eq!(file.set.tasks()[0].data_pages, None);
+        assert!(file.set.tasks()[1..].iter().all(|task| task.write.unwrap().access() == Access::Random));
     }
     assert!(read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).is_ok());
     let any = r#"{ "device": "dgist-2021", "tasks": [], "meta": ["\ud800", 1e999] }"#;
@@ -45,16 +50,28 @@ fn what_may_be_left_out_may_be_null() {
 }
 
 #[test]
+fn data_may_fill_the_device_and_a_request_the_data() {
+    // 4 · ⌊0.3 · 5 · 7⌋ = 40.
+    let text = r#"{ "device": { "profile": "dgist-2021", "chips": 4, "logical_ratio": 0.3, "blocks_per_chip": 5, "pages_per_block": 7 },
+        "tasks": [{ "name": "a", "read": { "pages": 40, "period": "1s", "access": "sequential" }, "data_pages": 40,
+        "write": { "pages": 99, "period": "1s" } }] }"#;
+    assert_eq!(read_task_set(text).unwrap().set.tasks()[0].data_pages, Some(40));
+    for (old, new) in [("\"pages\": 40", "\"pages\": 41"), ("\"data_pages\": 40", "\"data_pages\": 41")] {
+        assert!(read_task_set(&text.replace(old, new)).is_err());
+    }
+}
+
+#[test]
 fn allocations_may_say_more() {
     let set = read_task_set(GOOD).unwrap().set;
     for text in [
-        r#"{ "clusters": [{ "chips": [3, 1], "tasks": ["map", "camera"] }, { "chips": [0] }] }"#,
+        r#"{ "clusters": [{ "chips": [3, 1], "tasks": ["film", "map", "camera"] }, { "chips": [0] }] }"#,
         r#"{ "schedulable": false, "x": 1, "x": 2, "unplaced": null, "clusters": [
-            { "chips": [1, 3], "tasks": ["camera", "map"], "gc": [{ "task": "camera", "task": 2 }], "gc": 1 },
+            { "chips": [1, 3], "tasks": ["camera", "map", "film"], "gc": [{ "task": "camera", "task": 2 }], "gc": 1 },
             { "min_period_ns": null, "chips": [0], "tasks": null }] }"#,
     ] {
         let clusters = read_allocation(text, &set).unwrap().clusters();
-        let expected = [Cluster { chips: vec![1, 3], tasks: vec![0, 1] }, Cluster { chips: vec![0], tasks: vec![] }];
+        let expected = [Cluster { chips: vec![1, 3], tasks: vec![0, 1, 2] }, Cluster { chips: vec![0], tasks: vec![] }];
         assert_eq!(clusters, expected);
     }
     let none = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;

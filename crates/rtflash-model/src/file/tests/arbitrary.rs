@@ -4,7 +4,7 @@ use super::GOOD;
 use crate::TaskSet;
 use crate::file::{Diagnostics, read_allocation, read_device, read_task_set, read_task_set_bytes};
 
-const ALLOCATION: &str = r#"{ "schedulable": true, "clusters": [{ "chips": [0, 3], "tasks": ["camera"] }, { "chips": [1], "tasks": ["map"] }] }"#;
+const ALLOCATION: &str = r#"{ "schedulable": true, "clusters": [{ "chips": [0, 3], "tasks": ["camera", "film"] }, { "chips": [1], "tasks": ["map"] }] }"#;
 
 const DEVICE: &str = r#"{ "profile": "dgist-2021", "chips": 8, "logical_ratio": 0.75, "page_read": "50us" }"#;
 
@@ -62,6 +62,9 @@ fn words() -> impl Strategy<Value = String> {
         "\"read\":",
         "\"pages\":",
         "\"period\":",
+        "\"access\":",
+        "\"sequential\"",
+        "\"data_pages\":",
         "µ",
         "\"dgist-2021\"",
         "\"profile\":",

@@ -18,7 +18,8 @@ pub(super) const GOOD: &str = r#"{
   },
   "tasks": [
     { "name": "camera", "read": { "pages": 40, "period": "36ms" }, "write": { "pages": 24, "period": "30ms" } },
-    { "name": "map",    "read": { "pages": 80, "period": "36ms" } }
+    { "name": "map",    "read": { "pages": 80, "period": "36ms" } },
+    { "name": "film", "write": { "pages": 24, "period": "2s", "access": "sequential" }, "data_pages": 4096 }
   ],
   "jobs": [
     { "name": "log", "write_pages": 128, "arrivals": { "every": "12.5ms" } },

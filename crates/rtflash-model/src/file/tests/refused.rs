@@ -49,7 +49,14 @@ fn tasks() {
     for (tasks, faults) in [
         ("{}", vec![("{}", "tasks", "`tasks` is an object (expected an array of tasks)")]),
         ("null", vec![("null", "tasks", "`tasks` is null")]),
-        ("[3]", vec![("3", "tasks[0]", "`tasks[0]` is a number (expected an object with `name`, `read` and `write`)")]),
+        (
+            "[3]",
+            vec![(
+                "3",
+                "tasks[0]",
+                "`tasks[0]` is a number (expected an object with `name`, `read`, `write` and `data_pages`)",
+            )],
+        ),
         ("[{R}]", vec![("{\"read\"", "tasks[0]", "missing field `name`")]),
         ("[{\"name\": null, R}]", vec![("null", "tasks[0].name", "`name` is null")]),
         ("[{\"name\": 5, R}, {N}]", vec![("5", "tasks[0].name", "is a number"), ("{\"name\"", "tasks[1]", "neither")]),
@@ -66,7 +73,10 @@ fn tasks() {
             "[{N, \"raed\": {}}]",
             vec![("\"raed\"", "tasks[0].raed", "unknown field `raed` (expected `read`, the nearest")],
         ),
-        ("[{N, R, \"deadline\": 1}]", vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read` and `write`")]),
+        (
+            "[{N, R, \"deadline\": 1}]",
+            vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read`, `write` and `data_pages`")],
+        ),
         ("[{N, \"read\": []}]", vec![("[]", "tasks[0].read", "`read` is an array (expected an object with `pages`")]),
         (
             "[{N, \"read\": {}}]",
@@ -109,6 +119,42 @@ fn tasks() {
         ("[{N, \"read\": {P, \"period\": \"soon\"}}]", vec![("\"soon\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": \"\\ud800\"}}]", vec![("\"\\ud800\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": {}}}]", vec![("{}", "tasks[0].read.period", "`period` is an object")]),
+        ("[{N, \"read\": {P, T, \"acess\": 1}}]", vec![("\"acess\"", "tasks[0].read.acess", "expected `access`")]),
+        (
+            "[{N, \"read\": {P, T, \"access\": 1}}]",
+            vec![("1", "tasks[0].read.access", "`access` is a number (expected `random` or `sequential`, in a string")],
+        ),
+        (
+            "[{N, \"read\": {P, T, \"access\": \"Sequental\"}}]",
+            vec![(
+                "\"Seq",
+                "tasks[0].read.access",
+                "no access pattern `Sequental` (expected `sequential`, the nearest of `random` and `sequential`",
+            )],
+        ),
+        (
+            "[{N, \"write\": {P, T, \"access\": \"striped\"}}]",
+            vec![("\"striped", "tasks[0].write.access", "(expected `random` or `sequential`)")],
+        ),
+        ("[{N, R, \"data_pages\": 0}]", vec![("0", "tasks[0].data_pages", "zero pages")]),
+        ("[{N, R, \"data_pages\": \"9\"}]", vec![("\"9\"", "tasks[0].data_pages", "without quotes")]),
+        ("[{N, R, \"data_page\": 9}]", vec![("\"data_page\"", "tasks[0].data_page", "expected `data_pages`")]),
+        (
+            "[{N, R, \"data_pages\": 2097153}]",
+            vec![("2097153", "tasks[0].data_pages", "does not fit on the device (expected at most 2097152 pages")],
+        ),
+        (
+            "[{N, \"read\": {P, T, Q}, \"write\": {\"pages\": 3, T, Q}, \"data_pages\": 3}]",
+            vec![("4", "tasks[0].read.pages", "does not fit in the task's data of 3 pages (expected at most 3 pages")],
+        ),
+        (
+            "[{N, R, \"write\": {P, T, Q}, \"data_pages\": 1}]",
+            vec![("4", "tasks[0].write.pages", "a sequential request of 4 pages does not fit in the task's data of 1")],
+        ),
+        (
+            "[{N, \"read\": {\"pages\": 1152921504606846976, T, Q}, \"data_pages\": 1}]",
+            vec![("1152", "tasks[0].read.pages", "2^63 ns")],
+        ),
         (
             "[{N, \"read\": {\"pages\": 0, \"period\": 1}, \"write\": {\"pages\": true, \"period\": \"1m\"}}, {N, \"x\": 1}]",
             vec![
@@ -125,6 +171,7 @@ fn tasks() {
         let tasks = tasks.replace('R', "\"read\": {P, T}").replace("BIG", big);
         let tasks =
             tasks.replace('N', "\"name\": \"a\"").replace('P', "\"pages\": 4").replace('T', "\"period\": \"1ms\"");
+        let tasks = tasks.replace('Q', "\"access\": \"sequential\"");
         let text = format!("{{\"device\": \"dgist-2021\", \"tasks\": {tasks}}}");
         refused(&text, &faults);
     }
@@ -239,6 +286,12 @@ fn devices() {
         let text = format!("{{\"device\": {device}{tail}");
         let wrong = read_task_set(&text).unwrap_err().0;
         assert_eq!(wrong.len(), faults.len() + 1, "{wrong:#?}");
+        // Data that no device would have room for is not told of, but what does not fit in the data is.
+        let tasks = "[{\"name\": \"a\", \"read\": {\"pages\": 5, \"period\": \"1s\", \"access\": \"sequential\"}, \"data_pages\": 4},
+            {\"name\": \"b\", \"read\": {\"pages\": 5, \"period\": \"1s\"}, \"data_pages\": 1000000000000000000}]";
+        let more = read_task_set(&format!("{{\"device\": {device}, \"tasks\": {tasks}}}")).unwrap_err().0;
+        assert_eq!(more.len(), faults.len() + 1, "{more:#?}");
+        assert_eq!(more.last().unwrap().path.to_string(), "tasks[0].read.pages");
         for (wrong, fault) in wrong.iter().zip(&faults) {
             let dot = if fault.1.is_empty() { "" } else { "." };
             assert_eq!(wrong.path.to_string(), format!("device{dot}{}", fault.1));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::GOOD;
 use crate::file::{allocation_schema, read_task_set, task_set_schema, write_task_set};
-use crate::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Span, Task, TaskSet};
+use crate::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Span, Task, TaskSet};
 
 fn span() -> impl Strategy<Value = Span> {
     (0..5u32, 1..1_000_000_000u64).prop_map(|(zeros, number)| Span::from_ns(number * 10u64.pow(zeros)).unwrap())
@@ -29,7 +29,8 @@ fn device() -> impl Strategy<Value = Device> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    (1..10_000u64, span()).prop_map(|(pages, period)| Request::new(pages, period).unwrap())
+    (1..10_000u64, span(), proptest::sample::select(Access::ALL.to_vec()))
+        .prop_map(|(pages, period, access)| Request::new(pages, period).unwrap().with_access(access))
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
@@ -44,7 +45,8 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
 }
 
 fn set() -> impl Strategy<Value = TaskSet> {
-    let task = (".{0,8}", proptest::option::of(request()), request(), any::<bool>());
+    let task =
+        (".{0,8}", proptest::option::of(request()), request(), any::<bool>(), proptest::option::of(any::<u64>()));
     let job = ("\\PC{0,8}", 0..1000u64, 1..1000u64, arrivals());
     let (tasks, jobs) = (proptest::collection::vec(task, 0..5), proptest::collection::vec(job, 0..3));
     (device(), tasks, jobs).prop_filter_map("too costly", |(device, tasks, jobs)| {
@@ -53,9 +55,14 @@ fn set() -> impl Strategy<Value = TaskSet> {
             index += 1;
             format!("{name}{index}")
         };
-        let tasks = tasks.into_iter().map(|(name, one, other, swap)| {
+        let room = u64::try_from(device.logical_pages()).unwrap();
+        let tasks = tasks.into_iter().map(|(name, one, other, swap, data)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
-            Task { name: unlike(name), read, write, data_pages: None }
+            let sequential = |request: Option<Request>| request.filter(|of| of.access() == Access::Sequential);
+            let least = [read, write].map(|request| sequential(request).map_or(1, |request| request.pages()));
+            let least = least[0].max(least[1]);
+            let data_pages = data.filter(|_| least <= room).map(|data| least + data % (room - least + 1));
+            Task { name: unlike(name), read, write, data_pages }
         });
         let tasks = tasks.collect();
         let jobs = jobs.into_iter().map(|(name, few, some, arrivals)| {
@@ -90,7 +97,7 @@ fn a_file_is_written_on_one_line() {
     let text = write_task_set(&file.set, file.meta.as_deref());
     assert_eq!(
         text,
-        r#"{"device":{"chips":4,"chips_per_channel":2,"blocks_per_chip":1024,"pages_per_block":256,"page_size":8192,"logical_ratio":0.5,"page_read":"50us","page_program":"500us","block_erase":"5ms","page_transfer":"40us"},"tasks":[{"name":"camera","read":{"pages":40,"period":"36ms"},"write":{"pages":24,"period":"30ms"}},{"name":"map","read":{"pages":80,"period":"36ms"}}],"jobs":[{"name":"log","write_pages":128,"arrivals":{"every":"12.5ms"}},{"name":"scan","read_pages":5,"arrivals":{"uniform":["100us","1ms"]}},{"name":"boot","read_pages":5,"write_pages":1,"arrivals":{"at":["0ns","1ms","1ms"]}}],"meta":{ "seed":  7, "twice": 1, "twice": 2 }}"#
+        r#"{"device":{"chips":4,"chips_per_channel":2,"blocks_per_chip":1024,"pages_per_block":256,"page_size":8192,"logical_ratio":0.5,"page_read":"50us","page_program":"500us","block_erase":"5ms","page_transfer":"40us"},"tasks":[{"name":"camera","read":{"pages":40,"period":"36ms"},"write":{"pages":24,"period":"30ms"}},{"name":"map","read":{"pages":80,"period":"36ms"}},{"name":"film","write":{"pages":24,"period":"2s","access":"sequential"},"data_pages":4096}],"jobs":[{"name":"log","write_pages":128,"arrivals":{"every":"12.5ms"}},{"name":"scan","read_pages":5,"arrivals":{"uniform":["100us","1ms"]}},{"name":"boot","read_pages":5,"write_pages":1,"arrivals":{"at":["0ns","1ms","1ms"]}}],"meta":{ "seed":  7, "twice": 1, "twice": 2 }}"#
     );
     let set = TaskSet::new(Device::profile("dgist-2021").unwrap(), vec![], vec![]).unwrap();
     assert_eq!(write_task_set(&set, None), r#"{"device":"dgist-2021","tasks":[]}"#);
@@ -110,6 +117,16 @@ fn the_schema_and_the_reader_agree() {
         ("\"pages\": 40,", "\"pages\": -1,".to_owned()),
         ("\"pages\": 40,", "\"pages\": \"40\",".to_owned()),
         ("\"pages\": 40,", String::new()),
+        ("\"pages\": 40,", "\"pages\": 40, \"access\": \"random\",".to_owned()),
+        ("\"pages\": 40,", "\"pages\": 40, \"access\": null,".to_owned()),
+        ("\"sequential\"", "\"Sequential\"".to_owned()),
+        ("\"sequential\"", "\"mixed\"".to_owned()),
+        ("\"sequential\"", "0".to_owned()),
+        ("\"data_pages\": 4096", "\"data_pages\": 0".to_owned()),
+        ("\"data_pages\": 4096", "\"data_pages\": null".to_owned()),
+        ("\"data_pages\": 4096", "\"data_pages\": 24".to_owned()),
+        ("\"data_pages\": 4096", "\"data_pages\": \"24\"".to_owned()),
+        ("\"data_pages\": 4096", "\"pages\": 24".to_owned()),
         ("\"pages\": 40,", "\"pages\": 40, \"deadline\": 1,".to_owned()),
         ("\"read\": { \"pages\": 80, \"period\": \"36ms\" }", "\"read\": null".to_owned()),
         ("\"write\": { \"pages\": 24, \"period\": \"30ms\" }", "\"write\": null".to_owned()),

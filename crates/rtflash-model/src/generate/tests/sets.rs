@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 
 use crate::generate::{
-    Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, Refusal, SetOptions, SetSpec, Utilization,
-    Writes,
+    Accesses, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, Refusal, SetOptions, SetSpec,
+    Utilization, Writes,
 };
-use crate::{Device, Span, TaskSet};
+use crate::{Access, Device, Span, TaskSet};
 
 pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     let device = Device::profile("dgist-2021").unwrap();
     let page_costs = PageCosts { read: device.page_read(), write: device.page_program() };
-    SetSpec { device, tasks: 3, generator, page_costs, writes, seed: 42 }
+    SetSpec { device, tasks: 3, generator, page_costs, writes, accesses: Accesses::Random, seed: 42 }
 }
 
 fn at(text: &str) -> Utilization {
@@ -181,6 +181,83 @@ fn bad_options_are_refused() {
     assert!(Generator::ALL.into_iter().all(|generator| generator.to_string().parse() == Ok(generator)));
 }
 
+/// The patterns of a set, task by task (`-` where there is no request), and the set without them.
+fn patterns(set: &TaskSet) -> (String, TaskSet) {
+    let of = |request: Option<crate::Request>| match request.map(|request| request.access()) {
+        None => '-',
+        Some(Access::Random) => 'r',
+        Some(Access::Sequential) => 's',
+    };
+    let random = |request: Option<crate::Request>| request.map(|request| request.with_access(Access::Random));
+    let all = set.tasks().iter().flat_map(|task| [of(task.read), of(task.write)]).collect();
+    let without = set.tasks().iter().cloned();
+    let without =
+        without.map(|task| crate::Task { read: random(task.read), write: random(task.write), ..task }).collect();
+    (all, TaskSet::new(*set.device(), without, vec![]).unwrap())
+}
+
+#[test]
+fn access_changes_nothing_else() {
+    for generator in Generator::ALL {
+        for writes in [Writes::Drawn, Writes::Heavy(2)] {
+            let spec = |accesses| SetSpec { accesses, tasks: 8, ..spec(generator, writes) };
+            let mut sequential = 0;
+            for index in 0..250 {
+                let random = draw(spec(Accesses::Random), "2", index);
+                assert_eq!(patterns(&random), ("r".repeat(16), random.clone()));
+                let all = draw(spec(Accesses::Sequential), "2", index);
+                assert_eq!(patterns(&all), ("s".repeat(16), random.clone()));
+                let mixed = draw(spec(Accesses::Mixed), "2", index);
+                assert_eq!(patterns(&mixed).1, random);
+                sequential += patterns(&mixed).0.matches('s').count();
+            }
+            // 4000 even chances, with a standard deviation of 32.
+            assert!(sequential.abs_diff(2000) < 150, "{sequential}");
+        }
+    }
+}
+
+#[test]
+fn a_pattern_does_not_depend_on_the_requests_that_are_there() {
+    let at_share = |share: &str| SetSpec {
+        accesses: Accesses::Mixed,
+        tasks: 8,
+        ..spec(Generator::UUniFast, Writes::Share(share.parse().unwrap()))
+    };
+    for index in 0..20 {
+        let both = patterns(&draw(at_share("0.5"), "2", index)).0;
+        for (share, missing) in [("0", 1), ("1", 0)] {
+            let one = patterns(&draw(at_share(share), "2", index)).0;
+            assert!(
+                one.chars()
+                    .zip(both.chars())
+                    .enumerate()
+                    .all(|(position, (one, both))| { one == if position % 2 == missing { '-' } else { both } })
+            );
+        }
+    }
+}
+
+/// As the sets themselves; a second implementation gave the same ones here, too.
+#[test]
+fn mixed_patterns_are_pinned() {
+    let mixed = |generator, index| {
+        let spec = SetSpec { accesses: Accesses::Mixed, tasks: 8, ..spec(generator, Writes::Drawn) };
+        patterns(&draw(spec, "2", index)).0
+    };
+    assert_eq!(mixed(Generator::UUniFast, 0), "srrssrsrssrsssss");
+    assert_eq!(mixed(Generator::IntegerShares, 7), "sssssrrrsrrrssss");
+}
+
+#[test]
+fn choices_of_access_have_names() {
+    assert!(Accesses::ALL.into_iter().all(|accesses| accesses.to_string().parse() == Ok(accesses)));
+    assert_eq!(
+        "seq".parse::<Accesses>().unwrap_err().to_string(),
+        "there is no access `seq`: write random, sequential or mixed"
+    );
+}
+
 #[test]
 fn meta_repeats_the_set() {
     let options = SetOptions::new(spec(Generator::IntegerShares, Writes::Drawn)).unwrap();
@@ -192,6 +269,9 @@ fn meta_repeats_the_set() {
     let options = SetOptions::new(spec(Generator::UUniFast, Writes::Heavy(2))).unwrap();
     let json = serde_json::to_string(&options.meta(at("4"), 0, "thesis")).unwrap();
     assert!(json.starts_with(r#"{"utilization":4,"#) && json.contains(r#""write_heavy":2,"#), "{json}");
+    let options = SetOptions::new(SetSpec { accesses: Accesses::Mixed, ..*options.spec() }).unwrap();
+    let json = serde_json::to_string(&options.meta(at("4"), 0, "thesis")).unwrap();
+    assert!(json.contains(r#""write_heavy":2,"access":"mixed","#), "{json}");
 }
 
 prop_compose! {
@@ -203,6 +283,7 @@ prop_compose! {
         writes in prop_oneof![Just(Writes::Drawn), (0..40u32).prop_map(Writes::Heavy), any::<u32>().prop_map(Writes::Heavy), (0..=4u32).prop_map(|quarters| Writes::Share((f64::from(quarters) / 4.0).to_string().parse().unwrap()))],
         page_read in 1..1u64 << 54,
         slow_device in any::<bool>(),
+        accesses in prop::sample::select(Accesses::ALL.to_vec()),
         seed in any::<u64>(),
     ) -> SetSpec {
         let mut device = Device::profile("dgist-2021").unwrap();
@@ -211,7 +292,7 @@ prop_compose! {
         }
         let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
         let generator = Generator::ALL[usize::from(integers)];
-        SetSpec { device, tasks, generator, page_costs, writes, seed }
+        SetSpec { device, tasks, generator, page_costs, writes, accesses, seed }
     }
 }
 
