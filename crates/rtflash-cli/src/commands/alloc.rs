@@ -1,8 +1,8 @@
 //! `rtflash alloc`: the main job.
 
 use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
+use rtflash_alloc::analysis::{Analysis, Sound};
 use rtflash_model::TaskSetFile;
 
 use super::{allocator, analysis};
@@ -42,6 +42,9 @@ impl Plan {
             Format::Text if !alone => alloc_text::headline(&file.set, name, self.analysis, &outcome),
             Format::Text => {
                 let mut text = alloc_text::answer(&file.set, name, self.analysis, &outcome);
+                if self.analysis.placements().is_empty() {
+                    text += &alloc_text::second_opinion(&second_opinion(file), outcome.is_schedulable());
+                }
                 if outcome.is_schedulable() == Some(false) {
                     text += &alloc_text::advice(&file.set, &advise(&file.set, self.allocator, self.analysis));
                 }
@@ -50,4 +53,11 @@ impl Plan {
         };
         Answer { text, complaint: String::new(), status: Status::of(outcome.is_schedulable()) }
     }
+}
+
+/// What the sound analysis says of the set, by an allocation of its own; `None` where that would take longer than a person waits.
+fn second_opinion(file: &TaskSetFile) -> Option<Outcome> {
+    const TOO_LARGE: u64 = 1 << 22;
+    let size = file.set.tasks().len() as u64 * u64::from(file.set.device().chips());
+    (size <= TOO_LARGE).then(|| ClusteringBfd.allocate(&file.set, &Sound))
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::{Analysis, test_cluster};
+use rtflash_alloc::analysis::{Analysis, completed, passing};
 use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
@@ -93,7 +93,7 @@ pub fn find(
 ) -> Found {
     if let Some((name, text)) = given {
         return match read_allocation(text, set) {
-            Ok(allocation) => Found::Allocation(allocation),
+            Ok(allocation) => Found::Allocation(completed(set, analysis, allocation)),
             Err(diagnostics) => {
                 let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
                 Found::Wrong(refuse(name, &frame, &diagnostics))
@@ -131,7 +131,7 @@ pub fn refused(error: &NotRun) -> Status {
 
 /// Whether the analysis accepts every cluster.
 pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> bool {
-    allocation.clusters().iter().all(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size()))
+    passing(set, analysis, allocation).into_iter().all(|passes| passes)
 }
 
 impl Plan {

@@ -1,14 +1,14 @@
 //! `rtflash explain`: where the utilization goes.
 
 use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::analysis::{Analysis, completed, passing};
 use rtflash_model::{Allocation, TaskSet};
 use rtflash_model::{Frame, TaskSetFile, read_allocation};
 
 use super::{allocator, analysis};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
-use crate::render::{alloc_text, explain_text, explain_wire, wire};
+use crate::render::{alloc_text, explain_sound, explain_text, explain_wire, wire};
 use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
@@ -30,7 +30,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                 (outcome.allocation().cloned(), headline)
             }
             Some((name, text)) => match read_allocation(text, &file.set) {
-                Ok(allocation) => (Some(allocation), String::new()),
+                Ok(allocation) => (Some(completed(&file.set, analysis, allocation)), String::new()),
                 Err(diagnostics) => {
                     let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
                     return Answer {
@@ -71,7 +71,11 @@ fn explain(
             let mut text = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
             text += &explain_text::device(set);
             match allocation {
-                None => text += &explain_text::alone(set, analysis),
+                None if analysis.placements().is_empty() => text += &explain_text::alone(set, analysis),
+                None => {}
+                Some(allocation) if !analysis.placements().is_empty() => {
+                    text += &explain_sound::clusters(set, allocation)
+                }
                 Some(allocation) => {
                     for (position, cluster) in allocation.clusters().iter().enumerate() {
                         if !cluster.tasks.is_empty() || !set.jobs().is_empty() {
@@ -87,8 +91,5 @@ fn explain(
 }
 
 fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {
-    let passes = |cluster: &rtflash_model::Cluster| {
-        rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size())
-    };
-    allocation.clusters().iter().all(passes)
+    passing(set, analysis, allocation).into_iter().all(|passes| passes)
 }

@@ -2,10 +2,10 @@
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Failure, Outcome};
-use rtflash_alloc::analysis::{Analysis, PartFtl, report_cluster};
+use rtflash_alloc::analysis::{Analysis, PartFtl, report};
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
-use super::numbers::{chips, count, names, percent, plain, share};
+use super::numbers::{chips, count, names, percent, plain, share, time};
 use super::table::table;
 use super::wire::task_name;
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
@@ -64,18 +64,48 @@ pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: 
     text
 }
 
+/// Whether the sound analysis agrees with a verdict that is not proven to hold on the device.
+pub fn second_opinion(sound: &Option<Outcome>, verdict: Option<bool>) -> String {
+    let line = match (sound.as_ref().map(Outcome::is_schedulable), verdict) {
+        (None, _) => "The set is too large for a second opinion of the sound analysis (--analysis sound).",
+        (Some(Some(true)), Some(true)) => {
+            "The sound analysis agrees, with clusters of its own: --analysis sound has an allocation that keeps every deadline on the device."
+        }
+        (Some(Some(true)), _) => "The sound analysis accepts the set, with clusters of its own: see --analysis sound.",
+        (Some(_), Some(true)) => {
+            "The sound analysis does not agree (--analysis sound): this verdict is a yes of the thesis's equations, not a promise for the device."
+        }
+        (Some(_), _) => "The sound analysis accepts the set no more than this one.",
+    };
+    format!("\n{line}\n")
+}
+
 /// The clusters of an allocation as a table. Free clusters of one chip share a row.
 pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> String {
     let clusters = allocation.clusters();
-    let (free, shown): (Vec<_>, Vec<_>) =
-        clusters.iter().enumerate().partition(|(_, cluster)| cluster.tasks.is_empty() && cluster.size() == 1);
+    let reports = report(set, analysis, allocation);
+    let placed = !analysis.placements().is_empty();
+    let serves = |position: usize| !placed || reports[position].server > 0.0;
+    let (free, shown): (Vec<_>, Vec<_>) = clusters
+        .iter()
+        .enumerate()
+        .partition(|(position, cluster)| cluster.tasks.is_empty() && cluster.size() == 1 && serves(*position));
     let row = |(position, cluster): &(usize, &Cluster)| {
-        let report = report_cluster(set, analysis, &cluster.tasks, cluster.size());
+        let report = &reports[*position];
         let members = names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES);
         let server = if report.utilization > 1.0 { "none".into() } else { share(report.server) };
         let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
         let members = if members.is_empty() { "(free)".into() } else { members };
-        [position.to_string(), chips(&cluster.chips), members].into_iter().chain(shares).chain([server]).collect()
+        let kind =
+            placed.then(|| allocation.certificate(*position).map_or("none", |each| each.placement.name()).to_owned());
+        let slack = placed.then(|| slack(allocation, *position));
+        [position.to_string(), chips(&cluster.chips), members]
+            .into_iter()
+            .chain(kind)
+            .chain(shares)
+            .chain(slack)
+            .chain([server])
+            .collect()
     };
     let mut rows: Vec<Vec<String>> = shown.iter().take(CLUSTERS).map(row).collect();
     if !free.is_empty() {
@@ -85,13 +115,35 @@ pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation)
         let zero = share(0.0);
         let shares = std::iter::repeat_n(zero, 5);
         let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
-        rows.push(cells.chain(shares).chain([share(1.0)]).collect());
+        let (kind, slack) = (placed.then(|| "stripe".to_owned()), placed.then(String::new));
+        let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
+        rows.push(cells.chain(kind).chain(shares).chain(slack).chain([share(server)]).collect());
     }
-    let mut text = table(&["cluster", "chips", "tasks", ">U", ">read", ">write", ">gc", ">blocking", ">server"], rows);
+    let heading = ["cluster", "chips", "tasks"].into_iter().chain(placed.then_some("kind"));
+    let heading = heading
+        .chain([">U", ">read", ">write", ">gc", ">blocking"])
+        .chain(placed.then_some(">slack"))
+        .chain([">server"]);
+    let mut text = table(&heading.collect::<Vec<_>>(), rows);
+    if placed && !shown.is_empty() {
+        text +=
+            "  (U, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
+    }
     if shown.len() > CLUSTERS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.len() - CLUSTERS);
     }
     text
+}
+
+/// The slack of the tightest interval, of its length.
+fn slack(allocation: &Allocation, position: usize) -> String {
+    match allocation.certificate(position).and_then(|certificate| certificate.tightest) {
+        None => "-".into(),
+        Some(tightest) => {
+            let (sign, slack) = (if tightest.slack_ns < 0 { "-" } else { "" }, tightest.slack_ns.unsigned_abs() as f64);
+            format!("{sign}{} of {}", time(slack), time(tightest.length.as_ns() as f64))
+        }
+    }
 }
 
 /// A list that is too long for a table.

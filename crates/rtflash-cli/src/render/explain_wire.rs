@@ -1,12 +1,12 @@
 //! What `rtflash explain --format json` prints: every term, with the equation's letters spelled out.
 
-use rtflash_alloc::analysis::{Analysis, StreamDemand, report_cluster, test_cluster};
+use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand, passing, report};
 use rtflash_model::{Allocation, Cluster, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::wire::Nanoseconds;
+use super::wire::{CertificateAnswer, Nanoseconds};
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,8 +47,8 @@ pub struct ClusterTerms<'a> {
     pub chips: Vec<u32>,
     /// Whether U ≤ 1, exactly.
     pub schedulable: bool,
-    /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6).
-    pub page_delay_ns: u64,
+    /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not have it.
+    pub page_delay_ns: Option<u64>,
     /// min(T); null without tasks.
     pub min_period_ns: Option<Nanoseconds>,
     /// t_e / min(T).
@@ -57,8 +57,11 @@ pub struct ClusterTerms<'a> {
     pub utilization: f64,
     /// U_s, Eq. (IV.10); 0 where U is above 1.
     pub server_utilization: f64,
-    /// Its tasks.
+    /// Its tasks, by the equations of the thesis; empty under another analysis.
     pub tasks: Vec<TaskTerms<'a>>,
+    /// What a sound analysis promises of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateAnswer>,
 }
 
 /// The terms of one task.
@@ -110,8 +113,15 @@ impl<'a> Explanation<'a> {
         allocation: Option<&Allocation>,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
-        let clusters = allocation.map(Allocation::clusters).unwrap_or_default();
-        let clusters: Vec<_> = clusters.iter().map(|cluster| ClusterTerms::new(set, analysis, cluster)).collect();
+        let clusters = allocation.map_or_else(Vec::new, |allocation| {
+            let reports = report(set, analysis, allocation).into_iter().zip(passing(set, analysis, allocation));
+            let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
+            let terms = |(position, (cluster, (report, passes)))| ClusterTerms {
+                certificate: allocation.certificate(position).map(CertificateAnswer::new),
+                ..ClusterTerms::new(set, analysis, &cluster, &report, passes)
+            };
+            clusters.map(terms).collect()
+        });
         let assumes = analysis.assumes().iter();
         Explanation {
             analysis: analysis.name(),
@@ -129,18 +139,28 @@ impl<'a> Explanation<'a> {
 }
 
 impl<'a> ClusterTerms<'a> {
-    fn new(set: &'a TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> ClusterTerms<'a> {
+    fn new(
+        set: &'a TaskSet,
+        analysis: &dyn Analysis,
+        cluster: &Cluster,
+        report: &ClusterReport,
+        schedulable: bool,
+    ) -> ClusterTerms<'a> {
         let size = cluster.size();
-        let report = report_cluster(set, analysis, &cluster.tasks, size);
+        let placed = !analysis.placements().is_empty();
         ClusterTerms {
             chips: cluster.chips.clone(),
-            schedulable: test_cluster(set, analysis, &cluster.tasks, size),
-            page_delay_ns: analysis.transfer_delay(set.device(), size).as_ns(),
+            schedulable,
+            page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
             min_period_ns: report.min_period.map(Nanoseconds),
             blocking: report.blocking,
             utilization: report.utilization,
             server_utilization: report.server,
-            tasks: cluster.tasks.iter().filter_map(|&task| TaskTerms::new(set, analysis, task, size)).collect(),
+            tasks: match placed {
+                true => Vec::new(),
+                false => cluster.tasks.iter().filter_map(|&task| TaskTerms::new(set, analysis, task, size)).collect(),
+            },
+            certificate: None,
         }
     }
 }

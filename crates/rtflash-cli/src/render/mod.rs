@@ -5,6 +5,7 @@ pub mod check_text;
 pub mod exec_text;
 pub mod exec_wire;
 pub mod experiment_text;
+pub mod explain_sound;
 pub mod explain_text;
 pub mod explain_wire;
 pub mod numbers;

@@ -2,9 +2,9 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
-use rtflash_alloc::analysis::{Analysis, report_cluster};
+use rtflash_alloc::analysis::{Analysis, ClusterReport, report};
 use rtflash_check::Judgement;
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{Certificate, Cluster, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -60,6 +60,50 @@ pub struct ClusterAnswer<'a> {
     pub server_utilization: f64,
     /// The GC task of each writing task.
     pub gc: Vec<GcAnswer<'a>>,
+    /// What a sound analysis promises of the cluster, and the device runs by. Under such an analysis the shares above are those of the tightest interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateAnswer>,
+}
+
+/// A certificate, in a [`ClusterAnswer`]: docs/analysis.md.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CertificateAnswer {
+    /// How pages are placed: `stripe` or `superblock`.
+    pub kind: &'static str,
+    /// D_g: relative deadline of a GC job; null where no real-time task writes.
+    pub gc_deadline_ns: Option<u64>,
+    /// α: pages that a pass reclaims, at least; null, as the next three, where nothing is ever written.
+    pub reclaimed_pages: Option<u64>,
+    /// H: free pages kept in reserve.
+    pub reserve_pages: Option<u64>,
+    /// v: valid pages of a victim, at most.
+    pub victim_pages: Option<u64>,
+    /// F: blocks that cannot be victims, at most.
+    pub open_blocks: Option<u64>,
+    /// U_s in thousandths, of each chip of a stripe.
+    pub server_thousandths: u32,
+    /// The tightest interval L; null without tasks.
+    pub tightest_ns: Option<u64>,
+    /// What is left of it beside demand, blocking and the server, rounded down. Below zero where the test fails.
+    pub slack_ns: Option<i64>,
+}
+
+impl CertificateAnswer {
+    /// The certificate as it is written.
+    pub fn new(certificate: &Certificate) -> CertificateAnswer {
+        let (gc, tightest) = (certificate.collection, certificate.tightest);
+        CertificateAnswer {
+            kind: certificate.placement.name(),
+            gc_deadline_ns: gc.and_then(|gc| gc.deadline).map(rtflash_model::Span::as_ns),
+            reclaimed_pages: gc.map(|gc| gc.reclaimed_pages),
+            reserve_pages: gc.map(|gc| gc.reserve_pages),
+            victim_pages: gc.map(|gc| gc.victim_pages),
+            open_blocks: gc.map(|gc| gc.open_blocks),
+            server_thousandths: certificate.server_thousandths,
+            tightest_ns: tightest.map(|tightest| tightest.length.as_ns()),
+            slack_ns: tightest.map(|tightest| tightest.slack_ns),
+        }
+    }
 }
 
 /// A GC task in a [`ClusterAnswer`].
@@ -127,7 +171,13 @@ impl<'a> AllocAnswer<'a> {
         outcome: &Outcome,
         meta: Option<&'a RawValue>,
     ) -> AllocAnswer<'a> {
-        let clusters = outcome.allocation().map(rtflash_model::Allocation::clusters).unwrap_or_default();
+        let clusters = outcome.allocation().map_or_else(Vec::new, |allocation| {
+            let clusters = allocation.clusters().into_iter().zip(report(set, analysis, allocation)).enumerate();
+            let answer = |(position, (cluster, report))| {
+                ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
+            };
+            clusters.map(answer).collect()
+        });
         let (read_utilization, write_utilization) = match outcome {
             Outcome::Partitioned(verdict) => (Some(verdict.read_utilization), Some(verdict.write_utilization)),
             _ => (None, None),
@@ -136,7 +186,7 @@ impl<'a> AllocAnswer<'a> {
             schedulable: outcome.is_schedulable(),
             algorithm,
             analysis: analysis.name(),
-            clusters: clusters.into_iter().map(|cluster| ClusterAnswer::new(set, analysis, cluster)).collect(),
+            clusters,
             unplaced: match outcome {
                 Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
                 _ => None,
@@ -153,8 +203,12 @@ impl<'a> AllocAnswer<'a> {
 }
 
 impl<'a> ClusterAnswer<'a> {
-    fn new(set: &'a TaskSet, analysis: &dyn Analysis, cluster: Cluster) -> ClusterAnswer<'a> {
-        let report = report_cluster(set, analysis, &cluster.tasks, cluster.size());
+    fn new(
+        set: &'a TaskSet,
+        cluster: Cluster,
+        report: &ClusterReport,
+        certificate: Option<&Certificate>,
+    ) -> ClusterAnswer<'a> {
         let gc = report.gc_tasks.iter();
         ClusterAnswer {
             tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
@@ -173,6 +227,7 @@ impl<'a> ClusterAnswer<'a> {
                     period_ns: Nanoseconds(gc.period),
                 })
                 .collect(),
+            certificate: certificate.map(CertificateAnswer::new),
         }
     }
 }

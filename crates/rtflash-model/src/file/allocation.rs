@@ -7,8 +7,10 @@ use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::{Kind, for_each_element};
 use crate::allocation::{Allocation, Cluster};
+use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::invalid::Path;
 use crate::task::TaskSet;
+use crate::time::Span;
 
 const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each with `chips` and `tasks`";
 
@@ -54,7 +56,7 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
     if let Err(error) = &allocation {
         reader.refuse(raw, &clusters_place, error.to_string(), "a partition of the chips, with every task in one part");
     }
-    allocation.ok()
+    Some(allocation.ok()?.with_certificates(draft.certificates))
 }
 
 /// The clusters read so far, and where each chip and task was named.
@@ -66,6 +68,7 @@ struct Draft<'s> {
     /// The cluster that has the task, and its position there.
     task_at: Vec<Option<(usize, usize)>>,
     clusters: Vec<Cluster>,
+    certificates: Vec<Option<Certificate>>,
 }
 
 impl<'s> Draft<'s> {
@@ -76,13 +79,19 @@ impl<'s> Draft<'s> {
             chip_at: HashMap::new(),
             task_at: vec![None; set.tasks().len()],
             clusters: Vec::new(),
+            certificates: Vec::new(),
         }
     }
 
     fn cluster<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
         let index = self.clusters.len();
         self.clusters.push(Cluster::default());
-        let Some([chips, tasks]) = reader.open_object(raw, place, &["chips", "tasks"], |_| ()) else { return };
+        self.certificates.push(None);
+        let fields = reader.open_object(raw, place, &["chips", "tasks", "certificate"], |_| ());
+        let Some([chips, tasks, promise]) = fields else { return };
+        if let Slot::Given(promise) = promise.or_null() {
+            self.certificates[index] = certificate(reader, promise, &place.key("certificate"));
+        }
         if let Some(list) = reader.required(chips, raw, place, "chips", "an array of chip numbers") {
             self.chips(reader, list, &place.key("chips"), index);
         }
@@ -160,4 +169,74 @@ impl<'s> Draft<'s> {
 /// The path of an entry, given its cluster and its position there.
 fn entry((cluster, position): (usize, usize), list: &str) -> Path {
     Path::root().key("clusters").index(cluster).key(list).index(position)
+}
+
+const A_CERTIFICATE: &str = "a certificate, as `rtflash alloc` writes it";
+
+/// A cluster's certificate; `None` where something wrong has been recorded.
+fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Certificate> {
+    const FIELDS: [&str; 9] = [
+        "kind",
+        "server_thousandths",
+        "gc_deadline_ns",
+        "reclaimed_pages",
+        "reserve_pages",
+        "victim_pages",
+        "open_blocks",
+        "tightest_ns",
+        "slack_ns",
+    ];
+    if Kind::of(raw) != Kind::Object {
+        reader.refuse(raw, place, format!("this is {}", Kind::of(raw).noun()), A_CERTIFICATE);
+        return None;
+    }
+    let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;
+    let kind = reader.required(kind, raw, place, "kind", "`stripe` or `superblock`")?;
+    let name = reader.string(kind, &place.key("kind"), "`stripe` or `superblock`")?;
+    let Some(placement) = [Placement::Stripe, Placement::Superblock].into_iter().find(|each| each.name() == name)
+    else {
+        reader.refuse(
+            kind,
+            &place.key("kind"),
+            format!("there is no kind {}", quote(&name)),
+            "`stripe` or `superblock`",
+        );
+        return None;
+    };
+    let mut whole = |slot: Slot<'t>, key: &'static str, most: u64| match slot.or_null() {
+        Slot::Given(raw) => reader.whole(raw, &place.key(key), most).map(Some),
+        _ => Some(None),
+    };
+    const LONGEST: u64 = (1 << 63) - 1;
+    let server = whole(server, FIELDS[1], 1_000)?.unwrap_or(0);
+    let deadline = whole(deadline, FIELDS[2], LONGEST)?.and_then(Span::from_ns);
+    let mut counts = [None; 4];
+    for ((count, slot), key) in counts.iter_mut().zip(pages).zip(&FIELDS[3..]) {
+        *count = whole(slot, key, LONGEST)?;
+    }
+    let tightest = whole(tightest, FIELDS[7], LONGEST)?.and_then(Span::from_ns);
+    let slack = match slack.or_null() {
+        Slot::Given(text) => match text.parse::<i64>() {
+            Ok(slack) => Some(slack),
+            Err(_) => {
+                reader.refuse(text, &place.key("slack_ns"), "this is no time", "a whole number of nanoseconds");
+                return None;
+            }
+        },
+        _ => None,
+    };
+    let collection = match counts {
+        [None, None, None, None] => None,
+        [Some(reclaimed_pages), Some(reserve_pages), Some(victim_pages), Some(open_blocks)] => {
+            Some(Collection { deadline, reclaimed_pages, reserve_pages, victim_pages, open_blocks })
+        }
+        _ => {
+            let expected =
+                "all of `reclaimed_pages`, `reserve_pages`, `victim_pages` and `open_blocks`, or none of them";
+            reader.refuse(raw, place, "only some numbers of garbage collection", expected);
+            return None;
+        }
+    };
+    let tightest = tightest.zip(slack).map(|(length, slack_ns)| Tightest { length, slack_ns });
+    Some(Certificate { placement, collection, server_thousandths: u32::try_from(server).unwrap_or(0), tightest })
 }

@@ -210,6 +210,45 @@ pub(super) struct ClusterWire {
     /// The names of its tasks.
     #[schemars(extend("uniqueItems" = true))]
     tasks: Option<Vec<String>>,
+    /// What a sound analysis promises of it.
+    certificate: Option<CertificateWire>,
+}
+
+/// What a sound analysis promises of a cluster: the device runs by it. Other fields are passed over.
+#[derive(JsonSchema)]
+#[schemars(rename = "Certificate")]
+#[allow(dead_code)]
+pub(super) struct CertificateWire {
+    /// How pages are placed.
+    kind: KindWire,
+    /// U_s in thousandths.
+    #[schemars(range(max = 1000))]
+    server_thousandths: Option<u32>,
+    /// D_g; null where no real-time task writes.
+    gc_deadline_ns: Option<u64>,
+    /// α; null, as the next three, where nothing is ever written.
+    reclaimed_pages: Option<u64>,
+    /// H.
+    reserve_pages: Option<u64>,
+    /// v.
+    victim_pages: Option<u64>,
+    /// F.
+    open_blocks: Option<u64>,
+    /// The tightest L; null without tasks.
+    tightest_ns: Option<u64>,
+    /// Its slack.
+    slack_ns: Option<i64>,
+}
+
+/// How pages are placed: `stripe` or `superblock`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Placement", rename_all = "lowercase")]
+#[allow(dead_code)]
+pub(super) enum KindWire {
+    /// The address of a page fixes its chip.
+    Stripe,
+    /// Rows are striped over the chips as they are written.
+    Superblock,
 }
 
 /// λ, written as the decimal that it is.

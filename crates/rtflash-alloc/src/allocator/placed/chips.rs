@@ -23,7 +23,7 @@ pub(super) enum Layout {
 }
 
 /// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with the form of each. `None` where they do not pack.
-pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<Vec<(Cluster, Form)>> {
+pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
     let device = set.device();
     let mut free = Free::new(device);
     let mut chips_of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
@@ -55,11 +55,11 @@ pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<V
     let named = groups.iter().zip(chips_of).map(|(group, chips)| {
         let mut tasks = group.tasks.clone();
         tasks.sort_unstable();
-        (Cluster { chips, tasks }, group.shape.form)
+        (Cluster { chips, tasks }, Some(group.shape.form))
     });
-    let mut clusters: Vec<(Cluster, Form)> = named.collect();
+    let mut clusters: Vec<(Cluster, Option<Form>)> = named.collect();
     let rest = free.channels.concat();
-    clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, Form::Stripe)));
+    clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, None)));
     clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
     Some(clusters)
 }

@@ -16,7 +16,7 @@ use self::exact::Subsets;
 use self::groups::{Groups, Homeless};
 use self::shape::{Form, Shape, Shapes, Waiting};
 use super::{Exact, Failure, Limit, Outcome, Unplaced};
-use crate::sound::{Bus, Contention, Site, certify, excess_of};
+use crate::sound::{Bus, Contention, Site, certified, certify, excess_of};
 
 /// How groups are formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
     let shapes = Shapes::new(set, placements, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
     let mut given_up = false;
     if let Some(groups) = form(&shapes, strategy)
-        && let Some(allocation) = settle(set, &groups, Layout::InOrder, &mut given_up)
+        && let Some(allocation) = settle(set, placements[0], &groups, Layout::InOrder, &mut given_up)
     {
         return Outcome::Schedulable(allocation);
     }
@@ -70,7 +70,7 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
             continue;
         };
         for layout in [Layout::Balanced, Layout::InOrder] {
-            if let Some(allocation) = settle(set, &groups, layout, &mut given_up) {
+            if let Some(allocation) = settle(set, placements[0], &groups, layout, &mut given_up) {
                 return Outcome::Schedulable(allocation);
             }
         }
@@ -96,10 +96,12 @@ fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Option<Vec<Group>> {
     (groups.needed() <= chips).then(|| groups.groups().to_vec())
 }
 
-/// Chips for the groups and certificates for the clusters, if all have one.
-fn settle(set: &TaskSet, groups: &[Group], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
-    let (clusters, placements): (Vec<Cluster>, Vec<Placement>) =
-        place(set, groups, layout)?.into_iter().map(|(cluster, form)| (cluster, form.placement())).unzip();
+/// Chips for the groups and certificates for the clusters, if all have one; chips left over are placed so.
+fn settle(set: &TaskSet, free: Placement, groups: &[Group], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
+    let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
+        .into_iter()
+        .map(|(cluster, form)| (cluster, form.map_or(free, Form::placement)))
+        .unzip();
     let certified = certify(set, &clusters, &placements);
     *given_up |= certified.given_up;
     if !certified.failing.is_empty() {
@@ -186,27 +188,13 @@ fn fixed(set: &TaskSet, placements: &[Placement], global: bool) -> Outcome {
         made.push(Cluster { chips: (next..next + size).collect(), tasks });
         next += size;
     }
-    // For each cluster the placement that it comes nearest to holding with.
-    let least = |position: usize| {
-        let excess = placements.iter().map(|&placement| {
-            let mut all = vec![Placement::Superblock; made.len()];
-            all[position] = placement;
-            let servers = vec![1; made.len()];
-            let site = Site::new(set, &made, all, servers);
-            (site.holds_among_strangers(position), site.excess(position), placement)
-        });
-        excess
-            .min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)))
-            .map_or(Placement::Stripe, |(_, _, placement)| placement)
-    };
-    let chosen: Vec<Placement> = (0..made.len())
-        .map(|position| if made[position].tasks.is_empty() { Placement::Stripe } else { least(position) })
-        .collect();
-    let certified = certify(set, &made, &chosen);
     let Ok(allocation) = Allocation::new(chips, count, &made) else {
         return Outcome::CannotTell(Limit::TooMuchWork { limit: 0 });
     };
-    let allocation = allocation.with_certificates(certified.certificates);
+    let (allocation, certified) = certified(set, &allocation, placements);
+    let chosen: Vec<Placement> = (0..made.len())
+        .map(|position| allocation.certificate(position).map_or(placements[0], |certificate| certificate.placement))
+        .collect();
     let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };
     if certified.given_up {
         return Outcome::CannotTell(Limit::TestGivenUp);

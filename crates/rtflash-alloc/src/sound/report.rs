@@ -1,0 +1,141 @@
+//! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
+
+use rtflash_model::{Allocation, Certificate, Placement, TaskSet};
+
+use super::demand::{Demand, Verdict};
+use super::site::{Certified, Placed, Site, certify};
+use super::unit::GcTerms;
+use crate::analysis::{ClusterReport, GcReport};
+use crate::fraction::Fraction;
+
+/// An allocation of any origin with certificates for its clusters: for each the placement that it holds with, or comes nearest to holding with.
+pub fn certified(set: &TaskSet, allocation: &Allocation, placements: &[Placement]) -> (Allocation, Certified) {
+    let clusters = allocation.clusters();
+    // Each cluster by itself: the others as busy as can be.
+    let least = |position: usize| {
+        let tried = placements.iter().map(|&placement| {
+            let mut all = vec![Placement::Superblock; clusters.len()];
+            all[position] = placement;
+            let site = Site::new(set, &clusters, all, vec![1; clusters.len()]);
+            (site.holds_among_strangers(position), site.excess(position), placement)
+        });
+        let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
+        best.map_or(Placement::Stripe, |(_, _, placement)| placement)
+    };
+    let chosen = |position: usize| {
+        if clusters[position].tasks.is_empty() {
+            placements.first().copied().unwrap_or(Placement::Stripe)
+        } else {
+            least(position)
+        }
+    };
+    let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();
+    let certified = certify(set, &clusters, &chosen);
+    (allocation.clone().with_certificates(certified.certificates.clone()), certified)
+}
+
+/// One cluster of an allocation with certificates, as its certificate has it.
+#[derive(Debug)]
+pub struct Held {
+    /// Its unit, and the neighbours.
+    pub placed: Placed,
+    /// Garbage collection with the certificate's deadline, everything else recomputed.
+    pub gc: Option<GcTerms>,
+    /// The certificate.
+    pub certificate: Certificate,
+    /// Whether the tasks' data fit.
+    pub data_fit: bool,
+}
+
+/// Each cluster of an allocation as its certificate has it; `None` for a cluster without one, and where no garbage collection is possible with it.
+pub fn held(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Held>> {
+    let clusters = allocation.clusters();
+    let certificates: Option<Vec<Certificate>> =
+        (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
+    let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
+    let site = Site::of_certificates(set, &clusters, &certificates);
+    let one = |(position, certificate): (usize, &Certificate)| {
+        let placed = site.among_neighbours(position)?;
+        let gc = match certificate.collection {
+            None => None,
+            Some(collection) => {
+                let deadline = collection.deadline.map_or(1, rtflash_model::Span::as_ns);
+                Some(placed.unit.gc(deadline, certificate.server_thousandths > 0)?)
+            }
+        };
+        Some(Held { placed, gc, certificate: *certificate, data_fit: site.holds_data(position) })
+    };
+    certificates.iter().enumerate().map(one).collect()
+}
+
+/// Whether each cluster holds with its certificate. Without one it does not.
+pub fn holding(set: &TaskSet, allocation: &Allocation) -> Vec<bool> {
+    let holds = |held: &Held| {
+        let as_stated = held.gc.map(GcTerms::to_collection) == held.certificate.collection
+            && held.gc.is_some() == (!held.placed.unit.writers.is_empty() || held.certificate.server_thousandths > 0);
+        let mut demands = held.placed.contentions.iter();
+        as_stated
+            && held.data_fit
+            && demands.all(|contention| {
+                let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
+                demand.test() == Verdict::Holds
+            })
+    };
+    held(set, allocation).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
+}
+
+/// Each cluster in numbers for a reader: shares of its tightest interval.
+pub fn reports(set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+    let tasks = allocation.clusters().into_iter().map(|cluster| cluster.tasks);
+    held(set, allocation).iter().zip(tasks).map(|(held, tasks)| report(set, held.as_ref(), &tasks)).collect()
+}
+
+fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport {
+    let mut report = ClusterReport {
+        utilization: 0.0,
+        blocking: 0.0,
+        read: 0.0,
+        write: 0.0,
+        gc: 0.0,
+        min_period: None,
+        server: 0.0,
+        gc_tasks: Vec::new(),
+    };
+    // Not even garbage collection can be made to keep up.
+    let Some(held) = held else { return ClusterReport { utilization: f64::MAX, ..report } };
+    report.server = f64::from(held.certificate.server_thousandths) / 1_000.0;
+    let unit = &held.placed.unit;
+    let periods = unit.items.iter().map(|item| item.period).chain(held.gc.and_then(|gc| gc.deadline));
+    report.min_period = periods.min().map(|period| Fraction::new(period.into(), 1));
+    if let Some(gc) = held.gc {
+        let writing = tasks.iter().filter(|&&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()));
+        let gc_tasks = writing.zip(&unit.writers).map(|(&task, writer)| GcReport {
+            task,
+            cost: rtflash_model::Span::from_ns(gc.cost).unwrap_or_default(),
+            // As if it wrote alone: a pass for each α of its pages.
+            period: Fraction::new(u128::from(gc.reclaimed) * u128::from(writer.period), writer.pages.into()),
+        });
+        report.gc_tasks = gc_tasks.collect();
+    }
+    let Some(tightest) = held.certificate.tightest else { return report };
+    let length = tightest.length.as_ns();
+    let shares = held.placed.contentions.iter().map(|contention| {
+        let demand = Demand::new(unit, contention, held.gc, held.certificate.server_thousandths);
+        let whole = length.max(1) as f64;
+        let (all, gc) = (demand.at(length) as f64 / whole, demand.gc_at(length) as f64 / whole);
+        let blocking = demand.blocking(length) as f64 / whole;
+        let of = |writes: bool| {
+            let items = unit.items.iter().filter(|item| item.writes == writes);
+            items
+                .map(|item| (length / item.period) as f64 * item.cost as f64 / whole)
+                .fold(0.0, |sum, share| sum + share)
+        };
+        // Waiting for neighbours goes to reads and writes as their own time does.
+        let (read, write) = (of(false), of(true));
+        let waiting = (all - gc - read - write) / (read + write).max(f64::MIN_POSITIVE);
+        (all + blocking, blocking, read * (1.0 + waiting), write * (1.0 + waiting), gc)
+    });
+    let Some(most) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else { return report };
+    (report.utilization, report.blocking, report.read, report.write, report.gc) = most;
+    report
+}
