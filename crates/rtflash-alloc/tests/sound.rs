@@ -57,7 +57,7 @@ prop_compose! {
         let neighbours = if placement == Placement::Stripe { neighbours } else { vec![] };
         let mut contention = Contention::new(&device);
         for (tasks, chips) in &neighbours {
-            contention.add(&Unit::new(&device, tasks, 1, Placement::Stripe, bus)?, *chips);
+            contention.add(&Unit::new(&device, tasks, 1, Placement::Stripe, bus)?, None, *chips);
         }
         Some(Case { device, unit, neighbours, contention })
     }

@@ -2,10 +2,12 @@
 
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
-use super::unit::{GcTerms, Unit};
+use super::unit::{GcTerms, Item, Unit};
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
+/// Deadlines tried where each has to be tested in full.
+const FEW: usize = 6;
 
 /// What a search came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +29,8 @@ impl Choice {
 
 /// Looks for a deadline of garbage collection with which a unit holds, with a server of that share, next to neighbours of each of these kinds.
 pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32) -> Choice {
-    match terms(unit, server_thousandths) {
+    let saved = contentions.iter().map(Contention::saved).min().unwrap_or(0);
+    match terms(unit, server_thousandths, saved) {
         Some(terms) => try_all(unit, contentions, &terms, server_thousandths),
         None => Choice::Fails,
     }
@@ -39,7 +42,7 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, G
         contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths))
     };
     let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
-    let terms = terms(unit, 1)?.into_iter().flatten();
+    let terms = terms(unit, 1, 0)?.into_iter().flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
@@ -59,15 +62,18 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, G
 
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every one, the shortest; `None` where there is no room for it.
 pub(super) fn first_terms(unit: &Unit) -> Option<GcTerms> {
-    let first = terms(unit, 0).and_then(|terms| terms.into_iter().flatten().next());
+    let first = terms(unit, 0, 0).and_then(|terms| terms.into_iter().flatten().next());
     first.or_else(|| unit.gc(unit.writers.iter().map(|writer| writer.period).min()?, false))
 }
 
-/// Garbage collection as it may be, in the order of trying; `None` where the load is too much or there is no room for it.
-fn terms(unit: &Unit, server_thousandths: u32) -> Option<Vec<Option<GcTerms>>> {
+/// Garbage collection as it may be, in the order of trying, where each page read may be charged less by `saved`; `None` where the load is too much or there is no room for it.
+fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<GcTerms>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
-    let base: f64 = unit.items.iter().map(|item| item.cost as f64 / item.period as f64).sum();
+    // As if every read were saved all that it can be.
+    let least =
+        |item: &Item| item.cost - if item.writes { 0 } else { item.transfers.saturating_mul(saved).min(item.cost) };
+    let base: f64 = unit.items.iter().map(|item| least(item) as f64 / item.period as f64).sum();
     if base >= share && !unit.items.is_empty() {
         return None;
     }
@@ -78,7 +84,9 @@ fn terms(unit: &Unit, server_thousandths: u32) -> Option<Vec<Option<GcTerms>>> {
     let load = |gc: &GcTerms| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
     let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
     let terms = candidates(unit, rate, light).into_iter().filter_map(|deadline| unit.gc(deadline, server));
-    Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).collect())
+    // Where the sums alone do not decide, each costs a test.
+    let most = if saved > 0 { FEW } else { usize::MAX };
+    Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).take(most).collect())
 }
 
 /// The first of these terms that is sure to hold, else the first that holds.

@@ -1,23 +1,18 @@
-//! The transfers of other clusters' chips on the same channel, as far as they are known: the device-level test.
+//! The transfers of the other chips on the same channel, as far as they are known: the device-level test.
 
 use rtflash_model::Device;
 
 use super::demand::transfer_rate;
-use super::unit::{Item, Unit};
+use super::unit::{GcTerms, Item, Unit};
 use crate::fraction::Fraction;
 
-/// A request of a neighbour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Stream {
-    pages: u64,
-    period: u64,
-}
-
-/// Chips of another stripe cluster on the channel: each moves no more pages in an interval than its requests have.
+/// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its requests have.
 #[derive(Debug, Clone)]
 struct Neighbour {
+    /// Chips like this.
     chips: u64,
-    streams: Vec<Stream>,
+    requests: Vec<Item>,
+    gc: Option<GcTerms>,
     /// Pages moved in a nanosecond, in the long run.
     rate: f64,
 }
@@ -27,6 +22,34 @@ struct Neighbour {
 pub struct Contention {
     transfer: u64,
     neighbours: Vec<Neighbour>,
+    queue: Option<Queue>,
+}
+
+/// A bus that serves first come, first served, all of whose other chips are known.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    /// What a read waits less that follows another read, unless too many of the others come fresh: min(t_r, 2 t_d), with one other chip min(t_r, t_d).
+    saved: u64,
+    /// min(t_r, t_d): what of it is lost only where all others come fresh.
+    first: u64,
+    /// Whether a chip that has asked for the bus to program cannot ask again before another has read a page: t_w ≥ t_r.
+    slow_writes: bool,
+    /// Other chips of the same cluster on the channel.
+    siblings: u64,
+    /// All other chips on the channel.
+    others: u64,
+}
+
+/// What a unit does within an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    pub(super) length: u64,
+    /// Pages read for users.
+    pub(super) reads: u128,
+    /// Pages programmed for users.
+    pub(super) writes: u128,
+    /// Jobs, those of garbage collection included.
+    pub(super) jobs: u128,
 }
 
 impl Contention {
@@ -37,72 +60,248 @@ impl Contention {
 
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
-        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new() }
+        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), queue: None }
     }
 
-    /// Adds that many chips of another stripe cluster, each a unit such as this.
-    pub fn add(&mut self, unit: &Unit, chips: u64) {
-        let stream = |item: &Item| Stream { pages: item.transfers, period: item.period };
-        let streams = unit.items.iter().map(stream).collect();
-        self.neighbours.push(Neighbour { chips, streams, rate: transfer_rate(&unit.items) });
+    /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage collection.
+    pub fn add(&mut self, unit: &Unit, gc: Option<GcTerms>, chips: u64) {
+        let requests = unit.items.clone();
+        self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
     }
 
-    /// Whether there is nobody to wait for.
-    pub fn is_empty(&self) -> bool {
-        self.neighbours.is_empty()
+    /// Says that the chips added and `siblings` more of the unit's own cluster are all that there are on the channel, that none of them serves
+    /// other jobs, and that the bus serves first come, first served.
+    #[must_use]
+    pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
+        let (read, transfer) = (device.page_read().as_ns(), device.page_transfer().as_ns());
+        let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
+        let first = read.min(transfer);
+        let saved = if others > 1 { read.min(transfer.saturating_mul(2)) } else { first };
+        let slow_writes = device.page_program().as_ns() >= read;
+        let queue = Queue { saved, first, slow_writes, siblings, others };
+        Contention { queue: (others > 0).then_some(queue), ..self }
     }
 
-    /// Time that `transfers` pages, moved within an interval of `length` as one chip's, wait for the neighbours: for each of their chips no more
-    /// transfers than there are pages, and no more than it makes in the interval.
-    pub fn waiting(&self, length: u64, transfers: u128) -> u128 {
+    /// What each read may wait less, at most.
+    pub(super) fn saved(&self) -> u64 {
+        self.queue.map_or(0, |queue| queue.saved)
+    }
+
+    /// Time that a unit waits in an interval beyond what its pages are charged, and time by which that charge is too much; the second is less than the
+    /// charge for its reads.
+    pub(super) fn waiting(&self, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+        let transfers = work.reads + work.writes;
         let waits = self.neighbours.iter().map(|neighbour| {
             let mut most = 0u128;
-            for stream in &neighbour.streams {
-                // Jobs whose time from release to deadline meets the interval.
-                most += (u128::from(length.div_ceil(stream.period)) + 1) * u128::from(stream.pages);
+            for request in &neighbour.requests {
+                most += live(work.length, request.period) * u128::from(request.transfers);
                 if most >= transfers {
                     break;
                 }
             }
             u128::from(neighbour.chips) * most.min(transfers)
         });
-        u128::from(self.transfer) * waits.sum::<u128>()
+        let waiting = u128::from(self.transfer) * waits.sum::<u128>();
+        let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (waiting, 0) };
+        let siblings = (queue.siblings > 0).then(|| Presence::new(&unit.items, gc, work.length));
+        let neighbours =
+            self.neighbours.iter().map(|each| (each.chips, Presence::new(&each.requests, each.gc, work.length)));
+        let chips = siblings.map(|presence| (queue.siblings, presence)).into_iter().chain(neighbours);
+        let (mut least, mut fresh, mut again) = (u128::MAX, 0, 0);
+        for (count, presence) in chips {
+            least = least.min(presence.fresh);
+            fresh += u128::from(count) * presence.fresh;
+            again += u128::from(count) * presence.again(queue);
+        }
+        let foreign: u128 = self.neighbours.iter().map(|neighbour| u128::from(neighbour.chips)).sum();
+        // Each page waits for every other chip, less what is saved for each read that is not excepted.
+        let (saved, first) = (u128::from(queue.saved), u128::from(queue.first));
+        let excepted = saved * (1 + work.jobs + again)
+            + first * least
+            + (saved - first) * fresh.div_ceil(u128::from(queue.others.saturating_sub(1).max(1)));
+        let all = u128::from(self.transfer) * foreign * transfers + excepted;
+        (waiting, (waiting + saved * work.reads).saturating_sub(all))
     }
 
-    /// Lengths up to this one from which on a neighbour moves no more.
-    pub(super) fn steps(&self, length: u64) -> impl Iterator<Item = u64> {
-        let streams = self.neighbours.iter().flat_map(|neighbour| &neighbour.streams);
-        // ⌈L/T⌉ grows just behind each multiple.
-        streams.map(move |stream| (length.saturating_sub(1) / stream.period) * stream.period + 1)
+    /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own time with it, and gives the constant.
+    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, unit: &Unit, gc: Option<GcTerms>) -> f64 {
+        let (mut plain, mut queued) = (Vec::new(), Vec::new());
+        let plain_constant = self.plain(&mut plain, &unit.items);
+        let queued_constant = self.queued(&mut queued, unit, gc);
+        let sum = |load: &[Fraction]| load.iter().map(|term| term.to_f64()).sum::<f64>();
+        match queued_constant.filter(|_| sum(&queued) < sum(&plain)) {
+            Some(constant) => {
+                load.append(&mut queued);
+                constant
+            }
+            None => {
+                load.append(&mut plain);
+                plain_constant
+            }
+        }
     }
 
-    /// The long-run waiting of these requests, as an upper bound load·L + constant: adds the load, and gives the constant.
-    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, items: &[Item]) -> f64 {
+    fn plain(&self, load: &mut Vec<Fraction>, items: &[Item]) -> f64 {
+        load.extend(items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())));
         let own = transfer_rate(items);
         let mut constant = 0.0;
         for neighbour in &self.neighbours {
             let cost = u128::from(self.transfer) * u128::from(neighbour.chips);
-            let mut push =
-                |pages: u64, period: u64| load.push(Fraction::new(cost.saturating_mul(pages.into()), period.into()));
+            let term = |item: &Item| Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.into());
             if neighbour.rate < own {
-                for stream in &neighbour.streams {
-                    push(stream.pages, stream.period);
-                    // (⌈L/T⌉ + 1)·n ≤ n·L/T + 2n.
-                    constant += 2.0 * cost as f64 * stream.pages as f64;
-                }
+                load.extend(neighbour.requests.iter().map(term));
+                // (⌈L/T⌉ + 1)·n ≤ n·L/T + 2n.
+                let pages: f64 = neighbour.requests.iter().map(|item| item.transfers as f64).sum();
+                constant += 2.0 * cost as f64 * pages;
             } else {
-                items.iter().for_each(|item| push(item.transfers, item.period));
+                load.extend(items.iter().map(term));
             }
         }
         constant
     }
 
+    fn queued(&self, load: &mut Vec<Fraction>, unit: &Unit, gc: Option<GcTerms>) -> Option<f64> {
+        let queue = self.queue?;
+        let (saved, foreign) =
+            (u128::from(queue.saved), self.neighbours.iter().map(|each| u128::from(each.chips)).sum::<u128>());
+        let mut constant = queue.saved as f64;
+        for item in &unit.items {
+            let transfers = u128::from(item.transfers);
+            let time = u128::from(item.cost) + u128::from(self.transfer) * foreign * transfers;
+            let time = if item.writes { time } else { time.saturating_sub(saved * transfers) };
+            load.push(Fraction::new(time + saved, item.period.into()));
+        }
+        for (rate, more) in passes(&unit.items, gc) {
+            load.push(Fraction::new(saved.checked_mul(rate.numerator())?, rate.denominator()));
+            constant += more * queue.saved as f64;
+        }
+        let siblings = (queue.siblings > 0).then_some((queue.siblings, &unit.items, gc));
+        let chips =
+            siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
+        let (first, shared) = (u128::from(queue.first), u128::from(queue.saved - queue.first));
+        let each_of = u128::from(queue.others.saturating_sub(1).max(1));
+        let mut calmest: Option<(f64, Vec<Fraction>, f64)> = None;
+        for (count, requests, gc) in chips {
+            let count = u128::from(count);
+            // Jobs, and writes, as rates, with what may come on top of them.
+            let (mut jobs, mut writes) = ((Vec::new(), 1.0), (Vec::new(), 0.0));
+            for item in requests {
+                jobs.0.push(Fraction::new(1, item.period.into()));
+                jobs.1 += 2.0;
+                if item.writes {
+                    writes.0.push(Fraction::new(item.transfers.into(), item.period.into()));
+                    writes.1 += 2.0 * item.transfers as f64;
+                }
+            }
+            for (rate, more) in passes(requests, gc) {
+                jobs.0.push(rate);
+                jobs.1 += more;
+            }
+            let mut charge = |(rates, more): &(Vec<Fraction>, f64), time: u128, parts: u128| {
+                for rate in rates {
+                    load.push(Fraction::new(
+                        time.checked_mul(rate.numerator())?,
+                        rate.denominator().checked_mul(parts)?,
+                    ));
+                }
+                constant += more * time as f64 / parts as f64;
+                Some(())
+            };
+            charge(if queue.slow_writes { &jobs } else { &writes }, u128::from(queue.saved) * count, 1)?;
+            charge(&jobs, shared * count, each_of)?;
+            charge(&writes, shared * count, each_of)?;
+            let fresh =
+                jobs.0.iter().chain(&writes.0).map(|rate| Fraction::new(first * rate.numerator(), rate.denominator()));
+            let fresh: Vec<Fraction> = fresh.collect();
+            let rate = fresh.iter().map(|term| term.to_f64()).sum::<f64>();
+            if calmest.as_ref().is_none_or(|calmest| rate < calmest.0) {
+                calmest = Some((rate, fresh, (jobs.1 + writes.1) * queue.first as f64));
+            }
+        }
+        let (_, mut fresh, more) = calmest?;
+        load.append(&mut fresh);
+        // And a round-up.
+        Some(constant + more + queue.saved as f64)
+    }
+
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move `rate` pages a nanosecond.
     pub(super) fn share(&self, length: f64, rate: f64) -> f64 {
         let shares = self.neighbours.iter().map(|neighbour| {
-            let pages: f64 = neighbour.streams.iter().map(|stream| stream.pages as f64).sum();
+            let pages: f64 = neighbour.requests.iter().map(|item| item.transfers as f64).sum();
             neighbour.chips as f64 * rate.min(neighbour.rate + 2.0 * pages / length)
         });
         self.transfer as f64 * shares.sum::<f64>()
+    }
+
+    /// Lengths up to this one from which on the other chips do no more.
+    pub(super) fn steps(&self, length: u64, unit: &Unit, gc: Option<GcTerms>) -> u64 {
+        let siblings = self.queue.filter(|queue| queue.siblings > 0).map(|_| (&unit.items, gc));
+        let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
+        let mut last = 0;
+        for (requests, gc) in chips {
+            for item in requests {
+                // ⌈L/T⌉ grows just behind each multiple, ⌈(L + D_g)/T⌉ as long before.
+                last = last.max((length.saturating_sub(1) / item.period) * item.period + 1);
+                if let Some(deadline) = gc.and_then(|gc| gc.deadline).filter(|_| item.writes) {
+                    let multiple = (length.saturating_add(deadline) - 1) / item.period * item.period + 1;
+                    last = last.max(multiple.saturating_sub(deadline).min(length));
+                }
+            }
+        }
+        last
+    }
+}
+
+/// Jobs that are released every `period` at most and due a period later, whose time from release to deadline meets an interval.
+fn live(length: u64, period: u64) -> u128 {
+    u128::from(length.div_ceil(period)) + 1
+}
+
+/// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
+fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
+    let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
+    let writers = requests.iter().filter(|item| item.writes);
+    let mut all = vec![(Fraction::new(0, 1), 1.0)];
+    all.extend(writers.map(|item| {
+        let rate = Fraction::new(item.transfers.into(), u128::from(gc.reclaimed) * u128::from(item.period));
+        let more = item.transfers as f64 / gc.reclaimed as f64;
+        (rate, more * (deadline as f64 / item.period as f64 + 1.0))
+    }));
+    all
+}
+
+/// What another chip may do within an interval.
+struct Presence {
+    /// Transfers that it may ask for without having just finished another.
+    fresh: u128,
+    /// Times that it may begin to do something else.
+    switches: u128,
+    /// Pages programmed for users.
+    writes: u128,
+}
+
+impl Presence {
+    fn new(requests: &[Item], gc: Option<GcTerms>, length: u64) -> Presence {
+        let (mut jobs, mut writes, mut arrived) = (0, 0, 0);
+        for item in requests {
+            let live = live(length, item.period);
+            jobs += live;
+            if item.writes {
+                writes += live * u128::from(item.transfers);
+                if let Some(deadline) = gc.and_then(|gc| gc.deadline) {
+                    arrived +=
+                        u128::from(length.saturating_add(deadline).div_ceil(item.period)) * u128::from(item.transfers);
+                }
+            }
+        }
+        let passes = gc.map_or(0, |gc| arrived.div_ceil(gc.reclaimed.into()));
+        // Where a job is released, or ends; one more for what was before.
+        let switches = jobs + passes + 1;
+        Presence { fresh: switches + writes, switches, writes }
+    }
+
+    /// Times that it may transfer a page and then ask for the bus again, to program, before another chip has read a page.
+    fn again(&self, queue: Queue) -> u128 {
+        if queue.slow_writes { self.writes.min(self.switches) } else { self.writes }
     }
 }

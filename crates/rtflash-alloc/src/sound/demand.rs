@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::contention::Contention;
+use super::contention::{Contention, Work};
 use super::unit::{GcTerms, Item, Unit};
 use crate::fraction::{Fraction, Rational};
 
@@ -67,27 +67,38 @@ impl<'u> Demand<'u> {
     /// dbf(L): time that jobs released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
         let mut sum = 0u128;
-        let mut transfers = 0u128;
+        let mut work = Work { length, ..Work::default() };
         for item in &self.unit.items {
             // (⌊(L − D)/T⌋ + 1)·C with D = T.
             let jobs = u128::from(length / item.period);
             sum += jobs * u128::from(item.cost);
-            transfers += jobs * u128::from(item.transfers);
+            work.jobs += jobs;
+            let pages = if item.writes { &mut work.writes } else { &mut work.reads };
+            *pages += jobs * u128::from(item.transfers);
         }
-        sum + self.contention.waiting(length, transfers) + self.gc_at(length)
+        let (passes, pass) = self.passes(length);
+        work.jobs += passes;
+        let (waiting, relief) = self.contention.waiting(work, self.unit, self.gc);
+        sum + waiting + passes * pass - relief
     }
 
     /// The part of [`Demand::at`] that is garbage collection.
     pub fn gc_at(&self, length: u64) -> u128 {
-        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else { return 0 };
+        let (passes, pass) = self.passes(length);
+        passes * pass
+    }
+
+    /// GC jobs released and due within an interval, and C_g.
+    fn passes(&self, length: u64) -> (u128, u128) {
+        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else { return (0, 0) };
         if length < deadline {
-            return 0;
+            return (0, 0);
         }
         let rest = length - deadline;
         let writers = self.unit.writers.iter();
         let arrived: u128 =
             writers.map(|writer| (u128::from(rest / writer.period) + 1) * u128::from(writer.pages)).sum();
-        arrived.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost)
+        (arrived.div_ceil(gc.reclaimed.into()), gc.cost.into())
     }
 
     /// B(L): the longest step of what is due later.
@@ -150,7 +161,7 @@ impl<'u> Demand<'u> {
         let passes = gc
             .into_iter()
             .flat_map(|deadline| writers.clone().map(move |writer| length - (length - deadline) % writer.period));
-        items.chain(passes).chain(self.contention.steps(length)).max().unwrap_or(length)
+        items.chain(passes).chain([self.contention.steps(length, self.unit, self.gc)]).max().unwrap_or(length)
     }
 
     /// A long interval and its slack, for a unit whose load is too much.
@@ -226,8 +237,7 @@ impl<'u> Demand<'u> {
     /// The long-run load as fractions, its estimate, and the constant above it: dbf(L) + q ≤ load·L + constant for every L from the
     /// longest deadline on.
     fn line(&self) -> Option<(Vec<Fraction>, f64, f64)> {
-        let mut load: Vec<Fraction> =
-            self.unit.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
+        let mut load = Vec::new();
         let mut constant = self.server_step as f64;
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (pass, reclaimed) = (gc.cost as f64, gc.reclaimed as f64);
@@ -241,7 +251,7 @@ impl<'u> Demand<'u> {
             }
             constant += pass / reclaimed * pages;
         }
-        constant += self.contention.add_to(&mut load, &self.unit.items);
+        constant += self.contention.add_to(&mut load, self.unit, self.gc);
         let estimate = load.iter().map(|term| term.to_f64()).sum();
         Some((load, estimate, constant))
     }

@@ -7,7 +7,7 @@ use rtflash_model::{Certificate, Cluster, Device, Placement, Span, Task, TaskSet
 use super::bus::Bus;
 use super::choice::{Choice, choose, largest_server};
 use super::contention::Contention;
-use super::demand::Demand;
+use super::demand::{Demand, Verdict};
 use super::unit::{GcTerms, Unit, data_share};
 
 /// The clusters of a device with the placement of pages in each.
@@ -18,6 +18,8 @@ pub struct Site<'a> {
     placements: Vec<Placement>,
     /// Thousandths of the server of each cluster.
     servers: Vec<u32>,
+    /// Garbage collection of each cluster's units, as far as it is known; `None` inside where nothing is written.
+    gcs: Vec<Option<Option<GcTerms>>>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
 }
@@ -45,13 +47,24 @@ impl<'a> Site<'a> {
                 }
             }
         }
-        Site { set, clusters, placements, servers, channels }
+        Site { set, clusters, placements, servers, gcs: vec![None; clusters.len()], channels }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
     pub fn of_certificates(set: &'a TaskSet, clusters: &'a [Cluster], certificates: &[Certificate]) -> Site<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
-        Site::new(set, clusters, placements, certificates.iter().map(|each| each.server_thousandths).collect())
+        let servers = certificates.iter().map(|each| each.server_thousandths).collect();
+        let mut site = Site::new(set, clusters, placements, servers);
+        for (position, certificate) in certificates.iter().enumerate() {
+            let deadline = certificate.collection.and_then(|collection| collection.deadline);
+            let unit = site.unit(position, Bus::alone());
+            site.gcs[position] = match (deadline, unit) {
+                (None, Some(unit)) if unit.writers.is_empty() => Some(None),
+                (Some(deadline), Some(unit)) => unit.gc(deadline.as_ns(), certificate.server_thousandths > 0).map(Some),
+                _ => None,
+            };
+        }
+        site
     }
 
     fn tasks(&self, position: usize) -> impl Iterator<Item = &'a Task> + Clone {
@@ -89,7 +102,7 @@ impl<'a> Site<'a> {
     /// A cluster's unit next to its neighbours as they are: the device-level test.
     pub fn among_neighbours(&self, position: usize) -> Option<Placed> {
         let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
-        let mut neighbourhoods: Vec<Vec<(usize, u32)>> = Vec::new();
+        let mut neighbourhoods: Vec<(Option<u32>, Vec<(usize, u32)>)> = Vec::new();
         for members in self.channels_of(position) {
             let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
             for &(cluster, chips) in members {
@@ -106,17 +119,26 @@ impl<'a> Site<'a> {
             bus.ways = bus.ways.max(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            neighbourhoods.push(bounded);
+            // All chips of the channel known, and none of them serving other jobs.
+            let queued = self.placements[position] == Placement::Stripe
+                && self.is_bounded(position)
+                && unbounded == 0
+                && bounded.iter().all(|&(neighbour, _)| self.gcs[neighbour].is_some());
+            neighbourhoods.push((queued.then(|| own - 1), bounded));
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
-        for neighbourhood in neighbourhoods {
+        for (siblings, neighbourhood) in neighbourhoods {
             let mut contention = Contention::new(self.set.device());
             for (neighbour, chips) in neighbourhood {
-                contention.add(&self.unit(neighbour, Bus::alone())?, chips.into());
+                contention.add(&self.unit(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());
             }
-            contentions.push(contention);
+            // Each page is charged for as many siblings as the fullest channel has: what is saved on a read must not exceed that.
+            contentions.push(match siblings {
+                Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),
+                None => contention,
+            });
         }
         Some(Placed { unit: self.unit(position, bus)?, contentions })
     }
@@ -171,30 +193,26 @@ pub struct Certified {
 pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
     let count = clusters.len();
     let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count]);
-    let mut terms: Vec<Option<GcTerms>> = vec![None; count];
-    let (mut failing, mut fragile, mut given_up) = (Vec::new(), vec![false; count], false);
-    for position in (0..count).filter(|&position| !clusters[position].tasks.is_empty()) {
-        let chosen = |placed: Option<Placed>| placed.map(|placed| choose(&placed.unit, &placed.contentions, 0));
-        let mut choice = chosen(site.among_strangers(position));
-        if !choice.is_some_and(Choice::holds) {
-            fragile[position] = true;
-            choice = chosen(site.among_neighbours(position));
-        }
-        match choice {
-            Some(Choice::Holds(gc)) if site.holds_data(position) => terms[position] = gc,
-            other => {
-                given_up |= other == Some(Choice::TooLong);
-                failing.push(position);
+    let mut fragile = vec![false; count];
+    let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
+    for &position in &busy {
+        let choice = site.among_strangers(position).map(|placed| choose(&placed.unit, &placed.contentions, 0));
+        site.gcs[position] = match choice {
+            Some(Choice::Holds(gc)) => Some(gc),
+            _ => {
+                fragile[position] = true;
+                site.likely_gc(position)
             }
-        }
+        };
     }
+    let (failing, given_up) = site.settle(&busy, &fragile);
     if failing.is_empty() {
         let quiet = site.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position]) {
             let Some(placed) = site.among_strangers(position) else { continue };
             if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
                 site.servers[position] = thousandths;
-                terms[position] = Some(gc);
+                site.gcs[position] = Some(Some(gc));
             }
         }
     }
@@ -202,13 +220,63 @@ pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) ->
         if failing.contains(&position) {
             site.failing_certificate(position)
         } else {
-            site.certificate(position, terms[position])
+            site.certificate(position, site.gcs[position].flatten())
         }
     };
     Certified { certificates: (0..count).map(certificate).collect(), failing, given_up }
 }
 
 impl Site<'_> {
+    /// Garbage collection with which a cluster may hold next to calmer neighbours than there can be.
+    fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
+        let placed = self.among_strangers(position)?;
+        if placed.unit.writers.is_empty() {
+            return Some(None);
+        }
+        if self.placements[position] == Placement::Stripe {
+            let unit = self.unit(position, Bus::alone())?;
+            if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
+                return Some(gc);
+            }
+        }
+        nearest_terms(&placed.unit).map(Some)
+    }
+
+    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them: those that fail, and whether a
+    /// test was given up.
+    fn settle(&mut self, busy: &[usize], fragile: &[bool]) -> (Vec<usize>, bool) {
+        let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
+        for &position in busy {
+            if !self.holds_data(position) {
+                failing.push(position);
+            } else if fragile[position] && !self.holds_now(position) {
+                let choice = self.among_neighbours(position).map(|placed| choose(&placed.unit, &placed.contentions, 0));
+                match choice {
+                    Some(Choice::Holds(gc)) => {
+                        changed |= self.gcs[position] != Some(gc);
+                        self.gcs[position] = Some(gc);
+                    }
+                    other => {
+                        given_up |= other == Some(Choice::TooLong);
+                        failing.push(position);
+                    }
+                }
+            }
+        }
+        // What one of them changed, its neighbours have been tested without.
+        if changed && failing.is_empty() {
+            failing.extend(busy.iter().filter(|&&position| fragile[position] && !self.holds_now(position)));
+        }
+        (failing, given_up)
+    }
+
+    /// Whether a cluster holds next to its neighbours as everything is now.
+    fn holds_now(&self, position: usize) -> bool {
+        let (Some(placed), Some(gc)) = (self.among_neighbours(position), self.gcs[position]) else { return false };
+        let demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0));
+        demands.into_iter().all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
+    }
+
     /// The clusters that are marked, and those that share a channel with one.
     fn near(&self, marked: &[bool]) -> Vec<bool> {
         let mut near = marked.to_vec();

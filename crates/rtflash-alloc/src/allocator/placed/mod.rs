@@ -56,20 +56,22 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
     }
     let ways = set.device().chips_per_channel().min(set.device().chips());
     // What does not pass without any waiting passes nowhere: then nothing else is tried.
-    let hopes = (1..ways).filter(|_| placements.contains(&Placement::Stripe));
-    let mut hopes: Vec<u32> = hopes.collect();
-    hopes.sort_by_key(|&hope| (hope > 1, std::cmp::Reverse(hope)));
+    let mut hopes = Vec::new();
+    if ways > 1 && placements.contains(&Placement::Stripe) {
+        hopes = vec![Waiting::Hoped(1), Waiting::Queue];
+        hopes.extend((2..ways).rev().map(Waiting::Hoped));
+    }
     for hope in hopes {
-        let hopeful = Shapes::new(set, placements, Waiting::Hoped(hope)).of_one_chip(strategy == Strategy::OneChipEach);
+        let hopeful = Shapes::new(set, placements, hope).of_one_chip(strategy == Strategy::OneChipEach);
         let groups = form(&hopeful, strategy);
         given_up |= hopeful.given_up();
         let Some(groups) = groups else {
-            if hope == 1 {
+            if hope == Waiting::Hoped(1) {
                 break;
             }
             continue;
         };
-        for layout in [Layout::Balanced, Layout::InOrder] {
+        for layout in [Layout::InOrder, Layout::Balanced] {
             if let Some(allocation) = settle(set, placements[0], &groups, layout, &mut given_up) {
                 return Outcome::Schedulable(allocation);
             }

@@ -42,6 +42,8 @@ pub(super) enum Waiting {
     Full,
     /// In stripes, that many transfers a page, its own included: to be confirmed once chips are placed.
     Hoped(u32),
+    /// In stripes, as if all chips of a channel were the cluster's: likewise.
+    Queue,
 }
 
 /// Tests of task subsets against shapes.
@@ -101,9 +103,12 @@ impl<'a> Shapes<'a> {
             _ => Bus::anywhere(device),
         };
         let unit = Unit::new(device, self.tasks(tasks), shape.chips, placement, bus)?;
-        let nobody = Contention::none();
-        match choose(&unit, std::slice::from_ref(&nobody), 0) {
-            Choice::Holds(gc) => Some(Demand::new(&unit, &nobody, gc, 0).load()),
+        let others = match (shape.form, self.waiting) {
+            (Form::Stripe, Waiting::Queue) => Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1),
+            _ => Contention::none(),
+        };
+        match choose(&unit, std::slice::from_ref(&others), 0) {
+            Choice::Holds(gc) => Some(Demand::new(&unit, &others, gc, 0).load()),
             Choice::Fails => None,
             Choice::TooLong => {
                 self.given_up.set(true);
