@@ -280,7 +280,14 @@ impl Plan {
             let layout = Layout::new(device, cluster.size(), writes, owners)
                 .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
             let (chips, tasks) = (cluster.chips, cluster.tasks);
-            clusters.push(ClusterPlan { chips, tasks, page_delay: terms.page_delay, layout, certificate: None, ranges: vec![] });
+            clusters.push(ClusterPlan {
+                chips,
+                tasks,
+                page_delay: terms.page_delay,
+                layout,
+                certificate: None,
+                ranges: vec![],
+            });
         }
         let mut plan = Plan { device: *device, timing, sources: Vec::new(), clusters, jobs: set.jobs().to_vec() };
         plan.add_tasks(set, allocation, terms)?;

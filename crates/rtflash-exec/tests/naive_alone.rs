@@ -53,7 +53,11 @@ fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &
         .iter()
         .map(|cluster| {
             let period = |&task: &usize| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
-            ClusterTerms { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(period).collect(), certificate: None }
+            ClusterTerms {
+                page_delay: ns(0),
+                gc_periods: cluster.tasks.iter().map(period).collect(),
+                certificate: None,
+            }
         })
         .collect();
     Plan::new(&set, &allocation, costs, &terms).unwrap()
@@ -536,8 +540,16 @@ fn nothing_overlaps() {
                 for aging in [Aging::Worst, Aging::Random, Aging::Fresh] {
                     for pattern in [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip] {
                         let placed = Placed::default();
-                        let options =
-                            Options { duration: at(duration), dispatch, service, victims, aging, pattern, seed: 11, placed };
+                        let options = Options {
+                            duration: at(duration),
+                            dispatch,
+                            service,
+                            victims,
+                            aging,
+                            pattern,
+                            seed: 11,
+                            placed,
+                        };
                         let records = naive::run(&plan, &options, &arrivals(service));
                         check(&plan, &records);
                         let completed = records.iter().filter(|record| matches!(record, Record::Complete(_))).count();

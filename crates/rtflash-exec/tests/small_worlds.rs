@@ -141,7 +141,11 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                             let gc = |&task: &usize| {
                                 tasks[task].write.and_then(|write| gc_period(&device, write, cluster.size()))
                             };
-                            ClusterTerms { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(gc).collect(), certificate: None }
+                            ClusterTerms {
+                                page_delay: ns(0),
+                                gc_periods: cluster.tasks.iter().map(gc).collect(),
+                                certificate: None,
+                            }
                         })
                         .collect();
                     let timing = Timing::new(ns(READ), ns(PROGRAM), ns(1)).expect("a transfer is shorter");

@@ -80,15 +80,7 @@ impl Layout {
         let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
         let logical = device.logical_ratio().floor_of(u64::from(blocks) * u64::from(pages));
         let logical_per_chip = u32::try_from(logical).ok().filter(|&logical| logical > 0)?;
-        Some(Layout {
-            chips,
-            blocks,
-            pages,
-            reserve_pages: reserve,
-            reserve_blocks: 0,
-            logical_per_chip,
-            owners: 1,
-        })
+        Some(Layout { chips, blocks, pages, reserve_pages: reserve, reserve_blocks: 0, logical_per_chip, owners: 1 })
     }
 
     /// s: chips.

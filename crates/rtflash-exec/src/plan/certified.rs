@@ -21,7 +21,9 @@ pub(super) fn cluster(
     match certificate.collection {
         None if writes => return Err(fault("has no garbage collection, and tasks write")),
         None if certificate.server_thousandths > 0 => return Err(fault("has a server and no garbage collection")),
-        Some(Collection { deadline: None, .. }) if writes => return Err(fault("has no deadline of garbage collection")),
+        Some(Collection { deadline: None, .. }) if writes => {
+            return Err(fault("has no deadline of garbage collection"));
+        }
         Some(Collection { reclaimed_pages: 0, .. }) => return Err(fault("has passes that reclaim nothing")),
         _ if certificate.server_thousandths > 1_000 => return Err(fault("has a server of more than the whole")),
         _ => {}
@@ -85,7 +87,8 @@ impl Plan {
     pub(super) fn add_units(&mut self) {
         for (cluster, position) in self.clusters.iter().zip(0..) {
             let Some(bound) = cluster.pass_cost(&self.device) else { continue };
-            let units = if cluster.is_stripe() { cluster.chips.iter().map(|&chip| Some(chip)).collect() } else { vec![None] };
+            let units =
+                if cluster.is_stripe() { cluster.chips.iter().map(|&chip| Some(chip)).collect() } else { vec![None] };
             self.sources.extend(units.into_iter().map(|chip| Source {
                 name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
                 kind: Kind::Gc,

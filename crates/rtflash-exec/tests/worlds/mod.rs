@@ -5,7 +5,8 @@
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, RunError, Service, Timing, Victims, run, run_traced,
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, RunError, Service, Timing, Victims, run,
+    run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
