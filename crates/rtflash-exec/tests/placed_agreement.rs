@@ -3,9 +3,9 @@
 mod naive_placed;
 mod placed_worlds;
 
+use placed_worlds::{World, engine};
 use rtflash_exec::trace::{Action, Kind, Record};
 use rtflash_exec::{Pattern, Phases, Service, Victims, Waits};
-use placed_worlds::{World, engine};
 
 /// How often the cases did what is worth comparing.
 #[derive(Debug, Default)]

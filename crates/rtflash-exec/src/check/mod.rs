@@ -7,6 +7,7 @@ mod gauge;
 mod ledger;
 mod order;
 mod timing;
+mod units;
 
 use rtflash_model::Instant;
 
@@ -14,11 +15,12 @@ pub use gauge::{Gauge, Place, Worst};
 
 use crate::options::Dispatch;
 use crate::plan::Plan;
-use crate::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+use crate::trace::{Complete, Kind, Observer, Operation, Release, Selection, Starved, Transfer};
 use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
 pub(crate) use ledger::Ledger;
 use order::{ParallelEdf, SerialEdf, UnderWay};
 use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, place};
+use units::Units;
 
 /// What a bound is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +82,37 @@ pub const ASSUMPTIONS: [Assumption; 16] = {
     ]
 };
 
+/// The same under certificates, in the same order, and what is guarded beside.
+pub const CERTIFIED: [Assumption; 18] = {
+    let mut all = [ASSUMPTIONS[0]; 18];
+    let mut at = 0;
+    while at < ASSUMPTIONS.len() {
+        all[at] = ASSUMPTIONS[at];
+        at += 1;
+    }
+    all[2].statement = "every job of a server was complete by the deadline it was granted";
+    all[4].statement = "a request's own pages take at most c_r or c_w each, waiting for the bus included";
+    all[5].statement = "a page waits for its channel's bus for at most one transfer of each other chip";
+    all[6].statement = "a GC pass takes a chip at most C_g";
+    all[7].statement = "a victim holds at most v valid pages";
+    all[8].statement = "the reserve suffices: no program ever finds no free page";
+    all[9].statement = "a step of a later deadline blocks a job for at most the longest step there is";
+    all[10].statement = "no unit starts a step while a job of an earlier deadline waits for it";
+    all[14].statement =
+        "what is read is what was written last, where its address says in a stripe, and no valid page is erased";
+    all[16] = Assumption {
+        name: "work-conserving",
+        statement: "no unit is idle while a job with a deadline waits for it",
+        unit: Unit::Nanoseconds,
+    };
+    all[17] = Assumption {
+        name: "open-blocks",
+        statement: "at most F blocks are free, open or being collected when a victim is chosen",
+        unit: Unit::Occurrences,
+    };
+    all
+};
+
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
@@ -109,6 +142,8 @@ pub struct Checks<'a> {
     serial: SerialEdf,
     parallel: ParallelEdf,
     under_way: UnderWay,
+    /// Under certificates, in place of the five before.
+    units: Option<Units>,
     chip_exclusion: ChipExclusion,
     bus_exclusion: BusExclusion,
     page_order: PageOrder,
@@ -152,6 +187,7 @@ impl<'a> Checks<'a> {
             serial: SerialEdf::new(plan.clusters().len()),
             parallel: ParallelEdf::default(),
             under_way: UnderWay::new(places),
+            units: plan.is_certified().then(|| Units::new(plan, clusters)),
             chip_exclusion: ChipExclusion::new(plan),
             bus_exclusion: BusExclusion::new(plan),
             page_order: PageOrder::new(plan, watched),
@@ -162,7 +198,16 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], when the run ended at `duration`.
+    /// Checkers that are shown the records of a trace, and so not what no record tells of.
+    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
+        let mut checks = Checks::new(plan, dispatch, clusters);
+        if let Some(units) = &mut checks.units {
+            units.hears_no_silence();
+        }
+        checks
+    }
+
+    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let mut pending = 0;
         for job in self.ledger.pending() {
@@ -196,7 +241,19 @@ impl<'a> Checks<'a> {
             self.mapping.gauge,
             self.conservation,
         ];
-        ASSUMPTIONS.into_iter().zip(gauges).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
+        let Some(units) = self.units else {
+            return ASSUMPTIONS
+                .into_iter()
+                .zip(gauges)
+                .map(|(assumption, gauge)| Finding { assumption, gauge })
+                .collect();
+        };
+        let mut certified = [Gauge::default(); CERTIFIED.len()];
+        certified[..gauges.len()].copy_from_slice(&gauges);
+        (certified[6], certified[7]) = (units.cost, units.victims);
+        (certified[9], certified[10]) = (units.blocking, units.order);
+        (certified[16], certified[17]) = (units.idling, units.open);
+        CERTIFIED.into_iter().zip(certified).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
     }
 
     fn unlawful(&mut self, at: Instant, job: crate::trace::JobId) {
@@ -236,6 +293,9 @@ impl Observer for Checks<'_> {
             self.unlawful(release.at, release.job);
             return;
         }
+        if self.units.is_some() {
+            return;
+        }
         self.look_for_blocking(release);
         if let (Dispatch::Serial, Some(pending)) = (self.dispatch, self.ledger.get(release.job)) {
             self.serial.waits(pending);
@@ -255,7 +315,7 @@ impl Observer for Checks<'_> {
             _ => self.deadlines.complete(complete, &pending),
         }
         self.service.complete(complete, &pending, self.plan);
-        if self.dispatch == Dispatch::Serial {
+        if self.units.is_none() && self.dispatch == Dispatch::Serial {
             self.serial.leaves(&pending);
         }
     }
@@ -267,7 +327,7 @@ impl Observer for Checks<'_> {
         };
         (pending.starved, pending.was_starved) = (true, true);
         self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
-        if self.dispatch == Dispatch::Serial {
+        if self.units.is_none() && self.dispatch == Dispatch::Serial {
             self.serial.leaves(pending);
         }
     }
@@ -278,13 +338,14 @@ impl Observer for Checks<'_> {
             self.unlawful(first.start, first.job);
             return;
         };
+        let serial = self.units.is_none() && self.dispatch == Dispatch::Serial;
         if pending.starved {
             pending.starved = false;
-            if self.dispatch == Dispatch::Serial {
+            if serial {
                 self.serial.waits(pending);
             }
         }
-        if self.dispatch == Dispatch::Serial {
+        if serial {
             self.serial.operation(first, pending);
             self.under_way.begins(first.cluster, first, pending.deadline());
         }
@@ -296,7 +357,9 @@ impl Observer for Checks<'_> {
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
             };
-            if self.dispatch == Dispatch::Parallel {
+            if let Some(units) = &mut self.units {
+                units.operation(operation, pending, self.plan);
+            } else if self.dispatch == Dispatch::Parallel {
                 if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
                     let (_, left) = pending.blockers.swap_remove(at);
                     self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
@@ -307,7 +370,9 @@ impl Observer for Checks<'_> {
             self.chip_exclusion.operation(operation);
             self.page_order.operation(operation, chip);
             self.mapping.operation(operation, position, chip);
-            if gc {
+            if gc && self.units.is_some() {
+                // The units have seen it.
+            } else if gc {
                 self.passes.operation(operation, chip, pending, self.plan);
             } else {
                 pending.service = pending.service.saturating_add(operation.end.since(operation.start).as_ns());
@@ -322,6 +387,18 @@ impl Observer for Checks<'_> {
         self.bus_exclusion.transfer(transfer);
     }
 
+    fn selected(&mut self, selection: &Selection) {
+        if let Some(units) = &mut self.units {
+            units.selected(selection);
+        }
+    }
+
+    fn silent(&mut self, _: u32, chip: u32, start: Instant, end: Instant) {
+        if let Some(units) = &mut self.units {
+            units.silent(chip, start, end);
+        }
+    }
+
     #[inline]
     fn expect(&self, cluster: u32, lpn: u32) {
         self.mapping.prefetch(cluster, lpn);
@@ -330,8 +407,12 @@ impl Observer for Checks<'_> {
 
 /// The findings of several groups of clusters together.
 pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
-    let mut merged = ASSUMPTIONS.map(|assumption| Finding { assumption, gauge: Gauge::default() }).to_vec();
+    let none = |assumption: &Assumption| Finding { assumption: *assumption, gauge: Gauge::default() };
+    let mut merged: Vec<Finding> = ASSUMPTIONS.iter().map(none).collect();
     for group in findings {
+        if group.len() > merged.len() {
+            merged = CERTIFIED.iter().map(none).collect();
+        }
         for (all, finding) in merged.iter_mut().zip(group) {
             all.gauge.merge(&finding.gauge);
         }

@@ -108,7 +108,8 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let chips = (0..plan.device().chips()).map(|_| Chip::default()).collect();
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let mut world = World { plan, options, now: 0, chips, jobs, records, erased };
-    let mut units: Vec<Vec<Unit>> = (0..plan.clusters().len()).map(|cluster| Unit::all(plan, options, cluster)).collect();
+    let mut units: Vec<Vec<Unit>> =
+        (0..plan.clusters().len()).map(|cluster| Unit::all(plan, options, cluster)).collect();
     let mut sources = sources(plan, options);
     let duration = options.duration.as_ns();
     loop {
@@ -215,7 +216,8 @@ fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline:
     let count = units.len();
     let mut parts = 0;
     for (at, unit) in units.iter_mut().enumerate() {
-        let here = |lpns: &[u32]| -> Vec<u32> { lpns.iter().filter(|&&lpn| lpn as usize % count == at).copied().collect() };
+        let here =
+            |lpns: &[u32]| -> Vec<u32> { lpns.iter().filter(|&&lpn| lpn as usize % count == at).copied().collect() };
         let (reads, writes) = (here(&lpns[..reads]), here(&lpns[reads..]));
         if reads.len() + writes.len() > 0 {
             parts += 1;
@@ -306,7 +308,15 @@ fn grant(world: &mut World) {
         let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);
         world.records.push(Record::Operation(Operation { end: instant(end), ..operation }));
         let chip = operation.chip;
-        world.records.push(Record::Transfer(Transfer { start, end: instant(until), channel, cluster, chip, job, kind }));
+        world.records.push(Record::Transfer(Transfer {
+            start,
+            end: instant(until),
+            channel,
+            cluster,
+            chip,
+            job,
+            kind,
+        }));
     }
 }
 

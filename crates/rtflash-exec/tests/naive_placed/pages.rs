@@ -96,9 +96,11 @@ impl Pages {
 
     /// The first valid page of a block on one of the chips from a row on: the row and the logical page.
     pub fn next_valid(&self, block: usize, column: usize, from: usize) -> Option<(usize, u32)> {
-        (from..self.blocks[block].len() / self.width).find_map(|row| match self.blocks[block][row * self.width + column] {
-            Page::Holds(lpn) => Some((row, lpn)),
-            _ => None,
+        (from..self.blocks[block].len() / self.width).find_map(|row| {
+            match self.blocks[block][row * self.width + column] {
+                Page::Holds(lpn) => Some((row, lpn)),
+                _ => None,
+            }
         })
     }
 
@@ -118,7 +120,8 @@ impl Pages {
                 };
                 self.blocks[block].iter().filter_map(holds).collect()
             };
-            let candidates = self.closed().into_iter().filter(|&block| left(block).iter().any(|lpn| range.contains(lpn)));
+            let candidates =
+                self.closed().into_iter().filter(|&block| left(block).iter().any(|lpn| range.contains(lpn)));
             let fullest = candidates.max_by_key(|&block| (left(block).len(), std::cmp::Reverse(block)));
             let Some(block) = fullest else { break };
             let first = left(block).into_iter().find(|lpn| range.contains(lpn));

@@ -61,7 +61,9 @@ impl<'a> Servers<'a> {
         let mut parts = Vec::new();
         for (unit, &(written, last)) in self.units[cluster].iter().enumerate() {
             let here = |lpn: &u32| !is_stripe(self.plan, cluster) || *lpn as usize % of.chips.len() == unit;
-            let reads = lpns.iter().take(usize::try_from(arrival.read_pages).expect("few")).filter(|lpn| here(lpn)).count() as u64;
+            let reads =
+                lpns.iter().take(usize::try_from(arrival.read_pages).expect("few")).filter(|lpn| here(lpn)).count()
+                    as u64;
             let writes = lpns.iter().filter(|lpn| here(lpn)).count() as u64 - reads;
             if reads + writes == 0 {
                 continue;

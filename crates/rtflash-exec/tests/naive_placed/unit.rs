@@ -145,7 +145,11 @@ impl Unit {
         }
         if let Some((job, victim)) = step.erases {
             self.pages.erase(victim);
-            if self.kind_of(job) == Kind::Gc { self.pass = None } else { self.server_pass = None }
+            if self.kind_of(job) == Kind::Gc {
+                self.pass = None
+            } else {
+                self.server_pass = None
+            }
             for part in &mut self.queue {
                 part.waits = false;
             }
@@ -477,7 +481,8 @@ impl Unit {
         if waits_are_worst(world) {
             let device = world.plan.device();
             let channel = device.channel_of(operation.chip);
-            let own = self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
+            let own =
+                self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
             let others = u64::from(device.chips_per_channel().min(device.chips())) - own;
             let wait = if alone { others * transfer } else { wait };
             let until = world.now + wait + transfer + if action == Action::Read { read } else { program };

@@ -123,7 +123,11 @@ impl<O: Observer> Placed<'_, O> {
             lpns = self.units[first].store.fullest(&of.requests.range(), pages);
         }
         let (left, store) = (pages - lpns.len() as u64, &self.units[first].store);
-        of.requests.draw(left, &mut lpns, |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) });
+        of.requests.draw(
+            left,
+            &mut lpns,
+            |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) },
+        );
         let class = if self.options.placed.phases == Phases::Periodic { RELEASE } else { ARM };
         self.later(due, class, source);
         let release = Release {

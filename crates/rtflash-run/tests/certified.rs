@@ -1,0 +1,198 @@
+//! What the sound analyses promise is kept on the device: random sets that they accept, under everything that is meant to break them.
+
+use rtflash_alloc::analysis::Thesis;
+use rtflash_alloc::sound::{Choice, Kind, Unit, choose};
+use rtflash_exec::check::Finding;
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
+    Placement, Request, Span, Task, TaskSet,
+};
+use rtflash_run::execute;
+
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
+    }
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// Whether the cluster waits for as few others as one that owns whole channels but for a part of one.
+fn is_compact(device: &Device, cluster: &Cluster) -> bool {
+    let ways = device.chips_per_channel();
+    let part = match cluster.size() % ways {
+        0 => ways,
+        part => part,
+    };
+    let own =
+        |chip: u32| cluster.chips.iter().filter(|&&other| device.channel_of(other) == device.channel_of(chip)).count();
+    cluster.chips.iter().all(|&chip| own(chip) >= part as usize)
+}
+
+/// The certificate of a cluster, if the analysis finds one.
+fn certify(
+    set: &TaskSet,
+    cluster: &Cluster,
+    placement: Placement,
+    server: u32,
+    background: bool,
+) -> Option<Certificate> {
+    let device = set.device();
+    let kind = match placement {
+        Placement::Stripe => Kind::Stripe,
+        Placement::Superblock => Kind::Superblock { compact: is_compact(device, cluster) },
+    };
+    let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
+    let unit = Unit::new(device, tasks, cluster.size(), kind)?;
+    let Choice::Holds(found) = choose(&unit, server, background) else { return None };
+    let collection = found.gc.map(|gc| Collection {
+        deadline: (!unit.writers.is_empty()).then(|| ns(gc.deadline)),
+        reclaimed_pages: gc.reclaimed,
+        reserve_pages: gc.reserve,
+        victim_pages: gc.valid,
+        open_blocks: gc.open,
+    });
+    Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
+}
+
+/// A set on a small device, with an allocation that the sound analyses accept.
+struct Case {
+    set: TaskSet,
+    allocation: Allocation,
+    options: Options,
+}
+
+fn device(dice: &mut Dice) -> Option<Device> {
+    let transfer = dice.within(1, 10);
+    let read = dice.within(1, 25);
+    let spec = DeviceSpec {
+        chips: dice.small(1, 6),
+        chips_per_channel: dice.small(1, 3),
+        blocks_per_chip: dice.small(8, 24),
+        pages_per_block: dice.small(2, 8),
+        page_size: 512,
+        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
+        page_read: ns(read),
+        page_program: ns(dice.within(1, 80)),
+        block_erase: ns(dice.within(1, 200)),
+        page_transfer: ns(transfer),
+    };
+    Device::new(spec).ok()
+}
+
+fn tasks(dice: &mut Dice, chips: u32) -> Vec<Task> {
+    let access = dice.one_of(&[Access::Random, Access::Sequential]);
+    let count = dice.within(1, 4);
+    let request = |dice: &mut Dice, most: u64, cost: u64| {
+        let pages = dice.within(1, most);
+        let period = pages * cost * count * dice.within(2, 8) * if access == Access::Random { 1 } else { 2 } / 2;
+        Request::new(pages, ns(period.max(40) + dice.within(0, 100))).map(|request| request.with_access(access))
+    };
+    let task = |number: u64, dice: &mut Dice| {
+        let kinds = dice.within(0, 2);
+        let read = (kinds != 0).then(|| request(dice, u64::from(chips) * 3, 40)).flatten();
+        let write = (kinds != 1).then(|| request(dice, u64::from(chips) * 2, 150)).flatten();
+        let data_pages = (dice.within(0, 3) == 0).then(|| dice.within(1, 20));
+        Task { name: format!("t{number}"), read, write, data_pages }
+    };
+    (0..count).map(|number| task(number, dice)).collect()
+}
+
+fn draw(seed: u64, case: u64) -> Option<Case> {
+    let mut dice = Dice(Stream::numbered(seed, b"certify\0", case));
+    let device = device(&mut dice)?;
+    let tasks = tasks(&mut dice, device.chips());
+    let jobs = if dice.within(0, 1) == 0 {
+        vec![]
+    } else {
+        let arrivals = Arrivals::Uniform(ns(dice.within(1, 500)), ns(dice.within(500, 4_000)));
+        let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+        vec![Job { name: "log".to_owned(), read_pages, write_pages, arrivals }]
+    };
+    let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let count = dice.small(1, device.chips().min(2));
+    let mut clusters: Vec<Cluster> = vec![Cluster::default(); count as usize];
+    // In turns or one after another.
+    let turns = dice.within(0, 1) == 0;
+    for chip in 0..device.chips() {
+        let cluster = if turns { chip % count } else { chip * count / device.chips() };
+        clusters[cluster as usize].chips.push(chip);
+    }
+    for task in 0..set.tasks().len() {
+        clusters[dice.small(0, count - 1) as usize].tasks.push(task);
+    }
+    let service = if set.jobs().is_empty() { Service::Tbs } else { dice.one_of(&[Service::Tbs, Service::Background]) };
+    let background = service == Service::Background;
+    let certificates: Vec<Option<Certificate>> = clusters
+        .iter()
+        .map(|cluster| {
+            let server = if set.jobs().is_empty() || background { 0 } else { dice.one_of(&[50, 100, 250]) };
+            let placement = dice.one_of(&[Placement::Stripe, Placement::Superblock]);
+            certify(&set, cluster, placement, server, background).map(Some)
+        })
+        .collect::<Option<_>>()?;
+    let allocation = Allocation::new(device.chips(), set.tasks().len(), &clusters).ok()?;
+    let allocation = allocation.with_certificates(certificates);
+    let patterns = [Pattern::Uniform, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest, Pattern::Fullest];
+    let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
+    let longest = requests.map(|request| request.period().as_ns()).max()?;
+    let options = Options {
+        duration: Instant::from_ns(longest * dice.within(10, 60))?,
+        dispatch: Dispatch::Serial,
+        service,
+        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+        pattern: dice.one_of(&patterns),
+        seed: case,
+        placed: Placed {
+            backfill: dice.within(0, 3) > 0,
+            waits: dice.one_of(&[Waits::Actual, Waits::Worst]),
+            phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+        },
+    };
+    Some(Case { set, allocation, options })
+}
+
+fn broken(findings: &[Finding]) -> Vec<&Finding> {
+    let promised = |finding: &&Finding| !finding.assumption.name.starts_with("server");
+    findings.iter().filter(|finding| !finding.gauge.holds()).filter(promised).collect()
+}
+
+/// Runs of accepted cases, with erases in them.
+fn run_all(seed: u64, cases: u64) -> (u64, u64, u64) {
+    let (mut runs, mut erases, mut operations) = (0, 0, 0);
+    for case in 0..cases {
+        let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        let broken = broken(&executed.findings);
+        assert!(broken.is_empty(), "case {case} of seed {seed}: {broken:#?}\n{options:?}\n{allocation:?}\n{set:?}");
+        runs += 1;
+        erases += executed.report.operations().erases;
+        operations += executed.report.operations().reads + executed.report.operations().programs;
+    }
+    (runs, erases, operations)
+}
+
+#[test]
+fn accepted_sets_miss_nothing_and_break_nothing() {
+    let halves = [1, 2].map(|seed| std::thread::spawn(move || run_all(seed, 6_000)));
+    for half in halves {
+        let (runs, erases, operations) = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        println!("{runs} runs, {erases} erases, {operations} pages");
+        assert!(runs > 500 && erases > 5_000, "{runs} runs, {erases} erases");
+    }
+}
