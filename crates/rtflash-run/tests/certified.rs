@@ -196,3 +196,41 @@ fn accepted_sets_miss_nothing_and_break_nothing() {
         assert!(runs > 500 && erases > 5_000, "{runs} runs, {erases} erases");
     }
 }
+
+/// A certificate that says a little less than the truth.
+type Falsified = fn(&mut Collection);
+
+/// Which checks break in some run where every certificate is falsified, and how often.
+fn falsified(seed: u64, cases: u64, falsify: Falsified) -> std::collections::BTreeMap<&'static str, u32> {
+    let mut names = std::collections::BTreeMap::new();
+    for case in 0..cases {
+        let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
+        let certificates = (0..allocation.len()).map(|cluster| {
+            let mut certificate = *allocation.certificate(cluster)?;
+            certificate.collection.iter_mut().for_each(falsify);
+            Some(certificate)
+        });
+        let allocation = allocation.clone().with_certificates(certificates.collect());
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        for finding in broken(&executed.findings) {
+            *names.entry(finding.assumption.name).or_default() += 1;
+        }
+    }
+    names
+}
+
+#[test]
+fn falsified_certificates_break() {
+    let controls: [(&str, Falsified); 5] = [
+        ("no reserve", |of| of.reserve_pages = 0),
+        ("a tenth less reserve", |of| of.reserve_pages -= of.reserve_pages.div_ceil(10)),
+        ("one page less of victims", |of| of.victim_pages = of.victim_pages.saturating_sub(1)),
+        ("one open block less", |of| of.open_blocks -= 1),
+        ("a quarter of the deadline of GC", |of| {
+            of.deadline = of.deadline.and_then(|span| Span::from_ns(span.as_ns() / 4))
+        }),
+    ];
+    for (name, falsify) in controls {
+        println!("{name}: {:?}", falsified(3, 3_000, falsify));
+    }
+}
