@@ -340,7 +340,8 @@ fn case_study() -> Fallible<Section> {
         let allocation = outcome.allocation().ok_or("no allocation")?;
         let (dispatch, victims, aging) = (Dispatch::Serial, Victims::Actual, Aging::Worst);
         let placed = Placed::default();
-        let options = Options { duration, dispatch, service, victims, aging, pattern: Pattern::Uniform, seed: 1, placed };
+        let options =
+            Options { duration, dispatch, service, victims, aging, pattern: Pattern::Uniform, seed: 1, placed };
         let executed = execute(&set, allocation, &Thesis, &options, None).map_err(|error| error.to_string())?;
         let pages: u64 = executed.report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
         let (mut late, mut all, mut jobs) = (0, 0, 0);

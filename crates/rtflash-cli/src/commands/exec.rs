@@ -124,7 +124,9 @@ pub fn find(
 /// The exit status of a run that was refused.
 pub fn refused(error: &NotRun) -> Status {
     match error {
-        NotRun::Refused(Refusal::Plan(PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. })) => Status::Wrong,
+        NotRun::Refused(Refusal::Plan(
+            PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. },
+        )) => Status::Wrong,
         NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
         NotRun::Trace(_) => Status::Wrong,
     }

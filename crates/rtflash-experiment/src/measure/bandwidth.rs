@@ -2,7 +2,7 @@
 
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Options, Service, run};
+use rtflash_exec::{Options, Placed, Service, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{Servers, plan as executable};
