@@ -112,6 +112,20 @@ fn tasks(dice: &mut Dice, chips: u32) -> Vec<Task> {
     (0..count).map(|number| task(number, dice)).collect()
 }
 
+/// The same with periods of so many parts of what they were.
+fn hurried(set: &TaskSet, parts: u64, of: u64) -> Option<TaskSet> {
+    let hurried = |request: Request| {
+        let period = Span::from_ns((request.period().as_ns() * parts / of).max(1))?;
+        Some(Request::new(request.pages(), period)?.with_access(request.access()))
+    };
+    let tasks = set.tasks().iter().map(|task| Task {
+        read: task.read.and_then(hurried),
+        write: task.write.and_then(hurried),
+        ..task.clone()
+    });
+    TaskSet::new(*set.device(), tasks.collect(), set.jobs().to_vec()).ok()
+}
+
 fn draw(seed: u64, case: u64) -> Option<Case> {
     let mut dice = Dice(Stream::numbered(seed, b"certify\0", case));
     let device = device(&mut dice)?;
@@ -123,7 +137,7 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
         let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
         vec![Job { name: "log".to_owned(), read_pages, write_pages, arrivals }]
     };
-    let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let mut set = TaskSet::new(device, tasks, jobs).ok()?;
     let count = dice.small(1, device.chips().min(2));
     let mut clusters: Vec<Cluster> = vec![Cluster::default(); count as usize];
     // In turns or one after another.
@@ -137,14 +151,21 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
     }
     let service = if set.jobs().is_empty() { Service::Tbs } else { dice.one_of(&[Service::Tbs, Service::Background]) };
     let background = service == Service::Background;
-    let certificates: Vec<Option<Certificate>> = clusters
-        .iter()
-        .map(|cluster| {
-            let server = if set.jobs().is_empty() || background { 0 } else { dice.one_of(&[50, 100, 250]) };
-            let placement = dice.one_of(&[Placement::Stripe, Placement::Superblock]);
-            certify(&set, cluster, placement, server, background).map(Some)
-        })
-        .collect::<Option<_>>()?;
+    let mut choice = || {
+        let server = if set.jobs().is_empty() || background { 0 } else { dice.one_of(&[50, 100, 250]) };
+        (dice.one_of(&[Placement::Stripe, Placement::Superblock]), server)
+    };
+    let choices: Vec<(Placement, u32)> = clusters.iter().map(|_| choice()).collect();
+    // The shortest periods that are accepted: nearest to the limit.
+    let (scaled, certificates) = [3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 26, 32].into_iter().find_map(|sixteenths| {
+        let scaled = hurried(&set, sixteenths, 16)?;
+        let certificate = |(cluster, &(placement, server)): (&Cluster, &(Placement, u32))| {
+            certify(&scaled, cluster, placement, server, background).map(Some)
+        };
+        let certificates: Option<Vec<_>> = clusters.iter().zip(&choices).map(certificate).collect();
+        Some((scaled.clone(), certificates?))
+    })?;
+    set = scaled;
     let allocation = Allocation::new(device.chips(), set.tasks().len(), &clusters).ok()?;
     let allocation = allocation.with_certificates(certificates);
     let patterns = [Pattern::Uniform, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest, Pattern::Fullest];
@@ -221,16 +242,32 @@ fn falsified(seed: u64, cases: u64, falsify: Falsified) -> std::collections::BTr
 
 #[test]
 fn falsified_certificates_break() {
-    let controls: [(&str, Falsified); 5] = [
-        ("no reserve", |of| of.reserve_pages = 0),
-        ("a tenth less reserve", |of| of.reserve_pages -= of.reserve_pages.div_ceil(10)),
-        ("one page less of victims", |of| of.victim_pages = of.victim_pages.saturating_sub(1)),
-        ("one open block less", |of| of.open_blocks -= 1),
-        ("a quarter of the deadline of GC", |of| {
-            of.deadline = of.deadline.and_then(|span| Span::from_ns(span.as_ns() / 4))
-        }),
+    let controls: [(&str, Falsified, &str); 5] = [
+        ("no reserve", |of| of.reserve_pages = 0, "gc-keeps-pace"),
+        ("a block and more of reserve are missing", |of| of.reserve_pages /= 3, "gc-keeps-pace"),
+        ("victims of one page less", |of| of.victim_pages = of.victim_pages.saturating_sub(1), "victim-bound"),
+        ("one open block less", |of| of.open_blocks -= 1, "open-blocks"),
+        (
+            "GC due too early",
+            |of| of.deadline = of.deadline.and_then(|span| Span::from_ns(span.as_ns() / 4)),
+            "deadlines",
+        ),
     ];
-    for (name, falsify) in controls {
-        println!("{name}: {:?}", falsified(3, 3_000, falsify));
+    for (name, falsify, breaks) in controls {
+        let broken = falsified(3, 3_000, falsify);
+        assert!(broken.get(breaks).is_some_and(|&times| times >= 10), "{name}: {broken:?}");
     }
+}
+
+/// Every request comes a little more often than its cluster was certified for.
+#[test]
+fn requests_that_come_too_often_are_late() {
+    let mut late = 0;
+    for case in 0..3_000 {
+        let Some(Case { set, allocation, options }) = draw(4, case) else { continue };
+        let Some(set) = hurried(&set, 3, 5) else { continue };
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        late += u32::from(!broken(&executed.findings).is_empty());
+    }
+    assert!(late > 100, "{late}");
 }

@@ -161,6 +161,7 @@ impl<'a> Checks<'a> {
         };
         let mut certified = [Gauge::default(); CERTIFIED.len()];
         certified[..gauges.len()].copy_from_slice(&gauges);
+        certified[5].merge(&units.waits);
         (certified[6], certified[7]) = (units.cost, units.victims);
         (certified[9], certified[10]) = (units.blocking, units.order);
         (certified[16], certified[17]) = (units.idling, units.open);

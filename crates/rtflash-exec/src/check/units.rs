@@ -23,6 +23,9 @@ struct Stretch {
 #[derive(Debug, Default)]
 struct Line {
     under_way: Option<Stretch>,
+    /// Whether no chip has done anything but users' reads in it, and what the reads waited for their buses: each with what others may make it wait.
+    only_reads: bool,
+    waits: Vec<(u64, u64, Place)>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
@@ -85,6 +88,8 @@ struct Bounds {
 #[derive(Debug)]
 pub(super) struct Units {
     of_chip: Vec<Option<usize>>,
+    /// For each chip, what chips of other clusters may make its transfers wait.
+    foreign: Vec<u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
     blocks: usize,
@@ -94,6 +99,8 @@ pub(super) struct Units {
     copied: Vec<u64>,
     /// Time that a job's pass has taken a chip.
     passes: HashMap<(u32, JobId), u64>,
+    /// Waiting of users' reads in superblocks for chips of other clusters.
+    pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
     pub(super) blocking: Gauge,
@@ -106,6 +113,8 @@ impl Units {
     pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Units {
         let device = plan.device();
         let mut of_chip = vec![None; device.chips() as usize];
+        let mut foreign = vec![0; device.chips() as usize];
+        let ways = device.chips_per_channel().min(device.chips()) as usize;
         let mut bounds = Vec::new();
         for cluster in clusters.iter().filter_map(|&position| plan.clusters().get(position as usize)) {
             let collection = cluster.certificate.and_then(|certificate| certificate.collection);
@@ -126,17 +135,22 @@ impl Units {
                     });
                 }
                 of_chip[chip as usize] = Some(bounds.len() - 1);
+                let channel = device.channel_of(chip);
+                let own = cluster.chips.iter().filter(|&&other| device.channel_of(other) == channel).count();
+                foreign[chip as usize] = ways.saturating_sub(own) as u64 * device.page_transfer().as_ns();
             }
         }
         let blocks = device.blocks_per_chip() as usize;
         Units {
             of_chip,
+            foreign,
             lines: bounds.iter().map(|_| Line::default()).collect(),
             copied: vec![0; bounds.len() * blocks],
             bounds,
             blocks,
             hears_silence: true,
             passes: HashMap::new(),
+            waits: Gauge::default(),
             order: Gauge::default(),
             idling: Gauge::default(),
             blocking: Gauge::default(),
@@ -190,10 +204,23 @@ impl Units {
                 under_way.deadline = under_way.deadline.min(deadline);
             }
             _ => {
+                let waits = std::mem::take(&mut line.waits);
+                if line.only_reads {
+                    waits.iter().for_each(|&(bound, waited, place)| self.waits.note(bound, waited, || place));
+                }
+                (line.waits, line.only_reads) = (waits, true);
+                line.waits.clear();
                 line.close();
                 line.busy_until(operation.start);
                 line.under_way = Some(Stretch { start: operation.start, end, deadline });
             }
+        }
+        if !bounds.stripe {
+            line.only_reads &= operation.action == Action::Read && !gc;
+            let alone = plan.timing().read();
+            let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
+            let bound = self.foreign.get(operation.chip as usize).copied().unwrap_or_default();
+            line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
         }
         if !pending.was_starved {
             self.judge(unit, operation, pending, deadline);

@@ -99,6 +99,9 @@ impl<O: Observer> Placed<'_, O> {
 
     /// An erase begins in a cluster: what waits for one is released one nanosecond later.
     pub(super) fn erase_begins(&mut self, cluster: usize, now: Instant) {
+        if self.options.placed.phases == Phases::Periodic {
+            return;
+        }
         let soon = now.saturating_add(Span::from_ns(1).unwrap_or_default());
         for source in 0..self.sources.len() {
             if self.sources[source].armed && self.sources[source].cluster == cluster {
