@@ -6,7 +6,7 @@ mod placed_worlds;
 use placed_worlds::{World, engine};
 use rtflash_exec::check::{Checks, merge};
 use rtflash_exec::dispatch::NoServers;
-use rtflash_exec::trace::{Action, Kind, Record};
+use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Pattern, Phases, Service, Victims, Waits, run};
 
 /// How often the cases did what is worth comparing.
@@ -106,7 +106,11 @@ fn the_flash_is_lawful_under_any_certificate() {
         let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
         let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
         let findings = merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)));
-        for finding in findings.iter().filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
+        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let mut traced = Checks::of_trace(&world.plan, world.options.dispatch, &all);
+        engine(&world).iter().for_each(|record| traced.record(record));
+        let traced = traced.finish(world.options.duration);
+        for finding in findings.iter().chain(&traced).filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
             assert!(finding.gauge.holds(), "case {case}: {finding:?}\n{world:?}");
         }
         judged += 1;
