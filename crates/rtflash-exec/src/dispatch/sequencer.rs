@@ -83,6 +83,11 @@ impl<O: Observer> Sequencer<O> {
         self.observer
     }
 
+    /// Who is told, to be looked at.
+    pub(crate) fn told(&self) -> &O {
+        &self.observer
+    }
+
     pub(crate) fn observer(&mut self) -> &mut O {
         &mut self.observer
     }

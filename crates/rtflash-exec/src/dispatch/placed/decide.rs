@@ -75,6 +75,9 @@ impl<O: Observer> Placed<'_, O> {
         let of = &mut self.parts[part];
         let (unit, kind) = (&mut self.units[of.unit], of.key.1);
         let background = of.is_background();
+        for &soon in of.writes.iter().skip(pages).take(pages) {
+            unit.store.prefetch_page(soon);
+        }
         for _ in 0..pages {
             let Some(&lpn) = of.writes.front() else { break };
             let Some(spot) = unit.store.program(lpn) else { break };

@@ -155,7 +155,7 @@ impl<O: Observer> Placed<'_, O> {
     /// Divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[u32], u64)) {
         let units = self.clusters[cluster].units.clone();
-        let count = units.len();
+        let (count, number) = (units.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(Job { id, parts: 0 });
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
@@ -174,6 +174,8 @@ impl<O: Observer> Placed<'_, O> {
                 unit.queue.insert(key);
                 part
             });
+            unit.store.prefetch_place(lpn);
+            self.observer.told().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
             if place < reads {

@@ -1,5 +1,6 @@
 //! The pages of a unit: one map, one frontier, one set of blocks. A superblock is a block here, its rows one after the other.
 
+use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 
 use crate::flash::{Blocks, Stream};
@@ -78,6 +79,18 @@ impl Store {
     /// Where a logical page is.
     pub(super) fn locate(&self, lpn: u32) -> Spot {
         self.spot(self.places[self.slot(lpn)])
+    }
+
+    /// Asks memory for the place of a logical page.
+    #[inline]
+    pub(super) fn prefetch_place(&self, lpn: u32) {
+        prefetch_index(&self.places, self.slot(lpn));
+    }
+
+    /// Asks memory for what is at the place of a logical page.
+    #[inline]
+    pub(super) fn prefetch_page(&self, lpn: u32) {
+        self.blocks.prefetch(self.places[self.slot(lpn)]);
     }
 
     /// f: free pages.
