@@ -33,7 +33,9 @@ impl<O: Observer> Placed<'_, O> {
     /// with the step. `read`: the chip of a user's read that the step is; then no two pages may be on one channel.
     pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<usize>, planned: &mut Vec<Planned>) {
         let of = &self.units[unit];
-        if planned.len() >= of.chips.len() {
+        // No two pages on one channel, or on one chip.
+        let most = if read.is_some() { of.channels } else { of.chips.len() };
+        if planned.len() >= most {
             return;
         }
         let row = planned.iter().any(|page| page.action == Action::Program);
@@ -47,7 +49,7 @@ impl<O: Observer> Placed<'_, O> {
         'queue: for key in &of.queue {
             for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
                 looks += 1;
-                if looks > LOOKS || planned.len() >= of.chips.len() {
+                if looks > LOOKS || planned.len() >= most {
                     break 'queue;
                 }
                 let spot = of.store.locate(lpn);

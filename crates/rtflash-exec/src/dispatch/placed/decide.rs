@@ -144,6 +144,10 @@ impl<O: Observer> Placed<'_, O> {
         if step == GcStep::Starved {
             return self.starve(number, key, now);
         }
+        if let Some(lpn) = pass.next(&unit.store) {
+            unit.store.prefetch_place(lpn);
+            self.observer.told().expect(self.clusters[unit.cluster].position, lpn);
+        }
         self.start_gc(number, key.4, step, now);
         Attempt::Started
     }

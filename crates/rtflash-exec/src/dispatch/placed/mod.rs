@@ -108,7 +108,8 @@ impl<'a, O: Observer> Placed<'a, O> {
                 let source = plan.sources().iter().zip(0..).find(|(source, _)| {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
                 });
-                units.push(Unit::new(of, cluster, place, source.map_or(u32::MAX, |(_, number)| number), options));
+                let source = source.map_or(u32::MAX, |(_, number)| number);
+                units.push(Unit::new(of, cluster, place, (source, device.chips_per_channel()), options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let channel = device.channel_of(chip);

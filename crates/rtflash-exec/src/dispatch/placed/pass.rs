@@ -48,6 +48,11 @@ impl Pass {
         self.victim
     }
 
+    /// A logical page that the next step will probably read.
+    pub(super) fn next(&self, store: &Store) -> Option<u32> {
+        store.next_valid(self.victim, 0, self.rows[0]).map(|(_, _, lpn)| lpn)
+    }
+
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can happen on the chip before it is.
     pub(super) fn step_in_chip(&mut self, store: &mut Store) -> GcStep {
         if let Some((row, _, lpn)) = store.next_valid(self.victim, 0, self.rows[0]) {

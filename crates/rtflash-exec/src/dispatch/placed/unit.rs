@@ -91,6 +91,8 @@ pub(super) struct Unit {
     pub(super) cluster: usize,
     /// Its chips' numbers in the device.
     pub(super) chips: Vec<usize>,
+    /// Channels that they are on.
+    pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: Store,
     pub(super) terms: Terms,
@@ -118,9 +120,16 @@ pub(super) struct Unit {
 
 impl Unit {
     /// The unit with this position in its cluster; 0 for a superblock.
-    pub(super) fn new(of: &ClusterPlan, cluster: usize, position: usize, source: u32, options: &Options) -> Unit {
+    pub(super) fn new(
+        of: &ClusterPlan,
+        cluster: usize,
+        position: usize,
+        (source, chips_per_channel): (u32, u32),
+        options: &Options,
+    ) -> Unit {
         let stripe = of.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
+        let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip / chips_per_channel).collect();
         let column = u32::try_from(position).unwrap_or(0);
         let collection = of.certificate.and_then(|certificate| certificate.collection);
         let valid = match options.victims {
@@ -145,6 +154,7 @@ impl Unit {
         Unit {
             cluster,
             chips: numbers.iter().map(|&chip| chip as usize).collect(),
+            channels: channels.len(),
             stripe,
             store: Store::new(of, column, numbers[0], options),
             terms,
