@@ -29,14 +29,16 @@ pub enum Victims {
     /// The valid pages of the victim.
     #[default]
     Actual,
-    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied again.
+    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied again. Under certificates: as many as the
+    /// certificate allows, v.
     Worst,
 }
 
 /// What the device has been through before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Aging {
-    /// Full, every block with the same share of valid pages of every task: the worst start for GC.
+    /// Full, every block with the same share of valid pages of every task: the worst start for GC. Under certificates exactly the reserve is
+    /// free, and the valid pages of a superblock are on as few chips as can be.
     #[default]
     Worst,
     /// Full, valid pages anywhere.
@@ -57,6 +59,48 @@ pub enum Pattern {
     HotCold,
     /// Only pages that are on the cluster's first chip, as long as there are any.
     OneChip,
+    /// Under certificates: writes go to the fullest closed block of the cluster (of its first chip, in a stripe), so that victims stay as full as
+    /// can be; reads as with `OneChip`. Elsewhere the same as `Uniform`.
+    Fullest,
+}
+
+/// What a page waits for its bus, under certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Waits {
+    /// Until the transfers before it are over.
+    #[default]
+    Actual,
+    /// As long as all other chips of the channel may take, always: nobody else is looked at, and no transfers are recorded. A user's read in a
+    /// superblock waits for the chips of other clusters.
+    Worst,
+}
+
+/// When requests are released, under certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Phases {
+    /// At 0, T, 2T, …
+    #[default]
+    Periodic,
+    /// A period after the one before at the earliest, and then one nanosecond after an erase has begun in the cluster; a period later at the
+    /// latest. So they wait for erases as long as can be.
+    AtErases,
+}
+
+/// What only matters under certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Whether chips of a superblock that a step leaves idle take pages of other requests.
+    pub backfill: bool,
+    /// See [`Waits`].
+    pub waits: Waits,
+    /// See [`Phases`].
+    pub phases: Phases,
+}
+
+impl Default for Placed {
+    fn default() -> Placed {
+        Placed { backfill: true, waits: Waits::Actual, phases: Phases::Periodic }
+    }
 }
 
 /// All that a run depends on beside its [`Plan`](crate::Plan).
@@ -64,7 +108,7 @@ pub enum Pattern {
 pub struct Options {
     /// Nothing is released or started at this instant or later.
     pub duration: Instant,
-    /// See [`Dispatch`].
+    /// See [`Dispatch`]. Clusters with certificates are dispatched as their placement says.
     pub dispatch: Dispatch,
     /// See [`Service`].
     pub service: Service,
@@ -76,4 +120,6 @@ pub struct Options {
     pub pattern: Pattern,
     /// Addresses, arrivals and aging are drawn from it.
     pub seed: u64,
+    /// See [`Placed`].
+    pub placed: Placed,
 }

@@ -1,8 +1,11 @@
 //! What is to be run: sources of jobs, clusters, and how long operations take.
 
-use std::fmt;
+mod certified;
 
-use rtflash_model::{Allocation, Device, Instant, Job, Span, TaskSet};
+use std::fmt;
+use std::ops::Range;
+
+use rtflash_model::{Access, Allocation, Certificate, Device, Instant, Job, Span, TaskSet};
 
 use crate::ftl::layout::{Layout, TooFewBlocks};
 use crate::trace::{JobId, Kind};
@@ -16,6 +19,13 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// The device's own times: a page is transferred behind its read and before its program.
+    pub fn of_device(device: &Device) -> Timing {
+        let transfer = device.page_transfer();
+        let with_transfer = |span: Span| span.saturating_add(transfer);
+        Timing { read: with_transfer(device.page_read()), program: with_transfer(device.page_program()), transfer }
+    }
+
     /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None` where the transfer is longer than one of them.
     pub fn new(read: Span, program: Span, transfer: Span) -> Option<Timing> {
         (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer })
@@ -96,8 +106,10 @@ fn instant(nanoseconds: u128) -> Instant {
 pub struct ClusterTerms {
     /// D(s): what the analysis charges a page for waiting.
     pub page_delay: Span,
-    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task that does not write.
+    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task that does not write. Not used under a certificate.
     pub gc_periods: Vec<Option<Period>>,
+    /// What a sound analysis promises: all clusters of a plan have one, or none has.
+    pub certificate: Option<Certificate>,
 }
 
 /// When the jobs of a source are released.
@@ -107,6 +119,12 @@ pub enum Releases {
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
+    /// GC under a certificate: one job for each so many pages that arrive to be written to this chip of the device, or to the whole cluster where it
+    /// is `None`.
+    Collected {
+        /// The chip, in a stripe.
+        chip: Option<u32>,
+    },
 }
 
 /// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of jobs that are not real-time.
@@ -116,7 +134,7 @@ pub struct Source {
     pub name: String,
     /// What its jobs are.
     pub kind: Kind,
-    /// The task it belongs to, or for jobs the stream, by position in the task set.
+    /// The task it belongs to, or for jobs the stream, by position in the task set. GC under a certificate belongs to no task: its cluster.
     pub owner: usize,
     /// The cluster that serves it; `None` for jobs, which are placed one by one.
     pub cluster: Option<u32>,
@@ -126,6 +144,8 @@ pub struct Source {
     pub write_pages: u64,
     /// When they are released.
     pub releases: Releases,
+    /// Which pages of its owner's range a request takes; only looked at under a certificate.
+    pub access: Access,
     /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
     pub bound: Option<Span>,
 }
@@ -141,6 +161,10 @@ pub struct ClusterPlan {
     pub page_delay: Span,
     /// How its blocks are divided.
     pub layout: Layout,
+    /// What it is run by, if a sound analysis promises something of it.
+    pub certificate: Option<Certificate>,
+    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job stream.
+    pub ranges: Vec<Range<u32>>,
 }
 
 /// Everything that a run has to do, checked: it can be run as it is.
@@ -170,6 +194,21 @@ pub enum PlanError {
     TooManyPages(u64),
     /// Two sources of jobs have this name: a job stream is called like a task with `.read`, `.write` or `.gc` behind it.
     SameName(String),
+    /// Some clusters have a certificate, and others have none.
+    MixedCertificates,
+    /// A cluster's certificate cannot be run by.
+    Certificate {
+        /// The cluster, by position.
+        cluster: usize,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// Under its certificate a cluster has no room for its tasks' data, a page for each task and job stream without a declared number of pages, and
+    /// the free pages kept in reserve.
+    NoRoom {
+        /// The cluster, by position.
+        cluster: usize,
+    },
     /// The terms do not belong to this allocation: there are more or fewer of them than clusters or tasks.
     OtherAllocation,
 }
@@ -187,6 +226,11 @@ impl fmt::Display for PlanError {
                     "two things are called `{name}`, a task's requests and a job stream: another name tells their jobs apart"
                 )
             }
+            PlanError::MixedCertificates => f.write_str("some clusters have a certificate and others have none"),
+            PlanError::Certificate { cluster, fault } => write!(f, "cluster {cluster}: its certificate {fault}"),
+            PlanError::NoRoom { cluster } => {
+                write!(f, "cluster {cluster}: its data and its reserve do not fit on its chips together")
+            }
             PlanError::OtherAllocation => f.write_str("the terms are those of another allocation"),
         }
     }
@@ -195,7 +239,8 @@ impl fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Plan {
-    /// The plan of an allocation, with what an analysis says of each cluster.
+    /// The plan of an allocation, with what an analysis says of each cluster. With certificates operations take the device's own times, whatever
+    /// `timing` says.
     ///
     /// # Errors
     /// What cannot be run.
@@ -216,20 +261,37 @@ impl Plan {
         if allocated.len() != terms.len() {
             return Err(PlanError::OtherAllocation);
         }
+        let certified = terms.iter().filter(|terms| terms.certificate.is_some()).count();
+        if certified > 0 && certified < terms.len() {
+            return Err(PlanError::MixedCertificates);
+        }
+        let timing = if certified > 0 { Timing::of_device(device) } else { timing };
         let mut clusters = Vec::with_capacity(allocated.len());
         for (position, (cluster, terms)) in allocated.into_iter().zip(terms).enumerate() {
             if cluster.tasks.len() != terms.gc_periods.len() {
                 return Err(PlanError::OtherAllocation);
+            }
+            if let Some(certificate) = terms.certificate {
+                clusters.push(certified::cluster(set, cluster, certificate, position)?);
+                continue;
             }
             let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks().get(task)?.write?.pages()));
             let owners = cluster.tasks.len() + set.jobs().len();
             let layout = Layout::new(device, cluster.size(), writes, owners)
                 .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
             let (chips, tasks) = (cluster.chips, cluster.tasks);
-            clusters.push(ClusterPlan { chips, tasks, page_delay: terms.page_delay, layout });
+            clusters.push(ClusterPlan {
+                chips,
+                tasks,
+                page_delay: terms.page_delay,
+                layout,
+                certificate: None,
+                ranges: vec![],
+            });
         }
         let mut plan = Plan { device: *device, timing, sources: Vec::new(), clusters, jobs: set.jobs().to_vec() };
         plan.add_tasks(set, allocation, terms)?;
+        plan.add_units();
         plan.add_jobs(set);
         let mut names: Vec<&str> = plan.sources.iter().map(|source| source.name.as_str()).collect();
         names.sort_unstable();
@@ -242,7 +304,7 @@ impl Plan {
     fn add_tasks(&mut self, set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> Result<(), PlanError> {
         for (owner, task) in set.tasks().iter().enumerate() {
             let position = allocation.cluster_of_task(owner).ok_or(PlanError::OtherAllocation)?;
-            let delay = terms[position].page_delay;
+            let delay = self.clusters[position].page_delay;
             let cluster = u32::try_from(position).ok();
             let requests = [(task.read, Kind::Read, self.timing.read), (task.write, Kind::Write, self.timing.program)];
             for (request, kind, cost) in requests {
@@ -260,11 +322,12 @@ impl Plan {
                     read_pages,
                     write_pages,
                     releases: Releases::Periodic(period),
+                    access: request.access(),
                     bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
                 });
             }
             let place = self.clusters[position].tasks.binary_search(&owner).map_err(|_| PlanError::OtherAllocation)?;
-            if task.write.is_some() {
+            if task.write.is_some() && self.clusters[position].certificate.is_none() {
                 let period = terms[position].gc_periods[place].ok_or(PlanError::OtherAllocation)?;
                 self.sources.push(Source {
                     name: format!("{}.gc", task.name),
@@ -274,6 +337,7 @@ impl Plan {
                     read_pages: 0,
                     write_pages: 0,
                     releases: Releases::Periodic(period),
+                    access: Access::Random,
                     bound: Some(self.device.gc_pass()),
                 });
             }
@@ -290,6 +354,7 @@ impl Plan {
             read_pages: job.read_pages,
             write_pages: job.write_pages,
             releases: Releases::Arrivals(owner),
+            access: Access::Random,
             bound: None,
         }));
     }
@@ -304,7 +369,13 @@ impl Plan {
         self.timing
     }
 
-    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, then the job streams.
+    /// Whether its clusters have certificates.
+    pub fn is_certified(&self) -> bool {
+        self.clusters.iter().any(|cluster| cluster.certificate.is_some())
+    }
+
+    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under certificates then the GC of each unit, then the job
+    /// streams.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }

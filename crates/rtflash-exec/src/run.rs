@@ -5,9 +5,9 @@ use std::fmt;
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Admission, Arrival, ArrivalQueue, MAX_PENDING, Parallel, Serial};
+use crate::dispatch::{Admission, Arrival, ArrivalQueue, MAX_PENDING, NoServers, Parallel, Placed, Serial, Servers};
 use crate::groups::{groups, shared_channels};
-use crate::options::{Dispatch, Options};
+use crate::options::{Dispatch, Options, Service};
 use crate::plan::Plan;
 use crate::trace::{Observer, Record};
 
@@ -37,6 +37,7 @@ impl std::error::Error for RunError {}
 enum Group<'a, O> {
     Serial(Serial<'a, O>),
     Parallel(Parallel<'a, O>),
+    Placed(Box<Placed<'a, O>>),
 }
 
 impl<O: Observer> Group<'_, O> {
@@ -44,6 +45,7 @@ impl<O: Observer> Group<'_, O> {
         match self {
             Group::Serial(group) => group.arrive(arrivals),
             Group::Parallel(group) => group.arrive(arrivals),
+            Group::Placed(group) => group.arrive(arrivals),
         }
     }
 
@@ -51,6 +53,7 @@ impl<O: Observer> Group<'_, O> {
         match self {
             Group::Serial(group) => group.run_until(limit),
             Group::Parallel(group) => group.run_until(limit),
+            Group::Placed(group) => group.run_until(limit),
         }
     }
 
@@ -59,6 +62,7 @@ impl<O: Observer> Group<'_, O> {
         match self {
             Group::Serial(group) => group.settled(limit),
             Group::Parallel(group) => group.settled(limit),
+            Group::Placed(group) => group.settled(limit),
         }
     }
 
@@ -66,6 +70,7 @@ impl<O: Observer> Group<'_, O> {
         match self {
             Group::Serial(group) => group.observer(),
             Group::Parallel(group) => group.observer(),
+            Group::Placed(group) => group.observer(),
         }
     }
 
@@ -73,6 +78,7 @@ impl<O: Observer> Group<'_, O> {
         match self {
             Group::Serial(group) => group.finish(),
             Group::Parallel(group) => group.finish(),
+            Group::Placed(group) => group.finish(),
         }
     }
 }
@@ -80,7 +86,7 @@ impl<O: Observer> Group<'_, O> {
 /// Arrivals that are drawn ahead of the run at most.
 const ARRIVALS_AHEAD: usize = 1 << 16;
 
-/// Runs a plan. `observe` makes the observer of each group of clusters (positions in the plan); they come back in the groups' order.
+/// Runs a plan. With certificates, servers are those of the certificates, and `admission` is not asked. `observe` makes the observer of each group of clusters (positions in the plan); they come back in the groups' order.
 /// Groups run on the threads of the current rayon pool; the result does not depend on how many there are.
 ///
 /// # Errors
@@ -110,10 +116,16 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
             group_of[cluster as usize] = number;
         }
     }
+    let certified = plan.is_certified();
+    let mut servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
+    let admission = if certified { &mut NoServers } else { admission };
     let mut running: Vec<Group<'_, O>> = clusters
         .iter()
         .map(|group| {
             let observer = observe(group);
+            if certified {
+                return Group::Placed(Box::new(Placed::new(plan, options, group, observer)));
+            }
             match options.dispatch {
                 Dispatch::Serial => Group::Serial(Serial::new(plan, options, group, &shared, observer)),
                 Dispatch::Parallel => Group::Parallel(Parallel::new(plan, options, group, observer)),
@@ -129,7 +141,10 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
         let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); running.len()];
         let mut drawn = 0;
         while drawn < ARRIVALS_AHEAD {
-            let Some(arrival) = queue.next_before(end, admission) else { break };
+            let Some(mut arrival) = queue.next_before(end, admission) else { break };
+            if let Some(servers) = &mut servers {
+                arrival.grant = servers.grant(&arrival);
+            }
             drawn += 1;
             if drawn == ARRIVALS_AHEAD {
                 end = arrival.at;

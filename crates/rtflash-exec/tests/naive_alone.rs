@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use rtflash_exec::dispatch::{Arrival, Grant};
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Record};
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, Service, Timing, Victims};
+use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, Service, Timing, Victims};
 use rtflash_model::{
     Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet,
 };
@@ -53,7 +53,11 @@ fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &
         .iter()
         .map(|cluster| {
             let period = |&task: &usize| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
-            ClusterTerms { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(period).collect() }
+            ClusterTerms {
+                page_delay: ns(0),
+                gc_periods: cluster.tasks.iter().map(period).collect(),
+                certificate: None,
+            }
         })
         .collect();
     Plan::new(&set, &allocation, costs, &terms).unwrap()
@@ -68,6 +72,7 @@ fn options(duration: u64, dispatch: Dispatch) -> Options {
         aging: Aging::Worst,
         pattern: Pattern::Sequential,
         seed: 7,
+        placed: Placed::default(),
     }
 }
 
@@ -534,8 +539,17 @@ fn nothing_overlaps() {
             for victims in [Victims::Actual, Victims::Worst] {
                 for aging in [Aging::Worst, Aging::Random, Aging::Fresh] {
                     for pattern in [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip] {
-                        let options =
-                            Options { duration: at(duration), dispatch, service, victims, aging, pattern, seed: 11 };
+                        let placed = Placed::default();
+                        let options = Options {
+                            duration: at(duration),
+                            dispatch,
+                            service,
+                            victims,
+                            aging,
+                            pattern,
+                            seed: 11,
+                            placed,
+                        };
                         let records = naive::run(&plan, &options, &arrivals(service));
                         check(&plan, &records);
                         let completed = records.iter().filter(|record| matches!(record, Record::Complete(_))).count();

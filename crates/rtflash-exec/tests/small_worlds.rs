@@ -6,7 +6,7 @@ mod worlds;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Plan, Service, Timing, Victims, run};
+use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Timing, Victims, run};
 use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
 use worlds::{World, engine, gc_period};
 
@@ -141,7 +141,11 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                             let gc = |&task: &usize| {
                                 tasks[task].write.and_then(|write| gc_period(&device, write, cluster.size()))
                             };
-                            ClusterTerms { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(gc).collect() }
+                            ClusterTerms {
+                                page_delay: ns(0),
+                                gc_periods: cluster.tasks.iter().map(gc).collect(),
+                                certificate: None,
+                            }
                         })
                         .collect();
                     let timing = Timing::new(ns(READ), ns(PROGRAM), ns(1)).expect("a transfer is shorter");
@@ -160,6 +164,7 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         aging: Aging::Worst,
                         pattern: Pattern::Uniform,
                         seed: all.into(),
+                        placed: Placed::default(),
                     };
                     let world = World { plan, options, arrivals: Vec::new() };
                     let records = engine(&world);

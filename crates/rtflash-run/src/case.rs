@@ -69,7 +69,8 @@ impl Executed {
 /// Somebody who is handed every record, in the order of a trace, with the plan that it belongs to.
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
-/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys) and judges it.
+/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys) and judges it. With certificates it obeys these
+/// instead.
 /// Groups of clusters run on the threads of the current rayon pool.
 ///
 /// # Errors
@@ -83,8 +84,9 @@ pub fn execute(
 ) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let mut servers = match options.service {
-        Service::Tbs => Servers::new(set, allocation, analysis),
-        Service::Background => Servers::none(),
+        Service::Tbs if !plan.is_certified() => Servers::new(set, allocation, analysis),
+        // Certificates have servers of their own.
+        Service::Tbs | Service::Background => Servers::none(),
     };
     let observe =
         |group: &[u32]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));

@@ -46,22 +46,32 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusa
     Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(Refusal::TransferTooLong)
 }
 
-/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly.
+/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly. Where all clusters have certificates, it is run by
+/// these alone, and the analysis is not asked.
 ///
 /// # Errors
 /// Why it cannot be executed.
 pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Result<Plan, Refusal> {
     let device = set.device();
+    let certified = allocation.is_certified();
     let mut terms = Vec::with_capacity(allocation.len());
-    for cluster in allocation.clusters() {
+    for (position, cluster) in allocation.clusters().into_iter().enumerate() {
         let mut gc_periods = Vec::with_capacity(cluster.tasks.len());
         for &task in &cluster.tasks {
             let demand = set.tasks().get(task).and_then(|of| analysis.demand(device, of, cluster.size()).gc);
-            gc_periods.push(demand.map(|gc| period(gc.period).ok_or(Refusal::Period { task })).transpose()?);
+            gc_periods.push(
+                demand
+                    .filter(|_| !certified)
+                    .map(|gc| period(gc.period).ok_or(Refusal::Period { task }))
+                    .transpose()?,
+            );
         }
-        terms.push(ClusterTerms { page_delay: analysis.transfer_delay(device, cluster.size()), gc_periods });
+        let page_delay = analysis.transfer_delay(device, cluster.size());
+        let certificate = allocation.certificate(position).copied();
+        terms.push(ClusterTerms { page_delay, gc_periods, certificate });
     }
-    Plan::new(set, allocation, timing(device, analysis)?, &terms).map_err(Refusal::Plan)
+    let timing = if certified { Timing::of_device(device) } else { timing(device, analysis)? };
+    Plan::new(set, allocation, timing, &terms).map_err(Refusal::Plan)
 }
 
 fn period(of: Fraction) -> Option<Period> {

@@ -3,7 +3,7 @@
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_exec::check::ASSUMPTIONS;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
 use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
@@ -61,6 +61,7 @@ fn options(victims: Victims) -> Options {
         aging: Aging::Worst,
         pattern: Pattern::Uniform,
         seed: 3,
+        placed: Placed::default(),
     }
 }
 

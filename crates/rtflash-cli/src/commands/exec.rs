@@ -51,7 +51,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
 }
 
 fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
-    use rtflash_exec::Service;
+    use rtflash_exec::{Placed, Service};
     let (service, server) = match args.server {
         args::Server::Tbs => (Service::Tbs, "tbs"),
         args::Server::Background => (Service::Background, "background"),
@@ -61,7 +61,8 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
     let (aging, aging_name) = policies::aging(args.aging);
     let (pattern, pattern_name) = policies::pattern(args.pattern);
     let duration = policies::duration(&args.duration)?;
-    let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed };
+    let placed = Placed::default();
+    let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed, placed };
     let settings = Settings {
         duration_ns: duration.as_ns(),
         dispatch: dispatch_name,
@@ -123,7 +124,9 @@ pub fn find(
 /// The exit status of a run that was refused.
 pub fn refused(error: &NotRun) -> Status {
     match error {
-        NotRun::Refused(Refusal::Plan(PlanError::TooFewBlocks { .. } | PlanError::SameName(_))) => Status::Wrong,
+        NotRun::Refused(Refusal::Plan(
+            PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. },
+        )) => Status::Wrong,
         NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
         NotRun::Trace(_) => Status::Wrong,
     }

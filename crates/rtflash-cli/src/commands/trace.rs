@@ -68,7 +68,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     };
     let told = args.duration.as_deref().map(duration).transpose()?;
     let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
-    let mut checks = Checks::new(&plan, dispatch, &all);
+    let mut checks = Checks::of_trace(&plan, dispatch, &all);
     let records = |trace: &Path| -> Result<_, Failure> {
         Ok(TraceReader::new(&plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
     };

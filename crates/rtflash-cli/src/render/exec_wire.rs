@@ -348,7 +348,8 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
 
 fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
     let stream = source.kind == Kind::Server;
-    let name = if stream { source.name.as_str() } else { task_name(set, source.owner) };
+    let unit = matches!(source.releases, Releases::Collected { .. });
+    let name = if stream || unit { source.name.as_str() } else { task_name(set, source.owner) };
     let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
     JobsLine {
         task: name,
@@ -362,7 +363,7 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
         max_response_ns: jobs.responses.max().map(Span::as_ns),
         deadline_ns: match source.releases {
             Releases::Periodic(period) => Some(Nanoseconds(Fraction::new(period.numerator(), period.denominator()))),
-            Releases::Arrivals(_) => None,
+            Releases::Arrivals(_) | Releases::Collected { .. } => None,
         },
         p50_ns: percentile(500),
         p99_ns: percentile(990),

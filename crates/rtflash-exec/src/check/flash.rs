@@ -99,6 +99,9 @@ impl PageOrder {
     }
 }
 
+/// Logical pages programmed in a row, each with page and block.
+type Row = Vec<(u32, u32, u32)>;
+
 /// What is read is what was last written, and nothing that is valid is erased: stale reads and lost pages, against zero.
 #[derive(Debug)]
 pub(super) struct Mapping {
@@ -109,6 +112,10 @@ pub(super) struct Mapping {
     clusters: Vec<Vec<u32>>,
     /// Pages of each block of each chip that are known to be valid.
     valid: Vec<u32>,
+    /// How many chips a stripe has; `None` for the clusters whose pages may be on any chip.
+    stripes: Vec<Option<u32>>,
+    /// Of each superblock cluster, when its last row began, and the logical pages of that row with page and block.
+    rows: Vec<(Instant, Row)>,
 }
 
 impl Mapping {
@@ -125,7 +132,30 @@ impl Mapping {
             pages: plan.device().pages_per_block(),
             clusters: plan.clusters().iter().zip(0..).map(logical).collect(),
             valid: vec![0; chips * blocks],
+            stripes: plan.clusters().iter().map(|of| of.is_stripe().then(|| of.layout.chips())).collect(),
+            rows: if plan.is_certified() {
+                vec![(Instant::START, Vec::new()); plan.clusters().len()]
+            } else {
+                Vec::new()
+            },
         }
+    }
+
+    /// Whether of two programs of a page in one row, which a trace tells of by chip, the one told of first was the later one.
+    fn was_overwritten(&mut self, operation: &Operation) -> bool {
+        let Some((began, row)) = self.rows.get_mut(operation.cluster as usize) else { return false };
+        if *began != operation.start {
+            *began = operation.start;
+            row.clear();
+        }
+        let (block, page) = (operation.block, operation.page);
+        // A row goes from page to page; behind the last page of a block comes page 0 of another.
+        let is_later = |&(lpn, other, of): &(u32, u32, u32)| {
+            lpn == operation.lpn && if of == block { other > page } else { other < page }
+        };
+        let overwritten = row.iter().any(is_later);
+        row.push((operation.lpn, page, block));
+        overwritten
     }
 
     /// Asks memory for what is known of a logical page.
@@ -146,6 +176,10 @@ impl Mapping {
             self.gauge.note(0, lost.into(), || place(operation));
             return;
         }
+        if operation.action == Action::Program && self.was_overwritten(operation) {
+            // Stale already.
+            return;
+        }
         let Some(known) =
             self.clusters.get_mut(operation.cluster as usize).and_then(|map| map.get_mut(operation.lpn as usize))
         else {
@@ -160,6 +194,10 @@ impl Mapping {
             .wrapping_add(operation.block)
             .wrapping_mul(pages)
             .wrapping_add(operation.page);
+        let chips = self.stripes.get(operation.cluster as usize).copied().flatten();
+        if chips.is_some_and(|chips| operation.lpn % chips != position) {
+            self.gauge.note(0, 1, || place(operation));
+        }
         let stale = match operation.action {
             Action::Read if *known == NONE => {
                 *known = here;

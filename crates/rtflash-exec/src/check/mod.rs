@@ -2,83 +2,27 @@
 //!
 //! They know the plan (what was promised) and not the machine: a recorded trace is judged by the same checkers.
 
+mod assumptions;
 mod flash;
 mod gauge;
 mod ledger;
 mod order;
 mod timing;
+mod units;
 
 use rtflash_model::Instant;
 
+pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::options::Dispatch;
 use crate::plan::Plan;
-use crate::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+use crate::trace::{Complete, Kind, Observer, Operation, Release, Selection, Starved, Transfer};
 use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
 pub(crate) use ledger::Ledger;
 use order::{ParallelEdf, SerialEdf, UnderWay};
 use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, place};
-
-/// What a bound is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Pages.
-    Pages,
-    /// Occurrences of what must not happen.
-    Occurrences,
-}
-
-/// What a checker guards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Assumption {
-    /// The checker's name, and the assumption's where an analysis names it too.
-    pub name: &'static str,
-    /// The assumption in a sentence.
-    pub statement: &'static str,
-    /// What bound and observation are counted in.
-    pub unit: Unit,
-}
-
-/// All that is guarded, in the order of reports.
-pub const ASSUMPTIONS: [Assumption; 16] = {
-    const fn of(name: &'static str, unit: Unit, statement: &'static str) -> Assumption {
-        Assumption { name, statement, unit }
-    }
-    use Unit::{Nanoseconds, Occurrences, Pages};
-    [
-        of("deadlines", Nanoseconds, "every complete read, write and GC job was complete within its relative deadline"),
-        of("overdue", Nanoseconds, "no pending real-time job is past its deadline when the run ends"),
-        of(
-            "server-deadlines",
-            Nanoseconds,
-            "every job of a server was complete by the deadline it was granted (IV.11)",
-        ),
-        of("server-overdue", Nanoseconds, "no pending job of a server is past its deadline when the run ends"),
-        of(
-            "service",
-            Nanoseconds,
-            "a request's own pages take at most C + D, waiting for the bus included (IV.1, IV.2, IV.5, IV.6)",
-        ),
-        of("bus-wait", Nanoseconds, "a page waits for its channel's bus at most D(s) (IV.5, IV.6)"),
-        of("gc-cost", Nanoseconds, "a GC pass takes a chip at most C^g (IV.3)"),
-        of("victim-bound", Pages, "a victim block holds at most ceil(lambda P) valid pages (IV.3)"),
-        of(
-            "gc-keeps-pace",
-            Occurrences,
-            "GC at the period T^g frees pages before they are needed: no job ever finds no free page (IV.4)",
-        ),
-        of("one-blocking-erase", Nanoseconds, "an operation of a later deadline blocks a job for at most t_e (IV.8)"),
-        of("edf-order", Nanoseconds, "no operation starts while one of an earlier deadline waits for its place"),
-        of("chip-exclusion", Nanoseconds, "a chip does one operation at a time"),
-        of("bus-exclusion", Nanoseconds, "a bus carries one transfer at a time"),
-        of("page-order", Occurrences, "pages of a block are programmed in order, each once between erases"),
-        of("mapping", Occurrences, "what is read is what was written last, and no valid page is erased"),
-        of("conservation", Occurrences, "jobs are released in order, complete once, with all their pages, or pending"),
-    ]
-};
+use units::Units;
 
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +53,8 @@ pub struct Checks<'a> {
     serial: SerialEdf,
     parallel: ParallelEdf,
     under_way: UnderWay,
+    /// Under certificates, in place of the five before.
+    units: Option<Units>,
     chip_exclusion: ChipExclusion,
     bus_exclusion: BusExclusion,
     page_order: PageOrder,
@@ -152,6 +98,7 @@ impl<'a> Checks<'a> {
             serial: SerialEdf::new(plan.clusters().len()),
             parallel: ParallelEdf::default(),
             under_way: UnderWay::new(places),
+            units: plan.is_certified().then(|| Units::new(plan, clusters)),
             chip_exclusion: ChipExclusion::new(plan),
             bus_exclusion: BusExclusion::new(plan),
             page_order: PageOrder::new(plan, watched),
@@ -162,7 +109,16 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], when the run ended at `duration`.
+    /// Checkers that are shown the records of a trace, and so not what no record tells of.
+    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
+        let mut checks = Checks::new(plan, dispatch, clusters);
+        if let Some(units) = &mut checks.units {
+            units.hears_no_silence();
+        }
+        checks
+    }
+
+    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let mut pending = 0;
         for job in self.ledger.pending() {
@@ -196,7 +152,20 @@ impl<'a> Checks<'a> {
             self.mapping.gauge,
             self.conservation,
         ];
-        ASSUMPTIONS.into_iter().zip(gauges).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
+        let Some(units) = self.units else {
+            return ASSUMPTIONS
+                .into_iter()
+                .zip(gauges)
+                .map(|(assumption, gauge)| Finding { assumption, gauge })
+                .collect();
+        };
+        let mut certified = [Gauge::default(); CERTIFIED.len()];
+        certified[..gauges.len()].copy_from_slice(&gauges);
+        certified[5].merge(&units.waits);
+        (certified[6], certified[7]) = (units.cost, units.victims);
+        (certified[9], certified[10]) = (units.blocking, units.order);
+        (certified[16], certified[17]) = (units.idling, units.open);
+        CERTIFIED.into_iter().zip(certified).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
     }
 
     fn unlawful(&mut self, at: Instant, job: crate::trace::JobId) {
@@ -236,6 +205,9 @@ impl Observer for Checks<'_> {
             self.unlawful(release.at, release.job);
             return;
         }
+        if self.units.is_some() {
+            return;
+        }
         self.look_for_blocking(release);
         if let (Dispatch::Serial, Some(pending)) = (self.dispatch, self.ledger.get(release.job)) {
             self.serial.waits(pending);
@@ -255,7 +227,7 @@ impl Observer for Checks<'_> {
             _ => self.deadlines.complete(complete, &pending),
         }
         self.service.complete(complete, &pending, self.plan);
-        if self.dispatch == Dispatch::Serial {
+        if self.units.is_none() && self.dispatch == Dispatch::Serial {
             self.serial.leaves(&pending);
         }
     }
@@ -267,7 +239,7 @@ impl Observer for Checks<'_> {
         };
         (pending.starved, pending.was_starved) = (true, true);
         self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
-        if self.dispatch == Dispatch::Serial {
+        if self.units.is_none() && self.dispatch == Dispatch::Serial {
             self.serial.leaves(pending);
         }
     }
@@ -278,13 +250,14 @@ impl Observer for Checks<'_> {
             self.unlawful(first.start, first.job);
             return;
         };
+        let serial = self.units.is_none() && self.dispatch == Dispatch::Serial;
         if pending.starved {
             pending.starved = false;
-            if self.dispatch == Dispatch::Serial {
+            if serial {
                 self.serial.waits(pending);
             }
         }
-        if self.dispatch == Dispatch::Serial {
+        if serial {
             self.serial.operation(first, pending);
             self.under_way.begins(first.cluster, first, pending.deadline());
         }
@@ -296,7 +269,9 @@ impl Observer for Checks<'_> {
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
             };
-            if self.dispatch == Dispatch::Parallel {
+            if let Some(units) = &mut self.units {
+                units.operation(operation, pending, self.plan);
+            } else if self.dispatch == Dispatch::Parallel {
                 if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
                     let (_, left) = pending.blockers.swap_remove(at);
                     self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
@@ -307,7 +282,9 @@ impl Observer for Checks<'_> {
             self.chip_exclusion.operation(operation);
             self.page_order.operation(operation, chip);
             self.mapping.operation(operation, position, chip);
-            if gc {
+            if gc && self.units.is_some() {
+                // The units have seen it.
+            } else if gc {
                 self.passes.operation(operation, chip, pending, self.plan);
             } else {
                 pending.service = pending.service.saturating_add(operation.end.since(operation.start).as_ns());
@@ -322,6 +299,18 @@ impl Observer for Checks<'_> {
         self.bus_exclusion.transfer(transfer);
     }
 
+    fn selected(&mut self, selection: &Selection) {
+        if let Some(units) = &mut self.units {
+            units.selected(selection);
+        }
+    }
+
+    fn silent(&mut self, _: u32, chip: u32, start: Instant, end: Instant) {
+        if let Some(units) = &mut self.units {
+            units.silent(chip, start, end);
+        }
+    }
+
     #[inline]
     fn expect(&self, cluster: u32, lpn: u32) {
         self.mapping.prefetch(cluster, lpn);
@@ -330,8 +319,12 @@ impl Observer for Checks<'_> {
 
 /// The findings of several groups of clusters together.
 pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
-    let mut merged = ASSUMPTIONS.map(|assumption| Finding { assumption, gauge: Gauge::default() }).to_vec();
+    let none = |assumption: &Assumption| Finding { assumption: *assumption, gauge: Gauge::default() };
+    let mut merged: Vec<Finding> = ASSUMPTIONS.iter().map(none).collect();
     for group in findings {
+        if group.len() > merged.len() {
+            merged = CERTIFIED.iter().map(none).collect();
+        }
         for (all, finding) in merged.iter_mut().zip(group) {
             all.gauge.merge(&finding.gauge);
         }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod cluster;
 mod parallel;
+mod placed;
 mod releases;
 mod sequencer;
 mod serial;
@@ -10,4 +11,5 @@ mod serial;
 pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers};
 pub(crate) use cluster::MAX_PENDING;
 pub(crate) use parallel::Parallel;
+pub(crate) use placed::{Placed, Servers};
 pub(crate) use serial::Serial;

@@ -139,7 +139,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     /// Where too many jobs or pages are pending.
     pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
         while let Some(now) = self.next_instant().filter(|&now| now < limit) {
-            self.observer.tell_before(now);
+            self.observer.passes(now);
             self.releases(now);
             self.ends(now);
             self.dispatch(now);

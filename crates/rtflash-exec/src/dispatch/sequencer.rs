@@ -1,68 +1,91 @@
 //! Puts records into the order of a trace where some become known late.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 
 use crate::trace::{Observer, Record};
 
-type Order = (Instant, u8, u64, u64, u32);
+/// Records that are held at least before it is looked which of them can be told of.
+const FEW: usize = 512;
 
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
-    held: BTreeMap<(Order, u64), Record>,
-    pushed: u64,
-    /// Starts of operations that are not told of yet, with how many there are of each.
-    open: BTreeMap<Instant, u32>,
+    /// As they were pushed, but for what has been sorted already.
+    held: Vec<Record>,
+    /// How many have to be held for the next look.
+    enough: usize,
+    /// Starts of operations that are not told of yet, ascending, with how many there are of each; none at the front that has none left.
+    open: VecDeque<(Instant, u32)>,
     observer: O,
 }
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        Sequencer { held: BTreeMap::new(), pushed: 0, open: BTreeMap::new(), observer }
+        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), observer }
     }
 
-    /// An operation has begun that will be told of later.
+    /// An operation has begun that will be told of later. None has begun after it.
     pub(crate) fn open(&mut self, start: Instant) {
-        *self.open.entry(start).or_default() += 1;
+        match self.open.back_mut() {
+            Some((last, count)) if *last == start => *count += 1,
+            _ => self.open.push_back((start, 1)),
+        }
     }
 
     /// An operation that was opened is told of.
     pub(crate) fn close(&mut self, record: Record) {
         let start = record.order().0;
-        if let Some(count) = self.open.get_mut(&start) {
-            *count -= 1;
-            if *count == 0 {
-                self.open.remove(&start);
-            }
+        let at = self.open.partition_point(|&(open, _)| open < start);
+        if let Some((open, count)) = self.open.get_mut(at)
+            && *open == start
+        {
+            *count = count.saturating_sub(1);
+        }
+        while self.open.front().is_some_and(|&(_, count)| count == 0) {
+            self.open.pop_front();
         }
         self.push(record);
     }
 
     pub(crate) fn push(&mut self, record: Record) {
-        self.held.insert((record.order(), self.pushed), record);
-        self.pushed += 1;
+        self.held.push(record);
+    }
+
+    /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing can precede is told.
+    #[inline]
+    pub(crate) fn passes(&mut self, now: Instant) {
+        if self.held.len() >= self.enough {
+            self.tell_before(now);
+        }
     }
 
     /// Tells everything from before `now` that nothing can precede any more, and says from when on something may be missing.
     pub(crate) fn tell_before(&mut self, now: Instant) -> Instant {
-        let limit = self.open.keys().next().map_or(now, |&open| open.min(now));
-        while let Some(first) = self.held.first_entry() {
-            if first.key().0.0 >= limit {
-                break;
-            }
-            self.observer.record(&first.remove());
+        let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
+        // Stable: what has the same place in the order is told as it was pushed.
+        self.held.sort_by_key(Record::order);
+        let ready = self.held.partition_point(|record| record.order().0 < limit);
+        for record in self.held.drain(..ready) {
+            self.observer.record(&record);
         }
+        self.enough = (2 * self.held.len()).max(FEW);
         limit
     }
 
     /// Tells the rest.
     pub(crate) fn finish(mut self) -> O {
-        for record in self.held.values() {
+        self.held.sort_by_key(Record::order);
+        for record in &self.held {
             self.observer.record(record);
         }
         self.observer
+    }
+
+    /// Who is told, to be looked at.
+    pub(crate) fn told(&self) -> &O {
+        &self.observer
     }
 
     pub(crate) fn observer(&mut self) -> &mut O {

@@ -137,6 +137,11 @@ impl Blocks {
         u32::try_from(block).ok()
     }
 
+    /// Closed blocks that are no victims yet, with their valid pages.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(self.candidates.iter().copied()).filter(|&(_, valid)| valid != NONE)
+    }
+
     /// Takes a block out of the candidates.
     pub(crate) fn take_victim(&mut self, block: u32) {
         self.candidates[block as usize] = NONE;

@@ -65,7 +65,7 @@ impl Addresses {
     fn draw_next(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
         let (start, pages) = (self.part.start, self.part.end - self.part.start);
         match self.pattern {
-            Pattern::Uniform => start + self.below(pages),
+            Pattern::Uniform | Pattern::Fullest => start + self.below(pages),
             Pattern::Sequential => {
                 let lpn = start + self.next;
                 self.next = if self.next + 1 < pages { self.next + 1 } else { 0 };

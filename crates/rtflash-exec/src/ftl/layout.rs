@@ -74,6 +74,15 @@ impl Layout {
         }
     }
 
+    /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a stripe, of the cluster in a superblock).
+    /// `None` where there is no logical page.
+    pub fn certified(device: &Device, chips: u32, reserve: u64) -> Option<Layout> {
+        let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
+        let logical = device.logical_ratio().floor_of(u64::from(blocks) * u64::from(pages));
+        let logical_per_chip = u32::try_from(logical).ok().filter(|&logical| logical > 0)?;
+        Some(Layout { chips, blocks, pages, reserve_pages: reserve, reserve_blocks: 0, logical_per_chip, owners: 1 })
+    }
+
     /// s: chips.
     pub fn chips(&self) -> u32 {
         self.chips

@@ -12,4 +12,6 @@ pub use gantt::Gantt;
 pub use jsonl::{JsonLines, MAX_LINE, TraceError, TraceReader};
 pub use perfetto::Perfetto;
 pub use png::{PngError, png, png_scaled, svg_tree};
-pub use record::{Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Starved, Transfer};
+pub use record::{
+    Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Selection, Starved, Transfer,
+};

@@ -121,6 +121,25 @@ pub struct Starved {
     pub chip: u32,
 }
 
+/// A victim is chosen on a unit (a chip of a stripe, a superblock cluster), as only the device itself knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Selection {
+    /// When.
+    pub at: Instant,
+    /// For which job.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: u32,
+    /// On which chip: the first one of a superblock.
+    pub chip: u32,
+    /// The block, or superblock.
+    pub block: u32,
+    /// Its valid pages.
+    pub valid: u32,
+    /// Blocks of the unit that were free, open, or being collected.
+    pub not_closed: u64,
+}
+
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record {
@@ -173,6 +192,16 @@ pub trait Observer {
         let _ = (cluster, lpn);
     }
 
+    /// A victim is chosen, under a certificate. This is no record: no trace tells of it.
+    fn selected(&mut self, selection: &Selection) {
+        let _ = selection;
+    }
+
+    /// A chip of a cluster is kept busy by a copy that only lets time pass, over [start, end), under a certificate. This is no record either.
+    fn silent(&mut self, cluster: u32, chip: u32, start: Instant, end: Instant) {
+        let _ = (cluster, chip, start, end);
+    }
+
     /// Any of these.
     fn record(&mut self, record: &Record) {
         match record {
@@ -223,6 +252,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    fn selected(&mut self, selection: &Selection) {
+        self.0.selected(selection);
+        self.1.selected(selection);
+    }
+    fn silent(&mut self, cluster: u32, chip: u32, start: Instant, end: Instant) {
+        self.0.silent(cluster, chip, start, end);
+        self.1.silent(cluster, chip, start, end);
     }
     #[inline]
     fn expect(&self, cluster: u32, lpn: u32) {

@@ -23,7 +23,8 @@ pub(crate) fn plan() -> Plan {
     let clusters = [Cluster { chips: vec![0, 1, 2], tasks: vec![0] }, Cluster { chips: vec![3, 4], tasks: vec![1] }];
     let allocation = Allocation::new(6, 2, &clusters).expect("an allocation");
     let timing = Timing::new(Span::from_us(50), Span::from_us(500), Span::from_us(20)).expect("a timing");
-    let terms = ClusterTerms { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)] };
+    let terms =
+        ClusterTerms { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)], certificate: None };
     Plan::new(&set, &allocation, timing, &[terms.clone(), terms]).expect("a plan")
 }
 
@@ -95,7 +96,9 @@ impl Run {
             for index in 0..20 {
                 let (release, deadline) = match of.releases {
                     Releases::Periodic(period) => (period.release(index).as_ns(), period.deadline(index).as_ns()),
-                    Releases::Arrivals(_) => (index * 12_500_000, index * 12_500_000 + 1_000_000),
+                    Releases::Arrivals(_) | Releases::Collected { .. } => {
+                        (index * 12_500_000, index * 12_500_000 + 1_000_000)
+                    }
                 };
                 if release < self.duration && (of.cluster == Some(cluster) || log) {
                     jobs.push((deadline, release, JobId { source, index }, of.kind));

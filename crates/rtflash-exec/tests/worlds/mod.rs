@@ -5,7 +5,8 @@
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, RunError, Service, Timing, Victims, run, run_traced,
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, RunError, Service, Timing, Victims, run,
+    run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -113,7 +114,8 @@ impl World {
                     Some(write) => gc_period(set.device(), write, cluster.size()).map(Some),
                     None => Some(None),
                 });
-                Some(ClusterTerms { page_delay: ns(dice.within(0, 5)), gc_periods: gc.collect::<Option<_>>()? })
+                let (page_delay, gc_periods) = (ns(dice.within(0, 5)), gc.collect::<Option<_>>()?);
+                Some(ClusterTerms { page_delay, gc_periods, certificate: None })
             })
             .collect();
         let timing = Timing::new(ns(read), ns(program), ns(transfer))?;
@@ -126,6 +128,7 @@ impl World {
             aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
             pattern: dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
             seed: case,
+            placed: Placed::default(),
         };
         let mut arrivals = Vec::new();
         let clusters = u32::try_from(plan.clusters().len()).ok()?;

@@ -2,7 +2,7 @@
 
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Options, Service, run};
+use rtflash_exec::{Options, Placed, Service, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{Servers, plan as executable};
@@ -60,7 +60,8 @@ fn serve(
     seed: u64,
 ) -> Option<(u64, u64)> {
     let &Bandwidth { duration, dispatch, victims, aging, pattern, .. } = options;
-    let run_options = Options { duration, dispatch, service: contender.service, victims, aging, pattern, seed };
+    let placed = Placed::default();
+    let run_options = Options { duration, dispatch, service: contender.service, victims, aging, pattern, seed, placed };
     let plan = executable(set, allocation, contender.analysis).ok()?;
     let mut servers = match contender.service {
         Service::Tbs => Servers::new(set, allocation, contender.analysis),

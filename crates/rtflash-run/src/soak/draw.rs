@@ -2,7 +2,7 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{ANALYSES, Analysis};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
 
@@ -138,6 +138,7 @@ pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
             Pattern::Uniform
         },
         seed: dice.0.below(u64::MAX),
+        placed: Placed::default(),
     };
     Some(Case { seed, run, set, allocator, analysis: dice.one_of(&ANALYSES), options })
 }

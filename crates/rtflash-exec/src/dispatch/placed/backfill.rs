@@ -1,0 +1,71 @@
+//! Chips of a superblock that a step leaves idle, and what they may do meanwhile.
+
+use super::Placed;
+use super::operate::Planned;
+use super::unit::Key;
+use crate::trace::{Action, Kind, Observer};
+
+/// Pages looked at for the idle chips of one step at most.
+const LOOKS: u32 = 64;
+
+impl<O: Observer> Placed<'_, O> {
+    /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages that other requests of tasks write, and to chips
+    /// that are idle then pages that any job reads. `reads`: the step is a read.
+    pub(super) fn backfill(&mut self, unit: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
+        if !reads {
+            let width = self.units[unit].chips.len();
+            let others: Vec<usize> = self.units[unit]
+                .queue
+                .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
+                .filter(|other| other.1 == Kind::Write)
+                .take(width.saturating_sub(planned.len()))
+                .map(|other| other.4)
+                .collect();
+            for part in others {
+                let free = width.saturating_sub(planned.len());
+                self.write_row(part, free, planned);
+            }
+        }
+        self.backfill_reads(unit, if reads { Some(planned[0].spot.chip) } else { None }, planned);
+    }
+
+    /// Adds pages that jobs read, in the order of their priorities from the step's own job on, where their chips are idle and they are sure to end
+    /// with the step. `read`: the chip of a user's read that the step is; then no two pages may be on one channel.
+    pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<usize>, planned: &mut Vec<Planned>) {
+        let of = &self.units[unit];
+        // No two pages on one channel, or on one chip.
+        let most = if read.is_some() { of.channels } else { of.chips.len() };
+        if planned.len() >= most {
+            return;
+        }
+        let row = planned.iter().any(|page| page.action == Action::Program);
+        if row && self.times.read > self.times.program {
+            return;
+        }
+        let channel_of = |chip: usize| of.chips[chip] as u64 / u64::from(self.chips_per_channel);
+        let foreign_of = |chip: usize| self.chips[of.chips[chip]].foreign;
+        let mut looks = 0;
+        let mut taken: Vec<(usize, usize)> = Vec::new();
+        'queue: for key in &of.queue {
+            for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
+                looks += 1;
+                if looks > LOOKS || planned.len() >= most {
+                    break 'queue;
+                }
+                let spot = of.store.locate(lpn);
+                let lawful = planned.iter().all(|page| {
+                    page.spot.chip != spot.chip
+                        && (read.is_none() || channel_of(page.spot.chip) != channel_of(spot.chip))
+                });
+                if lawful && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
+                    planned.push(Planned { part: key.4, kind: key.1, action: Action::Read, spot, lpn });
+                    taken.push((key.4, place));
+                }
+            }
+        }
+        // From behind, so that the places are still right.
+        for (part, place) in taken.into_iter().rev() {
+            self.parts[part].reads.remove(place);
+        }
+    }
+}

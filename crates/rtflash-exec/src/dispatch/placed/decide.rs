@@ -1,0 +1,154 @@
+//! What a unit does next: EDF at the ends of steps.
+
+use rtflash_model::Instant;
+
+use super::Placed;
+use super::operate::Planned;
+use super::pass::GcStep;
+use super::unit::Key;
+use crate::trace::{Action, Kind, NONE, Observer, Record, Selection, Starved};
+
+/// What came of a look at the first part in a queue.
+enum Attempt {
+    Started,
+    /// The queue has changed, or what the part has to do.
+    Changed,
+    /// Neither it nor any behind it can go on now.
+    Waits,
+}
+
+impl<O: Observer> Placed<'_, O> {
+    /// All units that are idle, and where something has changed, begin their next steps.
+    pub(super) fn dispatch(&mut self, now: Instant) {
+        let mut changed = std::mem::take(&mut self.changed);
+        for &unit in &changed {
+            while self.units[unit].step.is_none() {
+                let Some(&key) = self.units[unit].queue.first() else { break };
+                match self.go_on(unit, key, now) {
+                    Attempt::Started | Attempt::Waits => break,
+                    Attempt::Changed => {}
+                }
+            }
+        }
+        changed.clear();
+        self.changed = changed;
+    }
+
+    fn go_on(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
+        let part = key.4;
+        if self.parts[part].owes {
+            return self.go_on_with_pass(unit, key, now);
+        }
+        let width = self.units[unit].chips.len();
+        let mut planned = std::mem::take(&mut self.planned);
+        planned.clear();
+        let reads = match self.parts[part].reads.pop_front() {
+            Some(lpn) => {
+                let spot = self.units[unit].store.locate(lpn);
+                planned.push(Planned { part, kind: key.1, action: Action::Read, spot, lpn });
+                true
+            }
+            None => {
+                let wanted = self.parts[part].writes.len().min(width);
+                if self.parts[part].is_background() && !self.units[unit].has_reserve_beside(wanted as u64) {
+                    self.planned = planned;
+                    return Attempt::Waits;
+                }
+                self.write_row(part, wanted, &mut planned);
+                false
+            }
+        };
+        if planned.is_empty() {
+            self.planned = planned;
+            return self.starve(unit, key, now);
+        }
+        if width > 1 && self.options.placed.backfill {
+            self.backfill(unit, key, reads, &mut planned);
+        }
+        self.start_pages(unit, &planned, reads, now);
+        self.planned = planned;
+        Attempt::Started
+    }
+
+    /// Programs so many of a part's pages, if as many are free.
+    pub(super) fn write_row(&mut self, part: usize, pages: usize, planned: &mut Vec<Planned>) {
+        let of = &mut self.parts[part];
+        let (unit, kind) = (&mut self.units[of.unit], of.key.1);
+        let background = of.is_background();
+        for &soon in of.writes.iter().skip(pages).take(pages) {
+            unit.store.prefetch_page(soon);
+        }
+        for _ in 0..pages {
+            let Some(&lpn) = of.writes.front() else { break };
+            let Some(spot) = unit.store.program(lpn) else { break };
+            of.writes.pop_front();
+            planned.push(Planned { part, kind, action: Action::Program, spot, lpn });
+            match kind {
+                Kind::Write => unit.pending -= 1,
+                _ if !background => unit.served += 1,
+                _ => {}
+            }
+        }
+        of.owes = kind == Kind::Server && !background && unit.server_pass_is_due();
+    }
+
+    /// The part cannot go on before an erase has ended.
+    fn starve(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
+        let of = &mut self.units[unit];
+        of.queue.remove(&key);
+        of.starved.push(key);
+        let part = &mut self.parts[key.4];
+        if !part.starved {
+            part.starved = true;
+            let cluster = self.clusters[of.cluster].position;
+            // Chips are counted in 32 bits.
+            let chip = of.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
+            let job = self.jobs[part.job].id;
+            self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
+        }
+        Attempt::Changed
+    }
+
+    /// A pass is left out, or over.
+    pub(super) fn pass_is_over(&mut self, unit: usize, part: usize, now: Instant) {
+        let (of, unit) = (&mut self.parts[part], &mut self.units[unit]);
+        if of.key.1 == Kind::Gc {
+            of.owes = false;
+        } else {
+            unit.server_passes += 1;
+            of.owes = unit.server_pass_is_due();
+        }
+        if of.is_over() {
+            self.part_is_over(part, now);
+        }
+    }
+
+    fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> Attempt {
+        let server = key.1 != Kind::Gc;
+        let unit = &mut self.units[number];
+        let under_way = if server { &unit.server_pass } else { &unit.pass };
+        if under_way.is_none() {
+            let void = unit.has_reserve_beside(0);
+            let Some((block, valid, not_closed)) = (if void { None } else { unit.begin_pass(server) }) else {
+                self.pass_is_over(number, key.4, now);
+                return Attempt::Changed;
+            };
+            let chip = unit.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
+            let (cluster, job) = (self.clusters[unit.cluster].position, self.jobs[self.parts[key.4].job].id);
+            self.observer.observer().selected(&Selection { at: now, job, cluster, chip, block, valid, not_closed });
+        }
+        let pass = if server { &mut unit.server_pass } else { &mut unit.pass };
+        let Some(pass) = pass else { return Attempt::Waits };
+        let step =
+            if unit.stripe { pass.step_in_chip(&mut unit.store) } else { pass.step_in_superblock(&mut unit.store) };
+        if step == GcStep::Starved {
+            return self.starve(number, key, now);
+        }
+        if let Some(lpn) = pass.next(&unit.store) {
+            unit.store.prefetch_place(lpn);
+            self.observer.told().expect(self.clusters[unit.cluster].position, lpn);
+        }
+        self.start_gc(number, key.4, step, now);
+        Attempt::Started
+    }
+}

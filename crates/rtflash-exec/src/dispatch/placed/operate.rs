@@ -1,0 +1,279 @@
+//! Steps on chips and buses, from start to end.
+
+use std::cmp::Reverse;
+
+use rtflash_model::{Instant, Span};
+
+use super::pass::GcStep;
+use super::store::Spot;
+use super::unit::Step;
+use super::{END, Placed};
+use crate::options::Waits;
+use crate::trace::{Action, Kind, NONE, Observer, Operation, Record, Transfer};
+
+/// A chip of the device.
+#[derive(Debug, Default)]
+pub(super) struct Chip {
+    pub(super) unit: usize,
+    /// Chips of its channel that are not its cluster's.
+    pub(super) foreign: u32,
+    pub(super) doing: Option<Doing>,
+}
+
+/// What a chip is doing.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Doing {
+    Sensing(Operation),
+    Waiting(Operation),
+    Transferring(Operation),
+    /// To the end of its part in the step.
+    Working,
+}
+
+/// A page of a step that is about to start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Planned {
+    pub(super) part: usize,
+    pub(super) kind: Kind,
+    pub(super) action: Action,
+    pub(super) spot: Spot,
+    pub(super) lpn: u32,
+}
+
+impl<O: Observer> Placed<'_, O> {
+    fn new_step(&mut self) -> Step {
+        self.steps.pop().unwrap_or_default()
+    }
+
+    /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster leaves alone.
+    pub(super) fn start_pages(&mut self, unit: usize, planned: &[Planned], reads: bool, now: Instant) {
+        let mut step = self.new_step();
+        step.chips = u32::try_from(planned.len()).unwrap_or(0);
+        step.pages.extend(planned.iter().map(|page| page.part));
+        self.units[unit].step = Some(step);
+        let alone = reads && !self.units[unit].stripe;
+        for page in planned {
+            self.start_page(unit, page, alone, now);
+        }
+    }
+
+    /// Starts a step of a pass.
+    pub(super) fn start_gc(&mut self, unit: usize, part: usize, step: GcStep, now: Instant) {
+        let mut under_way = self.new_step();
+        under_way.chips = 1;
+        self.units[unit].step = Some(under_way);
+        let first = self.units[unit].chips[0];
+        let bus = self.times.transfer.saturating_add(match self.options.placed.waits {
+            Waits::Actual => Span::ZERO,
+            Waits::Worst => self.times.wait,
+        });
+        let copyback = self.times.read.saturating_add(self.times.program);
+        match step {
+            GcStep::Copyback(from, to, lpn) => {
+                let read = now.saturating_add(self.times.read);
+                let end = now.saturating_add(copyback);
+                for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
+                    let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
+                    let operation = self.operation(unit, &page, start);
+                    self.observer.push(Record::Operation(Operation { end, ..operation }));
+                }
+                self.work(first, end);
+            }
+            GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
+            GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
+            GcStep::SilentCopyback => self.silence(unit, now, copyback),
+            GcStep::SilentRead => self.silence(unit, now, self.times.read.saturating_add(bus)),
+            GcStep::SilentRow => self.silence(unit, now, self.times.program.saturating_add(bus)),
+            GcStep::Starved => {}
+            GcStep::Erase(block) => {
+                let end = now.saturating_add(self.times.erase);
+                let chips = std::mem::take(&mut self.units[unit].chips);
+                if let Some(step) = &mut self.units[unit].step {
+                    (step.chips, step.erases) = (u32::try_from(chips.len()).unwrap_or(1), Some(part));
+                }
+                let cluster = self.units[unit].cluster;
+                self.units[unit].chips = chips;
+                for chip in 0..self.units[unit].chips.len() {
+                    let spot = Spot { chip, block, page: NONE };
+                    let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NONE };
+                    let operation = self.operation(unit, &page, now);
+                    self.observer.push(Record::Operation(Operation { end, ..operation }));
+                    self.work(self.units[unit].chips[chip], end);
+                }
+                self.erase_begins(cluster, now);
+            }
+        }
+    }
+
+    fn start_row(&mut self, unit: usize, part: usize, action: Action, pages: &[(Spot, u32)], now: Instant) {
+        let mut planned = std::mem::take(&mut self.planned);
+        planned.clear();
+        planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
+        let own = planned.len();
+        if self.options.placed.backfill {
+            self.backfill_reads(unit, None, &mut planned);
+        }
+        if let Some(step) = &mut self.units[unit].step {
+            step.chips = u32::try_from(planned.len()).unwrap_or(0);
+            step.pages.extend(planned[own..].iter().map(|page| page.part));
+        }
+        for page in &planned {
+            self.start_page(unit, page, false, now);
+        }
+        self.planned = planned;
+    }
+
+    fn silence(&mut self, unit: usize, now: Instant, length: Span) {
+        let end = now.saturating_add(length);
+        let cluster = self.clusters[self.units[unit].cluster].position;
+        let chips = &self.units[unit].chips;
+        let first = chips[0];
+        self.observer.observer().silent(cluster, u32::try_from(first).unwrap_or(NONE), now, end);
+        self.work(first, end);
+    }
+
+    /// A chip is busy to the end of its part in the step.
+    fn work(&mut self, chip: usize, end: Instant) {
+        self.chips[chip].doing = Some(Doing::Working);
+        self.events.push(Reverse((end, END, chip, 0)));
+    }
+
+    fn operation(&mut self, unit: usize, page: &Planned, now: Instant) -> Operation {
+        let part = &mut self.parts[page.part];
+        part.starved = false;
+        let unit = &self.units[unit];
+        Operation {
+            start: now,
+            end: now,
+            cluster: self.clusters[unit.cluster].position,
+            // Chips are counted in 32 bits.
+            chip: u32::try_from(unit.chips[page.spot.chip]).unwrap_or(NONE),
+            action: page.action,
+            job: self.jobs[part.job].id,
+            kind: page.kind,
+            block: page.spot.block,
+            page: page.spot.page,
+            lpn: page.lpn,
+        }
+    }
+
+    /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's bus.
+    fn start_page(&mut self, unit: usize, page: &Planned, alone: bool, now: Instant) {
+        let operation = self.operation(unit, page, now);
+        let chip = operation.chip as usize;
+        if self.options.placed.waits == Waits::Worst {
+            let transfer = self.times.transfer;
+            let foreign = transfer.checked_mul(self.chips[chip].foreign.into()).unwrap_or_default();
+            let wait = if alone { foreign } else { self.times.wait };
+            let work = if page.action == Action::Read { self.times.read } else { self.times.program };
+            let end = now.saturating_add(work).saturating_add(wait).saturating_add(transfer);
+            self.observer.push(Record::Operation(Operation { end, ..operation }));
+            self.work(chip, end);
+            return;
+        }
+        self.observer.open(now);
+        let sensed = now.saturating_add(self.times.read);
+        if page.action == Action::Read && sensed > now {
+            self.chips[chip].doing = Some(Doing::Sensing(operation));
+            self.events.push(Reverse((sensed, END, chip, 0)));
+        } else {
+            self.ask(chip, operation, now);
+        }
+    }
+
+    fn ask(&mut self, chip: usize, operation: Operation, now: Instant) {
+        let channel = (operation.chip / self.chips_per_channel) as usize;
+        self.buses[channel].request(now, operation.chip);
+        self.chips[chip].doing = Some(Doing::Waiting(operation));
+        self.asked.push(channel);
+    }
+
+    /// What a chip waited for has come about.
+    pub(super) fn end(&mut self, chip: usize, now: Instant) {
+        let Some(doing) = self.chips[chip].doing else { return };
+        match doing {
+            Doing::Sensing(operation) => self.ask(chip, operation, now),
+            Doing::Waiting(_) => {}
+            Doing::Transferring(operation) => {
+                let channel = (operation.chip / self.chips_per_channel) as usize;
+                self.buses[channel].release();
+                self.asked.push(channel);
+                if operation.end > now {
+                    self.work(chip, operation.end);
+                } else {
+                    self.chip_ends(chip, now);
+                }
+            }
+            Doing::Working => self.chip_ends(chip, now),
+        }
+    }
+
+    fn chip_ends(&mut self, chip: usize, now: Instant) {
+        self.chips[chip].doing = None;
+        let unit = self.chips[chip].unit;
+        let Some(step) = &mut self.units[unit].step else { return };
+        step.chips -= 1;
+        if step.chips == 0
+            && let Some(step) = self.units[unit].step.take()
+        {
+            self.step_ends(unit, step, now);
+        }
+    }
+
+    /// A step ends, and makes progress for all jobs that it had pages of.
+    fn step_ends(&mut self, unit: usize, mut step: Step, now: Instant) {
+        self.changed.push(unit);
+        for part in step.pages.drain(..) {
+            self.entered -= 1;
+            let of = &mut self.parts[part];
+            of.unfinished -= 1;
+            if of.is_background() {
+                self.clusters[self.units[unit].cluster].background -= 1;
+            }
+            if of.is_over() {
+                self.part_is_over(part, now);
+            }
+        }
+        if let Some(part) = step.erases.take() {
+            let of = &mut self.units[unit];
+            let server = self.parts[part].key.1 != Kind::Gc;
+            if let Some(pass) = if server { of.server_pass.take() } else { of.pass.take() } {
+                of.store.erase(pass.victim());
+            }
+            let starved = std::mem::take(&mut of.starved);
+            of.queue.extend(starved);
+            self.pass_is_over(unit, part, now);
+        }
+        self.steps.push(step);
+    }
+
+    pub(super) fn grants(&mut self, now: Instant) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.sort_unstable();
+        asked.dedup();
+        for &channel in &asked {
+            let Some(chip) = self.buses[channel].grant() else { continue };
+            let chip = chip as usize;
+            let Some(Doing::Waiting(mut operation)) = self.chips[chip].doing else { continue };
+            let over = now.saturating_add(self.times.transfer);
+            operation.end = match operation.action {
+                Action::Program => over.saturating_add(self.times.program),
+                _ => over,
+            };
+            self.chips[chip].doing = Some(Doing::Transferring(operation));
+            self.events.push(Reverse((over, END, chip, 0)));
+            self.observer.close(Record::Operation(operation));
+            self.observer.push(Record::Transfer(Transfer {
+                start: now,
+                end: over,
+                channel: operation.chip / self.chips_per_channel,
+                cluster: operation.cluster,
+                chip: operation.chip,
+                job: operation.job,
+                kind: operation.kind,
+            }));
+        }
+        asked.clear();
+        self.asked = asked;
+    }
+}

@@ -1,0 +1,111 @@
+//! Garbage collection of a unit: one pass, step by step.
+
+use super::store::{Spot, Store};
+
+/// What a pass does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum GcStep {
+    /// Copies a page inside the chip (stripe): where it is, where it goes, what it is.
+    Copyback(Spot, Spot, u32),
+    /// Reads a page on each chip that has one left (superblock).
+    Read(Vec<(Spot, u32)>),
+    /// Programs pages that were read, a row at most (superblock).
+    Row(Vec<(Spot, u32)>),
+    /// Lets the time of such a step pass: with worst victims.
+    SilentCopyback,
+    /// Likewise.
+    SilentRead,
+    /// Likewise.
+    SilentRow,
+    /// No free page to copy to.
+    Starved,
+    /// Erases the victim on all chips.
+    Erase(u32),
+}
+
+/// A pass under way.
+#[derive(Debug)]
+pub(super) struct Pass {
+    victim: u32,
+    /// The first row of the victim not looked at yet, on each chip.
+    rows: Vec<u32>,
+    /// Pages read and not programmed yet, with where they were.
+    buffered: Vec<(u32, u32)>,
+    /// Read steps, or copies, so far; and row steps.
+    steps: (u64, u64),
+    /// As many of them are taken at least.
+    padded: (u64, u64),
+}
+
+impl Pass {
+    /// A pass over this victim of a unit of `width` chips. `padded`: copies (stripe), or read steps and row steps (superblock) at least.
+    pub(super) fn new(victim: u32, width: usize, padded: (u64, u64)) -> Pass {
+        Pass { victim, rows: vec![0; width], buffered: Vec::new(), steps: (0, 0), padded }
+    }
+
+    /// The victim.
+    pub(super) fn victim(&self) -> u32 {
+        self.victim
+    }
+
+    /// A logical page that the next step will probably read.
+    pub(super) fn next(&self, store: &Store) -> Option<u32> {
+        store.next_valid(self.victim, 0, self.rows[0]).map(|(_, _, lpn)| lpn)
+    }
+
+    /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can happen on the chip before it is.
+    pub(super) fn step_in_chip(&mut self, store: &mut Store) -> GcStep {
+        if let Some((row, _, lpn)) = store.next_valid(self.victim, 0, self.rows[0]) {
+            let from = store.locate(lpn);
+            let Some(to) = store.program(lpn) else { return GcStep::Starved };
+            self.rows[0] = row + 1;
+            self.steps.0 += 1;
+            return GcStep::Copyback(from, to, lpn);
+        }
+        if self.steps.0 < self.padded.0 {
+            self.steps.0 += 1;
+            return GcStep::SilentCopyback;
+        }
+        GcStep::Erase(self.victim)
+    }
+
+    /// The next step of a pass on a superblock.
+    pub(super) fn step_in_superblock(&mut self, store: &mut Store) -> GcStep {
+        // What was overwritten since it was read need not be copied.
+        self.buffered.retain(|&(page, lpn)| store.holds(page, lpn));
+        let width = self.rows.len();
+        if self.buffered.len() < width {
+            let mut reads = Vec::new();
+            for (chip, from) in self.rows.iter_mut().enumerate() {
+                if let Some((row, page, lpn)) = store.next_valid(self.victim, chip, *from) {
+                    *from = row + 1;
+                    self.buffered.push((page, lpn));
+                    reads.push((store.locate(lpn), lpn));
+                }
+            }
+            if !reads.is_empty() {
+                self.steps.0 += 1;
+                return GcStep::Read(reads);
+            }
+        }
+        if !self.buffered.is_empty() {
+            let count = self.buffered.len().min(width);
+            let count = count.min(usize::try_from(store.free()).unwrap_or(count));
+            if count == 0 {
+                return GcStep::Starved;
+            }
+            self.steps.1 += 1;
+            let row = self.buffered.drain(..count);
+            return GcStep::Row(row.filter_map(|(_, lpn)| Some((store.program(lpn)?, lpn))).collect());
+        }
+        if self.steps.0 < self.padded.0 {
+            self.steps.0 += 1;
+            return GcStep::SilentRead;
+        }
+        if self.steps.1 < self.padded.1 {
+            self.steps.1 += 1;
+            return GcStep::SilentRow;
+        }
+        GcStep::Erase(self.victim)
+    }
+}

@@ -1,0 +1,248 @@
+//! Releases: requests of tasks, GC by the pages that arrive, and jobs that are not real-time.
+
+use std::cmp::Reverse;
+
+use rtflash_model::{Instant, Placement, Span};
+
+use super::unit::{Job, Part};
+use super::{ARM, Placed, RELEASE};
+use crate::dispatch::Arrival;
+use crate::dispatch::cluster::BACKGROUND;
+use crate::ftl::{Requests, job_pages};
+use crate::options::{Options, Phases, Service};
+use crate::plan::{Plan, Releases};
+use crate::trace::{JobId, Kind, Observer, Record, Release};
+
+/// The read or the write requests of a task.
+#[derive(Debug)]
+pub(super) struct Source {
+    number: u32,
+    kind: Kind,
+    /// By position in the group.
+    cluster: usize,
+    pages: u64,
+    period: Span,
+    /// Number of the next request.
+    next: u64,
+    /// With [`Phases::AtErases`]: whether the next request may be released, and waits for an erase.
+    armed: bool,
+    requests: Requests,
+}
+
+impl Source {
+    /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
+    pub(super) fn all(plan: &Plan, clusters: &[u32], options: &Options) -> Vec<Source> {
+        let of_tasks = plan.sources().iter().zip(0..).filter_map(|(source, number)| {
+            let Releases::Periodic(period) = source.releases else { return None };
+            let position = source.cluster?;
+            let cluster = clusters.binary_search(&position).ok()?;
+            let of = plan.clusters().get(position as usize)?;
+            let range = of.ranges.get(of.tasks.binary_search(&source.owner).ok()?)?.clone();
+            let placement = if of.is_stripe() { Placement::Stripe } else { Placement::Superblock };
+            let pages = source.read_pages + source.write_pages;
+            Some(Source {
+                number,
+                kind: source.kind,
+                cluster,
+                pages,
+                // A request's period is whole.
+                period: u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?,
+                next: 0,
+                armed: false,
+                requests: Requests::new(
+                    (options.pattern, options.seed),
+                    number,
+                    source.access,
+                    range,
+                    (placement, of.layout.chips()),
+                ),
+            })
+        });
+        of_tasks.collect()
+    }
+}
+
+impl<O: Observer> Placed<'_, O> {
+    /// All that is released now.
+    pub(super) fn releases(&mut self, now: Instant) {
+        while let Some(&Reverse((at, class, source, number))) = self.events.peek()
+            && at == now
+            && class <= ARM
+        {
+            self.events.pop();
+            if self.sources[source].next != number {
+                // It was released before.
+            } else if class == RELEASE {
+                self.release(source, now);
+            } else {
+                self.sources[source].armed = true;
+                self.later(now.saturating_add(self.sources[source].period), RELEASE, source);
+            }
+        }
+        while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
+            let Some(arrival) = self.arrivals.pop_front() else { break };
+            self.arrive_now(arrival, now);
+        }
+    }
+
+    fn later(&mut self, at: Instant, class: u8, source: usize) {
+        if at < self.options.duration {
+            self.events.push(Reverse((at, class, source, self.sources[source].next)));
+        }
+    }
+
+    /// When each task's requests begin.
+    pub(super) fn begin(&mut self) {
+        let class = if self.options.placed.phases == Phases::Periodic { RELEASE } else { ARM };
+        (0..self.sources.len()).for_each(|source| self.later(Instant::START, class, source));
+    }
+
+    /// An erase begins in a cluster: what waits for one is released one nanosecond later.
+    pub(super) fn erase_begins(&mut self, cluster: usize, now: Instant) {
+        if self.options.placed.phases == Phases::Periodic {
+            return;
+        }
+        let soon = now.saturating_add(Span::from_ns(1).unwrap_or_default());
+        for source in 0..self.sources.len() {
+            if self.sources[source].armed && self.sources[source].cluster == cluster {
+                self.sources[source].armed = false;
+                self.later(soon, RELEASE, source);
+            }
+        }
+    }
+
+    /// A task's request is released.
+    fn release(&mut self, source: usize, now: Instant) {
+        let of = &mut self.sources[source];
+        let id = JobId { source: of.number, index: of.next };
+        let (kind, cluster, pages) = (of.kind, of.cluster, of.pages);
+        let due = now.saturating_add(of.period);
+        (of.next, of.armed) = (of.next + 1, false);
+        let mut lpns = std::mem::take(&mut self.lpns);
+        lpns.clear();
+        let (first, stripe) =
+            (self.clusters[cluster].units.start, self.units[self.clusters[cluster].units.start].stripe);
+        if kind == Kind::Write && of.requests.is_for_fullest() {
+            lpns = self.units[first].store.fullest(&of.requests.range(), pages);
+        }
+        let (left, store) = (pages - lpns.len() as u64, &self.units[first].store);
+        of.requests.draw(
+            left,
+            &mut lpns,
+            |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) },
+        );
+        let class = if self.options.placed.phases == Phases::Periodic { RELEASE } else { ARM };
+        self.later(due, class, source);
+        let release = Release {
+            at: now,
+            job: id,
+            kind,
+            deadline: Some(due),
+            pages,
+            cluster: Some(self.clusters[cluster].position),
+        };
+        self.observer.push(Record::Release(release));
+        let reads = if kind == Kind::Read { pages } else { 0 };
+        self.enter(id, kind, due.as_ns(), cluster, (&lpns, reads));
+        self.lpns = lpns;
+        if kind == Kind::Write {
+            for unit in self.clusters[cluster].units.clone() {
+                self.collect(unit, now);
+            }
+        }
+    }
+
+    /// Divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
+    fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[u32], u64)) {
+        let units = self.clusters[cluster].units.clone();
+        let (count, number) = (units.len(), self.clusters[cluster].position);
+        let job = self.jobs.insert(Job { id, parts: 0 });
+        self.entered += lpns.len() as u64;
+        let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
+        parts.clear();
+        parts.resize(count, None);
+        for (&lpn, place) in lpns.iter().zip(0..) {
+            let at = lpn as usize % count;
+            let unit = &mut self.units[units.start + at];
+            let part = *parts[at].get_or_insert_with(|| {
+                let part =
+                    self.parts.insert(Part::new(job, units.start + at, (deadline, kind, id.source, id.index, 0)));
+                let key = &mut self.parts[part].key;
+                key.4 = part;
+                let key = *key;
+                self.jobs[job].parts += 1;
+                unit.queue.insert(key);
+                part
+            });
+            unit.store.prefetch_place(lpn);
+            self.observer.told().expect(number, lpn);
+            let of = &mut self.parts[part];
+            of.unfinished += 1;
+            if place < reads {
+                of.reads.push_back(lpn);
+            } else {
+                of.writes.push_back(lpn);
+                if kind == Kind::Write {
+                    unit.pending += 1;
+                    unit.arrived += 1;
+                }
+            }
+        }
+        for at in (0..count).filter(|&at| parts[at].is_some()) {
+            self.changed.push(units.start + at);
+        }
+        self.parts_of = parts;
+    }
+
+    /// Releases the GC jobs that are due by the pages that have arrived on a unit.
+    fn collect(&mut self, number: usize, now: Instant) {
+        let unit = &mut self.units[number];
+        let Some(deadline) = unit.terms.deadline else { return };
+        while unit.arrived / unit.terms.reclaimed > unit.collected {
+            let id = JobId { source: unit.source, index: unit.collected };
+            unit.collected += 1;
+            let due = now.saturating_add(deadline);
+            let cluster = Some(self.clusters[unit.cluster].position);
+            let (kind, deadline) = (Kind::Gc, Some(due));
+            self.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
+            let job = self.jobs.insert(Job { id, parts: 1 });
+            let part = self.parts.insert(Part::new(job, number, (due.as_ns(), kind, id.source, id.index, 0)));
+            self.parts[part].key.4 = part;
+            unit.queue.insert(self.parts[part].key);
+            self.changed.push(number);
+        }
+    }
+
+    /// A job that is not real-time arrives.
+    fn arrive_now(&mut self, arrival: Arrival, now: Instant) {
+        let pages = arrival.read_pages + arrival.write_pages;
+        let placed = match self.options.service {
+            Service::Tbs => arrival.grant.and_then(|grant| {
+                let cluster = self.clusters.iter().position(|cluster| cluster.position == grant.cluster)?;
+                Some((cluster, Some(grant.deadline)))
+            }),
+            Service::Background => {
+                (0..self.clusters.len()).min_by_key(|&cluster| self.clusters[cluster].background).map(|it| (it, None))
+            }
+        };
+        let release = Release {
+            at: now,
+            job: arrival.job,
+            kind: Kind::Server,
+            deadline: placed.and_then(|(_, deadline)| deadline),
+            pages,
+            cluster: placed.map(|(cluster, _)| self.clusters[cluster].position),
+        };
+        self.observer.push(Record::Release(release));
+        let Some((cluster, deadline)) = placed else { return };
+        let of = &self.plan.clusters()[self.clusters[cluster].position as usize];
+        let stream = self.plan.sources()[arrival.job.source as usize].owner;
+        let (number, job) = (self.clusters[cluster].position, (arrival.job.source, arrival.job.index));
+        let lpns = job_pages(self.options.seed, number, job, pages, &of.ranges[of.tasks.len() + stream]);
+        if deadline.is_none() {
+            self.clusters[cluster].background += pages;
+        }
+        let deadline = deadline.map_or(BACKGROUND + now.as_ns(), Instant::as_ns);
+        self.enter(arrival.job, Kind::Server, deadline, cluster, (&lpns, arrival.read_pages));
+    }
+}

@@ -1,0 +1,94 @@
+//! Total Bandwidth Servers: one on each unit. What a job is granted depends on arrivals alone, so it is known before the run gets there.
+
+use rtflash_model::Instant;
+
+use crate::dispatch::{Arrival, Grant};
+use crate::ftl::job_pages;
+use crate::plan::Plan;
+
+/// A server's account.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    /// n: pages that its jobs write.
+    pages: u64,
+    /// The deadline of its last job.
+    deadline: Instant,
+}
+
+/// The servers of all clusters.
+pub(crate) struct Servers<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    /// For each cluster, each of its units; none without a server.
+    accounts: Vec<Vec<Account>>,
+}
+
+/// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on the unit's account afterwards.
+type Offer = (Instant, Vec<(usize, Account)>);
+
+impl<'a> Servers<'a> {
+    pub(crate) fn new(plan: &'a Plan, seed: u64) -> Servers<'a> {
+        let accounts = plan.clusters().iter().map(|cluster| {
+            let served = cluster.certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some());
+            let units = if cluster.is_stripe() { cluster.chips.len() } else { 1 };
+            vec![Account::default(); if served { units } else { 0 }]
+        });
+        Servers { plan, seed, accounts: accounts.collect() }
+    }
+
+    /// Grants the job to the cluster that offers the earliest deadline, the lowest position among equals.
+    pub(crate) fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
+        let offers = (0..self.accounts.len()).filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
+        let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
+        for (unit, account) in accounts {
+            self.accounts[cluster][unit] = Account { deadline, ..account };
+        }
+        Some(Grant { cluster: u32::try_from(cluster).ok()?, deadline, gc_passes: 0 })
+    }
+
+    /// The latest of the deadlines that the units with a part in the job give it; all of them take that one. `None` without a server, and where the
+    /// deadline is beyond the end of time.
+    fn offer(&self, cluster: usize, arrival: &Arrival) -> Option<Offer> {
+        let accounts = self.accounts.get(cluster).filter(|accounts| !accounts.is_empty())?;
+        let of = self.plan.clusters().get(cluster)?;
+        let certificate = of.certificate?;
+        let device = self.plan.device();
+        let (pages, number) = (arrival.read_pages.checked_add(arrival.write_pages)?, u32::try_from(cluster).ok()?);
+        let stream = self.plan.sources().get(arrival.job.source as usize)?.owner;
+        let range = of.ranges.get(of.tasks.len() + stream)?;
+        let job = (arrival.job.source, arrival.job.index);
+        let mut parts = vec![(0u64, 0u64); accounts.len()];
+        if of.is_stripe() {
+            for (lpn, place) in job_pages(self.seed, number, job, pages, range).into_iter().zip(0..) {
+                let part = &mut parts[lpn as usize % accounts.len()];
+                *(if place < arrival.read_pages { &mut part.0 } else { &mut part.1 }) += 1;
+            }
+        } else {
+            parts[0] = (arrival.read_pages, arrival.write_pages);
+        }
+        // c_r = t_r + m_c·t_d, c_w = t_w + m_c·t_d.
+        let bus = of.page_delay.checked_add(device.page_transfer())?;
+        let read = u128::from(device.page_read().checked_add(bus)?.as_ns());
+        let program = u128::from(device.page_program().checked_add(bus)?.as_ns());
+        let (pass, reclaimed) = (of.pass_cost(device)?, certificate.collection?.reclaimed_pages);
+        let wide = if of.is_stripe() { 1 } else { of.chips.len() as u64 };
+        let mut latest = Instant::START;
+        let mut after = Vec::new();
+        for (unit, (&account, (reads, writes))) in accounts.iter().zip(parts).enumerate() {
+            if reads + writes == 0 {
+                continue;
+            }
+            let written = account.pages.checked_add(writes)?;
+            let passes = written / reclaimed - account.pages / reclaimed;
+            let cost = u128::from(reads) * read
+                + u128::from(writes.div_ceil(wide)) * program
+                + u128::from(passes) * u128::from(pass.as_ns());
+            let time = cost.checked_mul(1_000)?.div_ceil(certificate.server_thousandths.into());
+            let start = arrival.at.max(account.deadline).as_ns();
+            let deadline = Instant::from_ns(start.checked_add(u64::try_from(time).ok()?)?)?;
+            latest = latest.max(deadline);
+            after.push((unit, Account { pages: written, deadline }));
+        }
+        Some((latest, after))
+    }
+}

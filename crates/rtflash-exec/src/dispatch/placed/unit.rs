@@ -1,0 +1,194 @@
+//! What one EDF queue serves: a chip of a stripe, or a whole superblock cluster.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rtflash_model::Span;
+
+use super::pass::Pass;
+use super::store::Store;
+use crate::dispatch::cluster::BACKGROUND;
+use crate::options::{Options, Victims};
+use crate::plan::ClusterPlan;
+use crate::trace::{JobId, Kind};
+
+/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit.
+pub(super) type Key = (u64, Kind, u32, u64, usize);
+
+/// A job that is not complete.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job {
+    pub(super) id: JobId,
+    /// Parts not over yet, one for each unit that it has pages on.
+    pub(super) parts: u64,
+}
+
+impl Part {
+    /// A part without pages.
+    pub(super) fn new(job: usize, unit: usize, key: Key) -> Part {
+        let (reads, writes) = (VecDeque::new(), VecDeque::new());
+        Part { job, unit, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
+    }
+
+    /// Whether it is a job's in the background.
+    pub(super) fn is_background(&self) -> bool {
+        self.key.0 >= BACKGROUND
+    }
+}
+
+/// A job's part on a unit.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) job: usize,
+    pub(super) unit: usize,
+    pub(super) key: Key,
+    /// Pages not begun.
+    pub(super) reads: VecDeque<u32>,
+    /// Likewise.
+    pub(super) writes: VecDeque<u32>,
+    /// Pages not ended.
+    pub(super) unfinished: u64,
+    /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has programmed.
+    pub(super) owes: bool,
+    /// Whether it has been recorded as starved and not gone on since.
+    pub(super) starved: bool,
+}
+
+impl Part {
+    /// Whether nothing is left to be done.
+    pub(super) fn is_over(&self) -> bool {
+        self.unfinished == 0 && !self.owes
+    }
+}
+
+/// What the certificate says of a unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    /// D_g; `None` where no GC jobs are released.
+    pub(super) deadline: Option<Span>,
+    /// α.
+    pub(super) reclaimed: u64,
+    /// H.
+    pub(super) reserve: u64,
+    /// Steps of a pass at least: see [`Pass::new`].
+    pub(super) padded: (u64, u64),
+}
+
+/// What a unit is doing: all of its chips that take part end before the next step.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    /// Chips that have not ended.
+    pub(super) chips: u32,
+    /// Parts that a page is read or programmed for, once for each page.
+    pub(super) pages: Vec<usize>,
+    /// The part whose pass erases its victim.
+    pub(super) erases: Option<usize>,
+}
+
+/// A unit at run time.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// Its cluster, by position in the group.
+    pub(super) cluster: usize,
+    /// Its chips' numbers in the device.
+    pub(super) chips: Vec<usize>,
+    /// Channels that they are on.
+    pub(super) channels: usize,
+    pub(super) stripe: bool,
+    pub(super) store: Store,
+    pub(super) terms: Terms,
+    /// The source of its GC jobs.
+    pub(super) source: u32,
+    pub(super) queue: BTreeSet<Key>,
+    /// Parts that found no free page, until an erase ends.
+    pub(super) starved: Vec<Key>,
+    /// b: pages of real-time writes that arrived and are not programmed.
+    pub(super) pending: u64,
+    /// a: pages of real-time writes that arrived.
+    pub(super) arrived: u64,
+    /// GC jobs released.
+    pub(super) collected: u64,
+    /// The pass of the GC jobs under way.
+    pub(super) pass: Option<Pass>,
+    /// The server's.
+    pub(super) server_pass: Option<Pass>,
+    /// Pages that the server's jobs have programmed.
+    pub(super) served: u64,
+    /// Passes of the server that are over or left out.
+    pub(super) server_passes: u64,
+    pub(super) step: Option<Step>,
+}
+
+impl Unit {
+    /// The unit with this position in its cluster; 0 for a superblock.
+    pub(super) fn new(
+        of: &ClusterPlan,
+        cluster: usize,
+        position: usize,
+        (source, chips_per_channel): (u32, u32),
+        options: &Options,
+    ) -> Unit {
+        let stripe = of.is_stripe();
+        let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
+        let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip / chips_per_channel).collect();
+        let column = u32::try_from(position).unwrap_or(0);
+        let collection = of.certificate.and_then(|certificate| certificate.collection);
+        let valid = match options.victims {
+            Victims::Actual => 0,
+            Victims::Worst => collection.map_or(0, |collection| collection.victim_pages),
+        };
+        let padded = if stripe {
+            (valid, 0)
+        } else {
+            (valid.min(of.layout.pages().into()), valid.div_ceil(of.layout.chips().into()))
+        };
+        let terms = collection.map_or(
+            // Nothing is collected, and so nothing may be written.
+            Terms { deadline: None, reclaimed: u64::MAX, reserve: u64::MAX, padded },
+            |collection| Terms {
+                deadline: collection.deadline,
+                reclaimed: collection.reclaimed_pages,
+                reserve: collection.reserve_pages,
+                padded,
+            },
+        );
+        Unit {
+            cluster,
+            chips: numbers.iter().map(|&chip| chip as usize).collect(),
+            channels: channels.len(),
+            stripe,
+            store: Store::new(of, column, numbers[0], options),
+            terms,
+            source,
+            queue: BTreeSet::new(),
+            starved: Vec::new(),
+            pending: 0,
+            arrived: 0,
+            collected: 0,
+            pass: None,
+            server_pass: None,
+            served: 0,
+            server_passes: 0,
+            step: None,
+        }
+    }
+
+    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With none: whether a pass is void.
+    pub(super) fn has_reserve_beside(&self, pages: u64) -> bool {
+        self.store.free() >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
+    }
+
+    /// Whether the server's next pass is due.
+    pub(super) fn server_pass_is_due(&self) -> bool {
+        self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
+    }
+
+    /// Begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages, and
+    /// how many blocks were not closed before.
+    pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32, u64)> {
+        let not_closed = self.store.not_closed();
+        let (victim, valid) = self.store.take_victim()?;
+        let pass = Pass::new(victim, self.chips.len(), self.terms.padded);
+        *(if server { &mut self.server_pass } else { &mut self.pass }) = Some(pass);
+        Some((victim, valid, not_closed))
+    }
+}

@@ -1,0 +1,37 @@
+//! Which logical pages of a cluster belong to whom, under a certificate.
+
+use std::ops::Range;
+
+/// Who keeps how many pages: `declared` where that is known, else an equal share of what is left. In whole rows of `row` pages: consecutive pages of
+/// a stripe are then on different chips everywhere. `None` where they do not fit into `room` pages, or one would keep none.
+pub(crate) fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<u32>>> {
+    let row = u64::from(row.max(1));
+    let mut left = room / row;
+    for pages in declared.iter().flatten() {
+        left = left.checked_sub(pages.div_ceil(row))?;
+    }
+    let sharers = declared.iter().filter(|pages| pages.is_none()).count() as u64;
+    let each = left.checked_div(sharers).unwrap_or(0);
+    let mut next = 0;
+    let mut range = |pages: &Option<u64>| {
+        let rows = pages.map_or(each, |pages| pages.div_ceil(row));
+        let start = next;
+        next += rows * row;
+        (rows > 0).then_some(u32::try_from(start).ok()?..u32::try_from(next).ok()?)
+    };
+    declared.iter().map(&mut range).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn what_is_declared_comes_first_and_the_rest_is_shared() {
+        assert_eq!(ranges(40, 4, &[None, Some(5), None]), Some(vec![0..16, 16..24, 24..40]));
+        assert_eq!(ranges(41, 1, &[Some(40), None]), Some(vec![0..40, 40..41]));
+        assert_eq!(ranges(40, 1, &[Some(40), None]), None);
+        assert_eq!(ranges(40, 4, &[Some(37), Some(1)]), None);
+        assert_eq!(ranges(40, 4, &[]), Some(vec![]));
+    }
+}

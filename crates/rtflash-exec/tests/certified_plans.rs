@@ -1,0 +1,84 @@
+//! What certificates cannot be run by.
+
+mod placed_worlds;
+
+use placed_worlds::ns;
+use rtflash_exec::{ClusterTerms, Plan, PlanError, Releases, Timing};
+use rtflash_model::{
+    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Task, TaskSet,
+};
+
+const COLLECTION: Collection =
+    Collection { deadline: None, reclaimed_pages: 2, reserve_pages: 6, victim_pages: 2, open_blocks: 2 };
+
+fn certificate(placement: Placement, collection: Option<Collection>) -> Option<Certificate> {
+    Some(Certificate { placement, collection, server_thousandths: 0, tightest: None })
+}
+
+/// The plan of two clusters of two chips, 32 pages each, half of them logical; a writer with so much data is in the first one.
+fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Result<Plan, PlanError> {
+    let spec = DeviceSpec {
+        chips: 4,
+        chips_per_channel: 2,
+        blocks_per_chip: 8,
+        pages_per_block: 4,
+        page_size: 512,
+        logical_ratio: LogicalRatio::HALF,
+        page_read: ns(2),
+        page_program: ns(4),
+        block_erase: ns(9),
+        page_transfer: ns(1),
+    };
+    let device = Device::new(spec).expect("a small device");
+    let write = Request::new(3, ns(100));
+    let task = Task { name: "w".to_owned(), read: None, write, data_pages };
+    let set = TaskSet::new(device, vec![task], vec![]).expect("a small set");
+    let clusters = [Cluster { chips: vec![0, 1], tasks: vec![0] }, Cluster { chips: vec![2, 3], tasks: vec![] }];
+    let allocation = Allocation::new(4, 1, &clusters).expect("a partition");
+    let terms = [(vec![None], certificates[0]), (vec![], certificates[1])]
+        .map(|(gc_periods, certificate)| ClusterTerms { page_delay: ns(0), gc_periods, certificate });
+    Plan::new(&set, &allocation, Timing::of_device(&device), &terms)
+}
+
+#[test]
+fn plans_by_certificates() {
+    let collection = Some(Collection { deadline: Some(ns(50)), ..COLLECTION });
+    let stripe = certificate(Placement::Stripe, collection);
+    let reads = certificate(Placement::Superblock, None);
+    let sources = |plan: &Plan| -> Vec<(String, Releases)> {
+        plan.sources().iter().skip(1).map(|source| (source.name.clone(), source.releases)).collect()
+    };
+    let two = plan(Some(5), [stripe, reads]).expect("a plan");
+    let (first, second) = (Releases::Collected { chip: Some(0) }, Releases::Collected { chip: Some(1) });
+    assert_eq!(sources(&two), [("chip0.gc".to_owned(), first), ("chip1.gc".to_owned(), second)]);
+    assert_eq!(two.clusters()[0].ranges, vec![0..6]);
+    assert_eq!(two.clusters()[0].page_delay, ns(1));
+    // v(t_r + t_w) + t_e, and min(v, P)(t_r + m_c t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e.
+    assert_eq!(two.clusters()[0].pass_cost(two.device()), Some(ns(2 * 6 + 9)));
+    let superblock = certificate(Placement::Superblock, collection);
+    let one = plan(None, [superblock, reads]).expect("a plan");
+    assert_eq!(sources(&one), [("cluster0.gc".to_owned(), Releases::Collected { chip: None })]);
+    assert_eq!(one.clusters()[0].ranges, vec![0..32]);
+    assert_eq!(one.clusters()[0].pass_cost(one.device()), Some(ns(2 * 4 + 6 + 9)));
+
+    assert_eq!(plan(None, [stripe, None]).err(), Some(PlanError::MixedCertificates));
+    let faults = [
+        (None, "has no garbage collection, and tasks write"),
+        (Some(COLLECTION), "has no deadline of garbage collection"),
+        (
+            Some(Collection { reclaimed_pages: 0, deadline: Some(ns(1)), ..COLLECTION }),
+            "has passes that reclaim nothing",
+        ),
+    ];
+    for (collection, fault) in faults {
+        let error = plan(None, [certificate(Placement::Stripe, collection), reads]).err();
+        assert_eq!(error, Some(PlanError::Certificate { cluster: 0, fault }));
+    }
+    assert_eq!(plan(Some(33), [stripe, reads]).err(), Some(PlanError::NoRoom { cluster: 0 }));
+    let crowded = collection.map(|of| Collection { reserve_pages: 17, ..of });
+    assert_eq!(
+        plan(None, [certificate(Placement::Stripe, crowded), reads]).err(),
+        Some(PlanError::NoRoom { cluster: 0 })
+    );
+    assert!(plan(None, [certificate(Placement::Superblock, crowded), reads]).is_ok());
+}

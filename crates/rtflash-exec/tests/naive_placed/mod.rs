@@ -1,0 +1,331 @@
+//! A second executor of clusters with certificates, nanosecond by nanosecond, with lists that are searched from end to end. It shares with the engine
+//! the plan, what is drawn (addresses, the device at the start), and nothing else.
+
+mod pages;
+mod servers;
+mod unit;
+
+use rtflash_exec::dispatch::Arrival;
+use rtflash_exec::ftl::{Requests, job_pages};
+use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
+use rtflash_exec::{Options, Phases, Plan, Releases, Service, Waits};
+use rtflash_model::{Instant, Placement, Span};
+
+use unit::{Part, Unit};
+
+/// What a chip is doing for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Senses { until: u64 },
+    Waits { since: u64 },
+    Transfers { until: u64 },
+    Works { until: u64 },
+}
+
+/// A chip of the device.
+#[derive(Debug, Default)]
+pub struct Chip {
+    pub stage: Option<Stage>,
+    /// The operation whose end is not known yet.
+    pub operation: Option<Operation>,
+}
+
+/// A job with parts left.
+#[derive(Debug)]
+struct Job {
+    id: JobId,
+    parts: usize,
+}
+
+/// A task's requests.
+struct Source {
+    number: u32,
+    kind: Kind,
+    cluster: usize,
+    pages: u64,
+    period: u64,
+    next: u64,
+    /// When the next one may be released.
+    ready: u64,
+    /// When it will be, because an erase has begun.
+    fires: Option<u64>,
+    requests: Requests,
+}
+
+/// Everything but the units.
+pub struct World<'a> {
+    pub plan: &'a Plan,
+    pub options: &'a Options,
+    pub now: u64,
+    pub chips: Vec<Chip>,
+    jobs: Vec<Job>,
+    pub records: Vec<Record>,
+    /// Clusters in which an erase has begun at this nanosecond.
+    pub erased: Vec<usize>,
+}
+
+pub fn instant(ns: u64) -> Instant {
+    Instant::from_ns(ns).expect("a short time")
+}
+
+impl World<'_> {
+    pub fn at(&self) -> Instant {
+        instant(self.now)
+    }
+
+    /// t_r, t_w, t_e, t_d, and the longest wait of a transfer.
+    pub fn times(&self) -> [u64; 5] {
+        let device = self.plan.device();
+        let wait = u64::from(device.chips_per_channel().min(device.chips()) - 1) * device.page_transfer().as_ns();
+        let spans = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
+        let [read, program, erase, transfer] = spans.map(Span::as_ns);
+        [read, program, erase, transfer, wait]
+    }
+
+    /// A part of a job is over.
+    pub fn part_over(&mut self, id: JobId) {
+        let at = self.jobs.iter().position(|job| job.id == id).expect("a pending job");
+        self.jobs[at].parts -= 1;
+        if self.jobs[at].parts == 0 {
+            self.jobs.remove(at);
+            if self.now <= self.options.duration.as_ns() {
+                self.records.push(Record::Complete(Complete { at: self.at(), job: id }));
+            }
+        }
+    }
+}
+
+/// All records of a run, in the order of a trace. `arrivals` are the jobs that are not real-time, in order.
+pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> {
+    let mut servers = servers::Servers::new(plan, options);
+    let arrivals: Vec<Arrival> = arrivals
+        .iter()
+        .map(|arrival| {
+            let grant = if options.service == Service::Tbs { servers.grant(arrival) } else { None };
+            Arrival { grant, ..*arrival }
+        })
+        .collect();
+    let chips = (0..plan.device().chips()).map(|_| Chip::default()).collect();
+    let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
+    let mut world = World { plan, options, now: 0, chips, jobs, records, erased };
+    let mut units: Vec<Vec<Unit>> =
+        (0..plan.clusters().len()).map(|cluster| Unit::all(plan, options, cluster)).collect();
+    let mut sources = sources(plan, options);
+    let duration = options.duration.as_ns();
+    loop {
+        if world.now < duration {
+            release(&mut world, &mut units, &mut sources, &arrivals);
+        }
+        end_transfers(&mut world);
+        for unit in units.iter_mut().flatten() {
+            unit.end(&mut world);
+        }
+        if world.now < duration {
+            for unit in units.iter_mut().flatten() {
+                unit.dispatch(&mut world);
+            }
+        }
+        grant(&mut world);
+        for cluster in std::mem::take(&mut world.erased) {
+            for source in sources.iter_mut().filter(|source| source.cluster == cluster) {
+                if source.ready <= world.now && source.fires.is_none() {
+                    source.fires = Some(world.now + 1);
+                }
+            }
+        }
+        if world.now >= duration && units.iter().flatten().all(Unit::is_idle) {
+            break;
+        }
+        world.now += 1;
+    }
+    world.records.sort_by_key(Record::order);
+    world.records
+}
+
+fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for (number, source) in (0..).zip(plan.sources()) {
+        let Releases::Periodic(period) = source.releases else { continue };
+        let cluster = source.cluster.expect("a task is somewhere") as usize;
+        let of = &plan.clusters()[cluster];
+        let owner = of.tasks.iter().position(|&task| task == source.owner).expect("a task of the cluster");
+        let stripe = of.certificate.expect("a certificate").placement;
+        let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
+        let drawn = (options.pattern, options.seed);
+        sources.push(Source {
+            number,
+            kind: source.kind,
+            cluster,
+            pages: source.read_pages + source.write_pages,
+            period: u64::try_from(period.numerator()).expect("a short period"),
+            next: 0,
+            ready: 0,
+            fires: None,
+            requests: Requests::new(drawn, number, source.access, of.ranges[owner].clone(), place),
+        });
+    }
+    sources
+}
+
+fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], arrivals: &[Arrival]) {
+    for source in sources {
+        let due = match world.options.placed.phases {
+            Phases::Periodic => world.now == source.ready,
+            Phases::AtErases => world.now == source.ready + source.period || source.fires == Some(world.now),
+        };
+        if !due {
+            continue;
+        }
+        let id = JobId { source: source.number, index: source.next };
+        (source.next, source.ready, source.fires) = (source.next + 1, world.now + source.period, None);
+        let units = &mut units[source.cluster];
+        let stripe = units[0].stripe;
+        let mut lpns = Vec::new();
+        if source.kind == Kind::Write && source.requests.is_for_fullest() {
+            lpns = units[0].pages.fullest(&source.requests.range(), source.pages);
+        }
+        let left = source.pages - lpns.len() as u64;
+        source.requests.draw(left, &mut lpns, |lpn| {
+            if stripe { 0 } else { u32::try_from(units[0].pages.column_of(lpn)).expect("few chips") }
+        });
+        let (kind, deadline) = (source.kind, world.now + source.period);
+        world.records.push(Record::Release(Release {
+            at: world.at(),
+            job: id,
+            kind,
+            deadline: Some(instant(deadline)),
+            pages: source.pages,
+            cluster: Some(u32::try_from(source.cluster).expect("few clusters")),
+        }));
+        let reads = if kind == Kind::Read { lpns.len() } else { 0 };
+        enter(world, units, id, kind, deadline, &lpns, reads);
+        if kind == Kind::Write {
+            for unit in units {
+                unit.collect(world);
+            }
+        }
+    }
+    let now = world.at();
+    for arrival in arrivals.iter().filter(|arrival| arrival.at == now) {
+        arrive(world, units, arrival);
+    }
+}
+
+/// Divides a job among the units of its cluster. The first `reads` pages are read, the others written.
+fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline: u64, lpns: &[u32], reads: usize) {
+    let count = units.len();
+    let mut parts = 0;
+    for (at, unit) in units.iter_mut().enumerate() {
+        let here =
+            |lpns: &[u32]| -> Vec<u32> { lpns.iter().filter(|&&lpn| lpn as usize % count == at).copied().collect() };
+        let (reads, writes) = (here(&lpns[..reads]), here(&lpns[reads..]));
+        if reads.len() + writes.len() > 0 {
+            parts += 1;
+            if kind == Kind::Write {
+                unit.pending += writes.len() as u64;
+                unit.arrived += writes.len() as u64;
+            }
+            let unfinished = reads.len() + writes.len();
+            let (owes, starved, waits) = (false, false, false);
+            unit.queue.push(Part { deadline, kind, id, reads, writes, unfinished, owes, starved, waits });
+        }
+    }
+    world.jobs.push(Job { id, parts });
+}
+
+/// A GC job is pending.
+pub fn enter_gc(world: &mut World, id: JobId) {
+    world.jobs.push(Job { id, parts: 1 });
+}
+
+fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
+    let pages = arrival.read_pages + arrival.write_pages;
+    let background = |units: &Vec<Unit>| units.iter().map(Unit::background_pages).sum::<usize>();
+    let cluster = match world.options.service {
+        Service::Tbs => arrival.grant.map(|grant| grant.cluster as usize),
+        // The first of the least ones.
+        Service::Background => (0..units.len()).min_by_key(|&cluster| background(&units[cluster])),
+    };
+    let deadline = arrival.grant.map(|grant| grant.deadline);
+    world.records.push(Record::Release(Release {
+        at: world.at(),
+        job: arrival.job,
+        kind: Kind::Server,
+        deadline,
+        pages,
+        cluster: cluster.map(|cluster| u32::try_from(cluster).expect("few clusters")),
+    }));
+    let Some(cluster) = cluster else { return };
+    let of = &world.plan.clusters()[cluster];
+    let stream = world.plan.sources()[arrival.job.source as usize].owner;
+    let range = &of.ranges[of.tasks.len() + stream];
+    let (number, job) = (u32::try_from(cluster).expect("few clusters"), (arrival.job.source, arrival.job.index));
+    let lpns = job_pages(world.options.seed, number, job, pages, range);
+    let reads = usize::try_from(arrival.read_pages).expect("few pages");
+    let deadline = deadline.map_or(unit::BACKGROUND + world.now, Instant::as_ns);
+    enter(world, &mut units[cluster], arrival.job, Kind::Server, deadline, &lpns, reads);
+}
+
+/// Chips whose stage is over go on to the next one, as far as buses are not needed for it.
+fn end_transfers(world: &mut World) {
+    let now = world.now;
+    let [_, program, ..] = world.times();
+    for chip in &mut world.chips {
+        chip.stage = match chip.stage {
+            Some(Stage::Senses { until }) if until == now => Some(Stage::Waits { since: now }),
+            Some(Stage::Transfers { until }) if until == now => {
+                let operation = chip.operation.take().expect("an operation on the bus");
+                let writes = operation.action == rtflash_exec::trace::Action::Program;
+                if writes && program > 0 { Some(Stage::Works { until: now + program }) } else { None }
+            }
+            Some(Stage::Works { until }) if until == now => None,
+            stage => stage,
+        };
+    }
+}
+
+/// Each bus that is idle takes the request that has waited longest, the lowest chip among equals.
+fn grant(world: &mut World) {
+    let [_, program, _, transfer, _] = world.times();
+    for channel in 0..world.plan.device().channels() {
+        let on_channel = |chip: &usize| world.plan.device().channel_of(u32::try_from(*chip).expect("few")) == channel;
+        let chips: Vec<usize> = (0..world.chips.len()).filter(on_channel).collect();
+        if chips.iter().any(|&chip| matches!(world.chips[chip].stage, Some(Stage::Transfers { .. }))) {
+            continue;
+        }
+        let since = |chip: usize| match world.chips[chip].stage {
+            Some(Stage::Waits { since }) => Some((since, chip)),
+            _ => None,
+        };
+        let Some((_, chip)) = chips.into_iter().filter_map(since).min() else { continue };
+        let until = world.now + transfer;
+        world.chips[chip].stage = Some(Stage::Transfers { until });
+        let operation = world.chips[chip].operation.expect("an operation that waits");
+        let end = match operation.action {
+            rtflash_exec::trace::Action::Program => until + program,
+            _ => until,
+        };
+        let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);
+        world.records.push(Record::Operation(Operation { end: instant(end), ..operation }));
+        let chip = operation.chip;
+        world.records.push(Record::Transfer(Transfer {
+            start,
+            end: instant(until),
+            channel,
+            cluster,
+            chip,
+            job,
+            kind,
+        }));
+    }
+}
+
+/// Whether waits are the worst ones.
+pub fn waits_are_worst(world: &World) -> bool {
+    world.options.placed.waits == Waits::Worst
+}
+
+/// Whether a cluster is a stripe.
+pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
+    plan.clusters()[cluster].certificate.expect("a certificate").placement == Placement::Stripe
+}

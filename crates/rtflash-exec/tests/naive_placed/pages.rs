@@ -1,0 +1,132 @@
+//! Pages and blocks of a unit, with nothing remembered that can be counted.
+
+use std::ops::Range;
+
+use rtflash_exec::ftl::initial_pages;
+use rtflash_exec::trace::NONE;
+use rtflash_exec::{Options, Plan};
+use rtflash_model::random::Stream;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    Free,
+    Stale,
+    Holds(u32),
+}
+
+/// Blocks (superblocks) of a unit, their pages row by row.
+#[derive(Debug)]
+pub struct Pages {
+    pub width: usize,
+    blocks: Vec<Vec<Page>>,
+    /// Blocks that passes are working on.
+    pub victims: Vec<usize>,
+}
+
+/// A place: block and place in it.
+pub type At = (usize, usize);
+
+impl Pages {
+    pub fn new(plan: &Plan, options: &Options, cluster: usize, position: usize, width: usize) -> Pages {
+        let of = &plan.clusters()[cluster];
+        let mut random = Stream::numbered(options.seed, b"initial\0", of.chips[position].into());
+        let position = u32::try_from(position).expect("few chips");
+        let programmed = initial_pages(of, position, options.aging, &mut random);
+        let device = plan.device();
+        let (count, size) = (device.blocks_per_chip() as usize, width * device.pages_per_block() as usize);
+        let mut blocks = vec![vec![Page::Free; size]; count];
+        for (at, lpn) in programmed.into_iter().enumerate() {
+            blocks[at / size][at % size] = if lpn == NONE { Page::Stale } else { Page::Holds(lpn) };
+        }
+        Pages { width, blocks, victims: Vec::new() }
+    }
+
+    fn count(&self, block: usize, is: impl Fn(&Page) -> bool) -> usize {
+        self.blocks[block].iter().filter(|page| is(page)).count()
+    }
+
+    pub fn valid(&self, block: usize) -> usize {
+        self.count(block, |page| matches!(page, Page::Holds(_)))
+    }
+
+    /// f.
+    pub fn free(&self) -> u64 {
+        (0..self.blocks.len()).map(|block| self.count(block, |&page| page == Page::Free) as u64).sum()
+    }
+
+    pub fn locate(&self, lpn: u32) -> At {
+        let in_block = |block: &Vec<Page>| block.iter().position(|&page| page == Page::Holds(lpn));
+        let found = self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)));
+        found.expect("every page is mapped")
+    }
+
+    /// On which of the unit's chips a page is.
+    pub fn column_of(&self, lpn: u32) -> usize {
+        self.locate(lpn).1 % self.width
+    }
+
+    pub fn holds(&self, at: At, lpn: u32) -> bool {
+        self.blocks[at.0][at.1] == Page::Holds(lpn)
+    }
+
+    /// The next page of the open block, or of the lowest free one.
+    pub fn program(&mut self, lpn: u32) -> Option<At> {
+        let size = self.blocks[0].len();
+        let free = |block: usize| self.count(block, |&page| page == Page::Free);
+        let open = (0..self.blocks.len()).find(|&block| (1..size).contains(&free(block)));
+        let block = open.or_else(|| (0..self.blocks.len()).find(|&block| free(block) == size))?;
+        let place = self.blocks[block].iter().position(|&page| page == Page::Free).expect("a free page");
+        for page in self.blocks.iter_mut().flatten().filter(|page| **page == Page::Holds(lpn)) {
+            *page = Page::Stale;
+        }
+        self.blocks[block][place] = Page::Holds(lpn);
+        Some((block, place))
+    }
+
+    fn closed(&self) -> Vec<usize> {
+        let full = |&block: &usize| self.count(block, |&page| page == Page::Free) == 0;
+        (0..self.blocks.len()).filter(full).filter(|block| !self.victims.contains(block)).collect()
+    }
+
+    pub fn choose_victim(&mut self) -> Option<usize> {
+        let victim = self.closed().into_iter().min_by_key(|&block| (self.valid(block), block))?;
+        self.victims.push(victim);
+        Some(victim)
+    }
+
+    /// The first valid page of a block on one of the chips from a row on: the row and the logical page.
+    pub fn next_valid(&self, block: usize, column: usize, from: usize) -> Option<(usize, u32)> {
+        (from..self.blocks[block].len() / self.width).find_map(|row| {
+            match self.blocks[block][row * self.width + column] {
+                Page::Holds(lpn) => Some((row, lpn)),
+                _ => None,
+            }
+        })
+    }
+
+    pub fn erase(&mut self, block: usize) {
+        self.blocks[block].fill(Page::Free);
+        self.victims.retain(|&victim| victim != block);
+    }
+
+    /// Pages of a range to be overwritten so that victims stay full.
+    pub fn fullest(&self, range: &Range<u32>, pages: u64) -> Vec<u32> {
+        let mut chosen: Vec<u32> = Vec::new();
+        while (chosen.len() as u64) < pages {
+            let left = |block: usize| -> Vec<u32> {
+                let holds = |page: &Page| match page {
+                    Page::Holds(lpn) if !chosen.contains(lpn) => Some(*lpn),
+                    _ => None,
+                };
+                self.blocks[block].iter().filter_map(holds).collect()
+            };
+            let candidates =
+                self.closed().into_iter().filter(|&block| left(block).iter().any(|lpn| range.contains(lpn)));
+            let fullest = candidates.max_by_key(|&block| (left(block).len(), std::cmp::Reverse(block)));
+            let Some(block) = fullest else { break };
+            let first = left(block).into_iter().find(|lpn| range.contains(lpn));
+            chosen.push(first.expect("a page of the range"));
+        }
+        chosen
+    }
+}

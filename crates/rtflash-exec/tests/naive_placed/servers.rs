@@ -1,0 +1,86 @@
+//! Total Bandwidth Servers.
+
+use rtflash_exec::dispatch::{Arrival, Grant};
+use rtflash_exec::ftl::job_pages;
+use rtflash_exec::{Options, Plan};
+
+use super::{instant, is_stripe};
+
+pub struct Servers<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    /// Of each cluster, each unit: pages written so far, and the last deadline.
+    units: Vec<Vec<(u64, u64)>>,
+}
+
+impl<'a> Servers<'a> {
+    pub fn new(plan: &'a Plan, options: &Options) -> Servers<'a> {
+        let units = (0..plan.clusters().len()).map(|cluster| {
+            let count = if is_stripe(plan, cluster) { plan.clusters()[cluster].chips.len() } else { 1 };
+            vec![(0, 0); count]
+        });
+        Servers { plan, seed: options.seed, units: units.collect() }
+    }
+
+    pub fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
+        let mut best: Option<(u64, usize)> = None;
+        for cluster in 0..self.units.len() {
+            if let Some(deadline) = self.parts(cluster, arrival).iter().map(|part| part.1).max()
+                && best.is_none_or(|(earliest, _)| deadline < earliest)
+            {
+                best = Some((deadline, cluster));
+            }
+        }
+        let (deadline, cluster) = best?;
+        for (unit, _, writes) in self.parts(cluster, arrival) {
+            self.units[cluster][unit] = (self.units[cluster][unit].0 + writes, deadline);
+        }
+        let cluster = u32::try_from(cluster).expect("few clusters");
+        Some(Grant { cluster, deadline: instant(deadline), gc_passes: 0 })
+    }
+
+    /// Each unit with pages of the job: its deadline, and how many pages are written there. None without a server.
+    fn parts(&self, cluster: usize, arrival: &Arrival) -> Vec<(usize, u64, u64)> {
+        let of = &self.plan.clusters()[cluster];
+        let certificate = of.certificate.expect("a certificate");
+        let share = u64::from(certificate.server_thousandths);
+        if share == 0 {
+            return vec![];
+        }
+        let collection = certificate.collection.expect("a server collects");
+        let device = self.plan.device();
+        let channel = u64::from(device.chips_per_channel().min(device.chips()));
+        let bus = channel * device.page_transfer().as_ns();
+        let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
+        let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
+        let stream = self.plan.sources()[arrival.job.source as usize].owner;
+        let range = &of.ranges[of.tasks.len() + stream];
+        let number = u32::try_from(cluster).expect("few clusters");
+        let pages = arrival.read_pages + arrival.write_pages;
+        let lpns = job_pages(self.seed, number, (arrival.job.source, arrival.job.index), pages, range);
+        let mut parts = Vec::new();
+        for (unit, &(written, last)) in self.units[cluster].iter().enumerate() {
+            let here = |lpn: &u32| !is_stripe(self.plan, cluster) || *lpn as usize % of.chips.len() == unit;
+            let reads =
+                lpns.iter().take(usize::try_from(arrival.read_pages).expect("few")).filter(|lpn| here(lpn)).count()
+                    as u64;
+            let writes = lpns.iter().filter(|lpn| here(lpn)).count() as u64 - reads;
+            if reads + writes == 0 {
+                continue;
+            }
+            let (writing, pass) = if is_stripe(self.plan, cluster) {
+                (writes * (program + bus), victim * (read + program))
+            } else {
+                let rows = victim.div_ceil(chips) * (program + bus);
+                let reads = victim.min(device.pages_per_block().into()) * (read + bus);
+                (writes.div_ceil(chips) * (program + bus), reads + rows)
+            };
+            let reclaimed = collection.reclaimed_pages;
+            let passes = (written + writes) / reclaimed - written / reclaimed;
+            let cost = reads * (read + bus) + writing + passes * (pass + device.block_erase().as_ns());
+            let deadline = last.max(arrival.at.as_ns()) + (cost * 1000).div_ceil(share);
+            parts.push((unit, deadline, writes));
+        }
+        parts
+    }
+}

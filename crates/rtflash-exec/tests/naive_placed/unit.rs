@@ -1,0 +1,503 @@
+//! A unit: a chip of a stripe, or a superblock cluster.
+
+use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved};
+use rtflash_exec::{Options, Plan, Releases, Victims};
+
+use super::pages::{At, Pages};
+use super::{Stage, World, instant, is_stripe, waits_are_worst};
+
+/// Behind all deadlines.
+pub const BACKGROUND: u64 = 1 << 63;
+
+/// A job's part on a unit.
+#[derive(Debug, Clone)]
+pub struct Part {
+    pub deadline: u64,
+    pub kind: Kind,
+    pub id: JobId,
+    pub reads: Vec<u32>,
+    pub writes: Vec<u32>,
+    pub unfinished: usize,
+    /// A pass is due, or under way.
+    pub owes: bool,
+    /// It has been recorded as starved, and has not gone on since.
+    pub starved: bool,
+    /// It waits for an erase to end.
+    pub waits: bool,
+}
+
+type Priority = (u64, Kind, u32, u64);
+
+impl Part {
+    fn priority(&self) -> Priority {
+        (self.deadline, self.kind, self.id.source, self.id.index)
+    }
+}
+
+#[derive(Debug)]
+struct Pass {
+    victim: usize,
+    next_row: Vec<usize>,
+    buffered: Vec<(At, u32)>,
+    reads: u64,
+    rows: u64,
+}
+
+#[derive(Debug, Default)]
+struct Step {
+    /// Numbers of the chips that are in it.
+    chips: Vec<usize>,
+    silent_until: u64,
+    /// Jobs that a page is done for.
+    pages: Vec<JobId>,
+    /// The job whose pass erases this block.
+    erases: Option<(JobId, usize)>,
+}
+
+#[derive(Debug)]
+pub struct Unit {
+    cluster: usize,
+    chips: Vec<u32>,
+    pub stripe: bool,
+    pub pages: Pages,
+    pub queue: Vec<Part>,
+    pub pending: u64,
+    pub arrived: u64,
+    collected: u64,
+    gc_source: Option<u32>,
+    pass: Option<Pass>,
+    server_pass: Option<Pass>,
+    served: u64,
+    server_passes: u64,
+    step: Option<Step>,
+}
+
+impl Unit {
+    pub fn all(plan: &Plan, options: &Options, cluster: usize) -> Vec<Unit> {
+        let chips = &plan.clusters()[cluster].chips;
+        let stripe = is_stripe(plan, cluster);
+        let groups: Vec<Vec<u32>> =
+            if stripe { chips.iter().map(|&chip| vec![chip]).collect() } else { vec![chips.clone()] };
+        let unit = |(position, chips): (usize, Vec<u32>)| {
+            let chip = stripe.then(|| chips[0]);
+            let gc_source = plan.sources().iter().position(|source| {
+                source.cluster.map(|of| of as usize) == Some(cluster) && source.releases == Releases::Collected { chip }
+            });
+            Unit {
+                cluster,
+                stripe,
+                pages: Pages::new(plan, options, cluster, position, chips.len()),
+                chips,
+                queue: Vec::new(),
+                pending: 0,
+                arrived: 0,
+                collected: 0,
+                gc_source: gc_source.map(|source| u32::try_from(source).expect("few sources")),
+                pass: None,
+                server_pass: None,
+                served: 0,
+                server_passes: 0,
+                step: None,
+            }
+        };
+        groups.into_iter().enumerate().map(unit).collect()
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.step.is_none()
+    }
+
+    /// Pages of background jobs that are not finished.
+    pub fn background_pages(&self) -> usize {
+        self.queue.iter().filter(|part| part.deadline >= BACKGROUND).map(|part| part.unfinished).sum()
+    }
+
+    /// Releases GC jobs.
+    pub fn collect(&mut self, world: &mut World) {
+        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        let Some(collection) = collection else { return };
+        let Some(relative) = collection.deadline else { return };
+        while self.arrived >= (self.collected + 1) * collection.reclaimed_pages {
+            let id = JobId { source: self.gc_source.expect("it has garbage collection"), index: self.collected };
+            self.collected += 1;
+            let deadline = world.now + relative.as_ns();
+            let cluster = Some(u32::try_from(self.cluster).expect("few clusters"));
+            let (at, kind) = (world.at(), Kind::Gc);
+            let due = Some(instant(deadline));
+            world.records.push(Record::Release(Release { at, job: id, kind, deadline: due, pages: 0, cluster }));
+            super::enter_gc(world, id);
+            let (reads, writes, unfinished, owes) = (vec![], vec![], 0, true);
+            self.queue.push(Part { deadline, kind, id, reads, writes, unfinished, owes, starved: false, waits: false });
+        }
+    }
+
+    /// The end of a step.
+    pub fn end(&mut self, world: &mut World) {
+        let Some(step) = &self.step else { return };
+        if step.silent_until > world.now || step.chips.iter().any(|&chip| world.chips[chip].stage.is_some()) {
+            return;
+        }
+        let step = self.step.take().expect("a step");
+        for job in step.pages {
+            let part = self.queue.iter_mut().find(|part| part.id == job).expect("a pending job");
+            part.unfinished -= 1;
+            self.look_whether_over(world, job);
+        }
+        if let Some((job, victim)) = step.erases {
+            self.pages.erase(victim);
+            if self.kind_of(job) == Kind::Gc {
+                self.pass = None
+            } else {
+                self.server_pass = None
+            }
+            for part in &mut self.queue {
+                part.waits = false;
+            }
+            self.pass_over(world, job);
+        }
+    }
+
+    fn kind_of(&self, job: JobId) -> Kind {
+        self.queue.iter().find(|part| part.id == job).expect("a pending job").kind
+    }
+
+    fn look_whether_over(&mut self, world: &mut World, job: JobId) {
+        let at = self.queue.iter().position(|part| part.id == job).expect("a pending job");
+        if self.queue[at].unfinished == 0 && !self.queue[at].owes {
+            self.queue.remove(at);
+            world.part_over(job);
+        }
+    }
+
+    fn pass_over(&mut self, world: &mut World, job: JobId) {
+        if self.kind_of(job) != Kind::Gc {
+            self.server_passes += 1;
+        }
+        let due = self.server_due(world);
+        let part = self.queue.iter_mut().find(|part| part.id == job).expect("a pending job");
+        part.owes = part.kind != Kind::Gc && due;
+        self.look_whether_over(world, job);
+    }
+
+    fn server_due(&self, world: &World) -> bool {
+        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        collection.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
+    }
+
+    /// f − b ≥ H, also after so many more pages.
+    fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
+        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        collection.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
+    }
+
+    pub fn dispatch(&mut self, world: &mut World) {
+        while self.step.is_none() {
+            let ready = (0..self.queue.len()).filter(|&at| !self.queue[at].waits);
+            let Some(at) = ready.min_by_key(|&at| self.queue[at].priority()) else { return };
+            if self.queue[at].owes {
+                self.go_on_with_pass(world, at);
+            } else if !self.go_on_with_pages(world, at) {
+                return;
+            }
+        }
+    }
+
+    fn starve(&mut self, world: &mut World, at: usize) {
+        self.queue[at].waits = true;
+        if !std::mem::replace(&mut self.queue[at].starved, true) {
+            let (job, cluster) = (self.queue[at].id, u32::try_from(self.cluster).expect("few clusters"));
+            world.records.push(Record::Starved(Starved { at: world.at(), job, cluster, chip: self.chips[0] }));
+        }
+    }
+
+    /// `false` where neither this part nor any after it can go on.
+    fn go_on_with_pages(&mut self, world: &mut World, at: usize) -> bool {
+        let background = self.queue[at].deadline >= BACKGROUND;
+        self.step = Some(Step::default());
+        if !self.queue[at].reads.is_empty() {
+            let lpn = self.queue[at].reads.remove(0);
+            self.read(world, at, lpn, true);
+            let first = self.pages.column_of(lpn);
+            self.fill_with_reads(world, Some(first), &mut vec![first]);
+            return true;
+        }
+        let wanted = self.queue[at].writes.len().min(self.chips.len());
+        if background && !self.reserve_is_there(world, wanted as u64) {
+            self.step = None;
+            return false;
+        }
+        let mut busy = Vec::new();
+        self.write(world, at, wanted, &mut busy);
+        if busy.is_empty() {
+            self.step = None;
+            self.starve(world, at);
+            return true;
+        }
+        if self.chips.len() > 1 && world.options.placed.backfill {
+            let mut others: Vec<usize> = (0..self.queue.len())
+                .filter(|&other| other != at && self.queue[other].kind == Kind::Write && !self.queue[other].waits)
+                .collect();
+            others.sort_by_key(|&other| self.queue[other].priority());
+            for other in others {
+                let room = self.chips.len() - busy.len();
+                self.write(world, other, room, &mut busy);
+            }
+        }
+        let [read, program, ..] = world.times();
+        if read <= program {
+            self.fill_with_reads(world, None, &mut busy);
+        }
+        true
+    }
+
+    /// Programs up to so many pages of a part.
+    fn write(&mut self, world: &mut World, at: usize, most: usize, busy: &mut Vec<usize>) {
+        for _ in 0..most {
+            if self.queue[at].writes.is_empty() {
+                break;
+            }
+            let lpn = self.queue[at].writes[0];
+            let Some(place) = self.pages.program(lpn) else { break };
+            self.queue[at].writes.remove(0);
+            let (part_kind, id) = (self.queue[at].kind, self.queue[at].id);
+            if part_kind == Kind::Write {
+                self.pending -= 1;
+            } else if self.queue[at].deadline < BACKGROUND {
+                self.served += 1;
+            }
+            busy.push(place.1 % self.chips.len());
+            self.start(world, id, part_kind, Action::Program, place, lpn, false);
+            self.step.as_mut().expect("a step").pages.push(id);
+        }
+        let server = self.queue[at].kind == Kind::Server && self.queue[at].deadline < BACKGROUND;
+        self.queue[at].owes = server && self.server_due(world);
+    }
+
+    fn read(&mut self, world: &mut World, at: usize, lpn: u32, alone: bool) {
+        let (id, kind) = (self.queue[at].id, self.queue[at].kind);
+        let place = self.pages.locate(lpn);
+        self.start(world, id, kind, Action::Read, place, lpn, alone && !self.stripe);
+        self.step.as_mut().expect("a step").pages.push(id);
+    }
+
+    /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At most 64 pages are looked at.
+    fn fill_with_reads(&mut self, world: &mut World, read: Option<usize>, busy: &mut Vec<usize>) {
+        if self.chips.len() == 1 || !world.options.placed.backfill {
+            return;
+        }
+        let channel = |unit: &Unit, column: usize| world.plan.device().channel_of(unit.chips[column]);
+        let own = |unit: &Unit, column: usize| {
+            unit.chips.iter().filter(|&&chip| world.plan.device().channel_of(chip) == channel(unit, column)).count()
+        };
+        let mut order: Vec<usize> = (0..self.queue.len()).filter(|&at| !self.queue[at].waits).collect();
+        order.sort_by_key(|&at| self.queue[at].priority());
+        let mut looks = 0;
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for at in order {
+            for place in 0..self.queue[at].reads.len() {
+                looks += 1;
+                let column = self.pages.column_of(self.queue[at].reads[place]);
+                let mut lawful = looks <= 64 && !busy.contains(&column);
+                if let Some(first) = read {
+                    // More own chips on its channel are fewer of others.
+                    lawful &= own(self, column) >= own(self, first);
+                    lawful &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
+                }
+                if lawful {
+                    busy.push(column);
+                    found.push((at, place));
+                }
+            }
+        }
+        let pages: Vec<(usize, u32)> = found.iter().map(|&(at, place)| (at, self.queue[at].reads[place])).collect();
+        for &(at, lpn) in &pages {
+            self.read(world, at, lpn, read.is_some());
+        }
+        found.sort_unstable();
+        for (at, place) in found.into_iter().rev() {
+            self.queue[at].reads.remove(place);
+        }
+    }
+
+    fn go_on_with_pass(&mut self, world: &mut World, at: usize) {
+        let gc = self.queue[at].kind == Kind::Gc;
+        let job = self.queue[at].id;
+        if (if gc { &self.pass } else { &self.server_pass }).is_none() {
+            let victim = if self.reserve_is_there(world, 0) { None } else { self.pages.choose_victim() };
+            let Some(victim) = victim else {
+                self.pass_over(world, job);
+                return;
+            };
+            let pass = Pass { victim, next_row: vec![0; self.chips.len()], buffered: vec![], reads: 0, rows: 0 };
+            *(if gc { &mut self.pass } else { &mut self.server_pass }) = Some(pass);
+        }
+        let mut pass = (if gc { self.pass.take() } else { self.server_pass.take() }).expect("a pass");
+        self.step = Some(Step::default());
+        let goes_on = if self.stripe {
+            self.step_in_chip(world, at, &mut pass)
+        } else {
+            self.step_in_superblock(world, at, &mut pass)
+        };
+        *(if gc { &mut self.pass } else { &mut self.server_pass }) = Some(pass);
+        if !goes_on {
+            self.step = None;
+            self.starve(world, at);
+        }
+    }
+
+    fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
+        let [read, program, ..] = world.times();
+        let padded_to = self.padded_to(world);
+        if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
+            let from = self.pages.locate(lpn);
+            let Some(to) = self.pages.program(lpn) else { return false };
+            pass.next_row[0] = row + 1;
+            pass.reads += 1;
+            self.queue[at].starved = false;
+            let (now, id) = (world.now, self.queue[at].id);
+            let middle = now + read;
+            self.record(world, now, middle, id, Action::Read, from, lpn);
+            self.record(world, middle, middle + program, id, Action::Program, to, lpn);
+            self.silence(middle + program);
+        } else if pass.reads < padded_to {
+            pass.reads += 1;
+            self.silence(world.now + read + program);
+        } else {
+            self.erase(world, at, pass.victim);
+        }
+        true
+    }
+
+    fn step_in_superblock(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
+        let [read, program, _, transfer, wait] = world.times();
+        let width = self.chips.len();
+        let (kind, id) = (Kind::Gc, self.queue[at].id);
+        pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
+        let mut found = Vec::new();
+        if pass.buffered.len() < width {
+            for column in 0..width {
+                if let Some((row, lpn)) = self.pages.next_valid(pass.victim, column, pass.next_row[column]) {
+                    pass.next_row[column] = row + 1;
+                    found.push(((pass.victim, row * width + column), lpn));
+                }
+            }
+        }
+        let bus = transfer + if waits_are_worst(world) { wait } else { 0 };
+        let valid = self.padded_to(world);
+        if !found.is_empty() {
+            pass.reads += 1;
+            for &(place, lpn) in &found {
+                self.start(world, id, kind, Action::Read, place, lpn, false);
+            }
+            let mut busy: Vec<usize> = found.iter().map(|(place, _)| place.1 % width).collect();
+            pass.buffered.extend(found);
+            self.fill_with_reads(world, None, &mut busy);
+        } else if !pass.buffered.is_empty() {
+            let mut busy = Vec::new();
+            while busy.len() < width && !pass.buffered.is_empty() {
+                let Some(place) = self.pages.program(pass.buffered[0].1) else { break };
+                let (_, lpn) = pass.buffered.remove(0);
+                self.start(world, id, kind, Action::Program, place, lpn, false);
+                busy.push(place.1 % width);
+            }
+            if busy.is_empty() {
+                return false;
+            }
+            pass.rows += 1;
+            if read <= program {
+                self.fill_with_reads(world, None, &mut busy);
+            }
+        } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
+            pass.reads += 1;
+            self.silence(world.now + read + bus);
+        } else if pass.rows < valid.div_ceil(width as u64) {
+            pass.rows += 1;
+            self.silence(world.now + program + bus);
+        } else {
+            self.erase(world, at, pass.victim);
+        }
+        true
+    }
+
+    /// Valid pages that every victim counts as having: v with worst victims.
+    fn padded_to(&self, world: &World) -> u64 {
+        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        match world.options.victims {
+            Victims::Actual => 0,
+            Victims::Worst => collection.map_or(0, |of| of.victim_pages),
+        }
+    }
+
+    fn silence(&mut self, until: u64) {
+        self.step.as_mut().expect("a step").silent_until = until;
+    }
+
+    fn erase(&mut self, world: &mut World, at: usize, victim: usize) {
+        let [_, _, erase, ..] = world.times();
+        let id = self.queue[at].id;
+        self.queue[at].starved = false;
+        for column in 0..self.chips.len() {
+            self.record(world, world.now, world.now + erase, id, Action::Erase, (victim, column), NONE);
+        }
+        self.silence(world.now + erase);
+        self.step.as_mut().expect("a step").erases = Some((id, victim));
+        world.erased.push(self.cluster);
+    }
+
+    fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: u32) -> Operation {
+        let width = self.chips.len();
+        let small = |number: usize| u32::try_from(number).expect("a small number");
+        Operation {
+            start: instant(from),
+            end: instant(from),
+            cluster: small(self.cluster),
+            chip: self.chips[place.1 % width],
+            action,
+            job: id,
+            kind,
+            block: small(place.0),
+            page: if action == Action::Erase { NONE } else { small(place.1 / width) },
+            lpn,
+        }
+    }
+
+    /// A GC operation whose end is known.
+    #[allow(clippy::too_many_arguments)]
+    fn record(&mut self, world: &mut World, from: u64, to: u64, id: JobId, action: Action, place: At, lpn: u32) {
+        let operation = self.operation(from, id, Kind::Gc, action, place, lpn);
+        world.records.push(Record::Operation(Operation { end: instant(to), ..operation }));
+    }
+
+    /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
+    #[allow(clippy::too_many_arguments)]
+    fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: u32, alone: bool) {
+        let [read, program, _, transfer, wait] = world.times();
+        let operation = self.operation(world.now, id, kind, action, place, lpn);
+        if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
+            part.starved = false;
+        }
+        let chip = operation.chip as usize;
+        self.step.as_mut().expect("a step").chips.push(chip);
+        if waits_are_worst(world) {
+            let device = world.plan.device();
+            let channel = device.channel_of(operation.chip);
+            let own =
+                self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
+            let others = u64::from(device.chips_per_channel().min(device.chips())) - own;
+            let wait = if alone { others * transfer } else { wait };
+            let until = world.now + wait + transfer + if action == Action::Read { read } else { program };
+            world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
+            world.chips[chip].stage = Some(Stage::Works { until });
+            return;
+        }
+        world.chips[chip].operation = Some(operation);
+        world.chips[chip].stage = Some(match action {
+            Action::Read if read > 0 => Stage::Senses { until: world.now + read },
+            _ => Stage::Waits { since: world.now },
+        });
+    }
+
+    fn chips_of_cluster<'a>(&self, world: &'a World) -> &'a [u32] {
+        &world.plan.clusters()[self.cluster].chips
+    }
+}

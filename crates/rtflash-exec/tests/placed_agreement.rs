@@ -1,0 +1,148 @@
+//! Two executors of certificates, one truth: the event-driven engine says what the cycle-by-cycle one says, record for record.
+
+mod naive_placed;
+mod placed_worlds;
+
+use placed_worlds::{World, engine};
+use rtflash_exec::check::{Checks, merge};
+use rtflash_exec::dispatch::NoServers;
+use rtflash_exec::trace::{Action, Kind, Observer, Record};
+use rtflash_exec::{Pattern, Phases, Service, Victims, Waits, run};
+
+/// How often the cases did what is worth comparing.
+#[derive(Debug, Default)]
+struct Seen {
+    records: usize,
+    stripes: usize,
+    background: usize,
+    erases: usize,
+    copies: usize,
+    starved: usize,
+    served: usize,
+    server_passes: usize,
+    worst: usize,
+    fullest: usize,
+    at_erases: usize,
+}
+
+impl Seen {
+    fn look(&mut self, world: &World, records: &[Record]) {
+        let options = &world.options;
+        self.records += records.len();
+        self.stripes += world.plan.clusters().iter().filter(|cluster| cluster.is_stripe()).count();
+        self.background += usize::from(options.service == Service::Background && !world.plan.jobs().is_empty());
+        self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
+        self.fullest += usize::from(options.pattern == Pattern::Fullest);
+        self.at_erases += usize::from(options.placed.phases == Phases::AtErases);
+        for record in records {
+            match record {
+                Record::Operation(operation) => {
+                    let erase = operation.action == Action::Erase;
+                    let gc = operation.kind == Kind::Gc;
+                    let server = world.plan.sources()[operation.job.source as usize].kind == Kind::Server;
+                    self.erases += usize::from(erase);
+                    self.copies += usize::from(gc && !erase);
+                    self.served += usize::from(operation.kind == Kind::Server);
+                    self.server_passes += usize::from(erase && server);
+                }
+                Record::Starved(_) => self.starved += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Compares the two on cases drawn from a seed; breaks off at the first that differ.
+fn compare(seed: u64, cases: u64) -> Seen {
+    let mut seen = Seen::default();
+    let mut compared = 0;
+    for case in 0.. {
+        let Some(world) = World::draw(seed, case) else { continue };
+        let (fast, slow) = (engine(&world), naive_placed::run(&world.plan, &world.options, &world.arrivals));
+        let differs = |at: &usize| fast.get(*at) != slow.get(*at);
+        if let Some(at) = (0..fast.len().max(slow.len())).find(differs) {
+            let context = |records: &[Record]| {
+                let near = records.iter().enumerate().skip(at.saturating_sub(12)).take(18);
+                near.map(|(at, record)| format!("  {at} {record:?}\n")).collect::<String>()
+            };
+            panic!(
+                "case {case} of seed {seed} differs at record {at}\n{world:?}\nengine\n{}twin\n{}",
+                context(&fast),
+                context(&slow)
+            );
+        }
+        seen.look(&world, &fast);
+        compared += 1;
+        if compared == cases {
+            break;
+        }
+    }
+    seen
+}
+
+#[test]
+fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
+    let halves = [1, 2].map(|seed| std::thread::spawn(move || compare(seed, 4_000)));
+    for half in halves {
+        let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // The comparison is worth as much as what happens in it.
+        assert!(seen.records > 500_000 && seen.stripes > 2_000 && seen.starved > 10_000, "{seen:?}");
+        assert!(seen.erases > 20_000 && seen.copies > 40_000 && seen.background > 400, "{seen:?}");
+        assert!(seen.served > 40_000 && seen.server_passes > 4_000 && seen.worst > 400, "{seen:?}");
+        assert!(seen.fullest > 500 && seen.at_erases > 1_000, "{seen:?}");
+    }
+}
+
+/// Whatever a certificate says, the device does what its rules say.
+#[test]
+fn the_flash_is_lawful_under_any_certificate() {
+    let mut judged = 0;
+    for case in 0..8_000 {
+        let Some(world) = World::draw(4, case) else { continue };
+        // In blocks of one page a trace does not tell which of two programs of a page in one row came last.
+        if world.plan.device().pages_per_block() == 1 {
+            continue;
+        }
+        let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
+        let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
+        let findings = merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)));
+        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let mut traced = Checks::of_trace(&world.plan, world.options.dispatch, &all);
+        engine(&world).iter().for_each(|record| traced.record(record));
+        let traced = traced.finish(world.options.duration);
+        for finding in findings.iter().chain(&traced).filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
+            assert!(finding.gauge.holds(), "case {case}: {finding:?}\n{world:?}");
+        }
+        judged += 1;
+    }
+    assert!(judged > 3_000, "{judged}");
+}
+
+const LAWFUL: [&str; 9] = [
+    "bus-wait",
+    "service",
+    "edf-order",
+    "work-conserving",
+    "chip-exclusion",
+    "bus-exclusion",
+    "page-order",
+    "mapping",
+    "conservation",
+];
+
+#[test]
+fn the_result_depends_on_neither_windows_nor_threads() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let (one, four) = (pool(1), pool(4));
+    for world in (0..400).filter_map(|case| World::draw(5, case)).take(100) {
+        let untraced = || {
+            let told = run(&world.plan, &world.options, &mut NoServers, |_| Vec::new());
+            let mut records: Vec<Record> = told.expect("small worlds reach no limit").concat();
+            records.sort_by_key(Record::order);
+            records
+        };
+        let traced = one.install(|| engine(&world));
+        assert_eq!(traced, four.install(|| engine(&world)));
+        assert_eq!(traced, four.install(untraced));
+    }
+}

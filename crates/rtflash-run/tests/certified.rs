@@ -1,0 +1,251 @@
+//! What the sound analyses promise is kept on the device: random sets that they accept, under everything that is meant to break them.
+
+use rtflash_alloc::analysis::Thesis;
+use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
+use rtflash_exec::check::Finding;
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
+    Placement, Request, Span, Task, TaskSet,
+};
+use rtflash_run::execute;
+
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
+    }
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background jobs need a server's reserve and blocking.
+fn certify(
+    set: &TaskSet,
+    cluster: &Cluster,
+    placement: Placement,
+    server: u32,
+    background: bool,
+) -> Option<Certificate> {
+    let clusters = std::slice::from_ref(cluster);
+    let placed = Site::new(set, clusters, vec![placement], vec![0]).among_strangers(0)?;
+    let server = if background { server.max(1) } else { server };
+    let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server) else { return None };
+    let collection = gc.map(GcTerms::to_collection);
+    Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
+}
+
+/// A set on a small device, with an allocation that the sound analyses accept.
+struct Case {
+    set: TaskSet,
+    allocation: Allocation,
+    options: Options,
+}
+
+fn device(dice: &mut Dice) -> Option<Device> {
+    let transfer = dice.within(1, 10);
+    let read = dice.within(1, 25);
+    let spec = DeviceSpec {
+        chips: dice.small(1, 6),
+        chips_per_channel: dice.small(1, 3),
+        blocks_per_chip: dice.small(8, 24),
+        pages_per_block: dice.small(2, 8),
+        page_size: 512,
+        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
+        page_read: ns(read),
+        page_program: ns(dice.within(1, 80)),
+        block_erase: ns(dice.within(1, 200)),
+        page_transfer: ns(transfer),
+    };
+    Device::new(spec).ok()
+}
+
+fn tasks(dice: &mut Dice, chips: u32) -> Vec<Task> {
+    let access = dice.one_of(&[Access::Random, Access::Sequential]);
+    let count = dice.within(1, 4);
+    let request = |dice: &mut Dice, most: u64, cost: u64| {
+        let pages = dice.within(1, most);
+        let period = pages * cost * count * dice.within(2, 8) * if access == Access::Random { 1 } else { 2 } / 2;
+        Request::new(pages, ns(period.max(40) + dice.within(0, 100))).map(|request| request.with_access(access))
+    };
+    let task = |number: u64, dice: &mut Dice| {
+        let kinds = dice.within(0, 2);
+        let read = (kinds != 0).then(|| request(dice, u64::from(chips) * 3, 40)).flatten();
+        let write = (kinds != 1).then(|| request(dice, u64::from(chips) * 2, 150)).flatten();
+        let data_pages = (dice.within(0, 3) == 0).then(|| dice.within(1, 20));
+        Task { name: format!("t{number}"), read, write, data_pages }
+    };
+    (0..count).map(|number| task(number, dice)).collect()
+}
+
+/// The same with periods of so many parts of what they were.
+fn hurried(set: &TaskSet, parts: u64, of: u64) -> Option<TaskSet> {
+    let hurried = |request: Request| {
+        let period = Span::from_ns((request.period().as_ns() * parts / of).max(1))?;
+        Some(Request::new(request.pages(), period)?.with_access(request.access()))
+    };
+    let tasks = set.tasks().iter().map(|task| Task {
+        read: task.read.and_then(hurried),
+        write: task.write.and_then(hurried),
+        ..task.clone()
+    });
+    TaskSet::new(*set.device(), tasks.collect(), set.jobs().to_vec()).ok()
+}
+
+fn draw(seed: u64, case: u64) -> Option<Case> {
+    let mut dice = Dice(Stream::numbered(seed, b"certify\0", case));
+    let device = device(&mut dice)?;
+    let tasks = tasks(&mut dice, device.chips());
+    let jobs = if dice.within(0, 1) == 0 {
+        vec![]
+    } else {
+        let arrivals = Arrivals::Uniform(ns(dice.within(1, 500)), ns(dice.within(500, 4_000)));
+        let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+        vec![Job { name: "log".to_owned(), read_pages, write_pages, arrivals }]
+    };
+    let mut set = TaskSet::new(device, tasks, jobs).ok()?;
+    let count = dice.small(1, device.chips().min(2));
+    let mut clusters: Vec<Cluster> = vec![Cluster::default(); count as usize];
+    // In turns or one after another.
+    let turns = dice.within(0, 1) == 0;
+    for chip in 0..device.chips() {
+        let cluster = if turns { chip % count } else { chip * count / device.chips() };
+        clusters[cluster as usize].chips.push(chip);
+    }
+    for task in 0..set.tasks().len() {
+        clusters[dice.small(0, count - 1) as usize].tasks.push(task);
+    }
+    let service = if set.jobs().is_empty() { Service::Tbs } else { dice.one_of(&[Service::Tbs, Service::Background]) };
+    let background = service == Service::Background;
+    let mut choice = || {
+        let server = if set.jobs().is_empty() || background { 0 } else { dice.one_of(&[50, 100, 250]) };
+        (dice.one_of(&[Placement::Stripe, Placement::Superblock]), server)
+    };
+    let choices: Vec<(Placement, u32)> = clusters.iter().map(|_| choice()).collect();
+    // The shortest periods that are accepted: nearest to the limit.
+    let (scaled, certificates) = [3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 26, 32].into_iter().find_map(|sixteenths| {
+        let scaled = hurried(&set, sixteenths, 16)?;
+        let certificate = |(cluster, &(placement, server)): (&Cluster, &(Placement, u32))| {
+            certify(&scaled, cluster, placement, server, background).map(Some)
+        };
+        let certificates: Option<Vec<_>> = clusters.iter().zip(&choices).map(certificate).collect();
+        Some((scaled.clone(), certificates?))
+    })?;
+    set = scaled;
+    let allocation = Allocation::new(device.chips(), set.tasks().len(), &clusters).ok()?;
+    let allocation = allocation.with_certificates(certificates);
+    let patterns = [Pattern::Uniform, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest, Pattern::Fullest];
+    let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
+    let longest = requests.map(|request| request.period().as_ns()).max()?;
+    let options = Options {
+        duration: Instant::from_ns(longest * dice.within(10, 60))?,
+        dispatch: Dispatch::Serial,
+        service,
+        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+        pattern: dice.one_of(&patterns),
+        seed: case,
+        placed: Placed {
+            backfill: dice.within(0, 3) > 0,
+            waits: dice.one_of(&[Waits::Actual, Waits::Worst]),
+            phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+        },
+    };
+    Some(Case { set, allocation, options })
+}
+
+fn broken(findings: &[Finding]) -> Vec<&Finding> {
+    let promised = |finding: &&Finding| !finding.assumption.name.starts_with("server");
+    findings.iter().filter(|finding| !finding.gauge.holds()).filter(promised).collect()
+}
+
+/// Runs of accepted cases, with erases in them.
+fn run_all(seed: u64, cases: u64) -> (u64, u64, u64) {
+    let (mut runs, mut erases, mut operations) = (0, 0, 0);
+    for case in 0..cases {
+        let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        let broken = broken(&executed.findings);
+        assert!(broken.is_empty(), "case {case} of seed {seed}: {broken:#?}\n{options:?}\n{allocation:?}\n{set:?}");
+        runs += 1;
+        erases += executed.report.operations().erases;
+        operations += executed.report.operations().reads + executed.report.operations().programs;
+    }
+    (runs, erases, operations)
+}
+
+#[test]
+fn accepted_sets_miss_nothing_and_break_nothing() {
+    let halves = [1, 2].map(|seed| std::thread::spawn(move || run_all(seed, 6_000)));
+    for half in halves {
+        let (runs, erases, operations) = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        println!("{runs} runs, {erases} erases, {operations} pages");
+        assert!(runs > 500 && erases > 5_000, "{runs} runs, {erases} erases");
+    }
+}
+
+/// A certificate that says a little less than the truth.
+type Falsified = fn(&mut Collection);
+
+/// Which checks break in some run where every certificate is falsified, and how often.
+fn falsified(seed: u64, cases: u64, falsify: Falsified) -> std::collections::BTreeMap<&'static str, u32> {
+    let mut names = std::collections::BTreeMap::new();
+    for case in 0..cases {
+        let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
+        let certificates = (0..allocation.len()).map(|cluster| {
+            let mut certificate = *allocation.certificate(cluster)?;
+            certificate.collection.iter_mut().for_each(falsify);
+            Some(certificate)
+        });
+        let allocation = allocation.clone().with_certificates(certificates.collect());
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        for finding in broken(&executed.findings) {
+            *names.entry(finding.assumption.name).or_default() += 1;
+        }
+    }
+    names
+}
+
+#[test]
+fn falsified_certificates_break() {
+    let controls: [(&str, Falsified, &str); 5] = [
+        ("no reserve", |of| of.reserve_pages = 0, "gc-keeps-pace"),
+        ("a block and more of reserve are missing", |of| of.reserve_pages /= 3, "gc-keeps-pace"),
+        ("victims of one page less", |of| of.victim_pages = of.victim_pages.saturating_sub(1), "victim-bound"),
+        ("one open block less", |of| of.open_blocks -= 1, "open-blocks"),
+        (
+            "GC due too early",
+            |of| of.deadline = of.deadline.and_then(|span| Span::from_ns(span.as_ns() / 4)),
+            "deadlines",
+        ),
+    ];
+    for (name, falsify, breaks) in controls {
+        let broken = falsified(3, 3_000, falsify);
+        assert!(broken.get(breaks).is_some_and(|&times| times >= 10), "{name}: {broken:?}");
+    }
+}
+
+/// Every request comes a little more often than its cluster was certified for.
+#[test]
+fn requests_that_come_too_often_are_late() {
+    let mut late = 0;
+    for case in 0..3_000 {
+        let Some(Case { set, allocation, options }) = draw(4, case) else { continue };
+        let Some(set) = hurried(&set, 3, 5) else { continue };
+        let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        late += u32::from(!broken(&executed.findings).is_empty());
+    }
+    assert!(late > 100, "{late}");
+}
