@@ -238,13 +238,20 @@ pub fn enter_gc(world: &mut World, id: JobId) {
     world.jobs.push(Job { id, parts: 1 });
 }
 
+/// Whether a cluster may serve jobs at all.
+fn serves(world: &World, cluster: usize) -> bool {
+    world.plan.clusters()[cluster].certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
+}
+
 fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
     let pages = arrival.read_pages + arrival.write_pages;
     let background = |units: &Vec<Unit>| units.iter().map(Unit::background_pages).sum::<usize>();
     let cluster = match world.options.service {
         Service::Tbs => arrival.grant.map(|grant| grant.cluster as usize),
         // The first of the least ones.
-        Service::Background => (0..units.len()).min_by_key(|&cluster| background(&units[cluster])),
+        Service::Background => (0..units.len())
+            .filter(|&cluster| serves(world, cluster))
+            .min_by_key(|&cluster| background(&units[cluster])),
     };
     let deadline = arrival.grant.map(|grant| grant.deadline);
     world.records.push(Record::Release(Release {

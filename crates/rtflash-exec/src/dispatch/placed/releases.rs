@@ -221,9 +221,14 @@ impl<O: Observer> Placed<'_, O> {
                 let cluster = self.clusters.iter().position(|cluster| cluster.position == grant.cluster)?;
                 Some((cluster, Some(grant.deadline)))
             }),
-            Service::Background => {
-                (0..self.clusters.len()).min_by_key(|&cluster| self.clusters[cluster].background).map(|it| (it, None))
-            }
+            // Blocking and reserve are there only where the certificate has a server.
+            Service::Background => (0..self.clusters.len())
+                .filter(|&cluster| {
+                    let certificate = self.plan.clusters()[self.clusters[cluster].position as usize].certificate;
+                    certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
+                })
+                .min_by_key(|&cluster| self.clusters[cluster].background)
+                .map(|it| (it, None)),
         };
         let release = Release {
             at: now,
