@@ -139,3 +139,36 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     (report.utilization, report.blocking, report.read, report.write, report.gc) = most;
     report
 }
+
+/// Whether every cluster holds with its certificate whatever its neighbours on the channels do.
+pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
+    let clusters = allocation.clusters();
+    let all = held(set, allocation).into_iter().collect::<Option<Vec<Held>>>();
+    let certificates = all.map(|all| all.iter().map(|held| held.certificate).collect::<Vec<Certificate>>());
+    let Some(certificates) = certificates else { return false };
+    let site = Site::of_certificates(set, &clusters, &certificates);
+    certificates.iter().enumerate().all(|(position, certificate)| {
+        let Some(placed) = site.among_strangers(position) else { return false };
+        let server = certificate.server_thousandths;
+        let deadline = certificate.collection.map(|gc| gc.deadline.map_or(1, rtflash_model::Span::as_ns));
+        let gc = deadline.and_then(|deadline| placed.unit.gc(deadline, server > 0));
+        placed.contentions.iter().all(|contention| {
+            clusters[position].tasks.is_empty()
+                || Demand::new(&placed.unit, contention, gc, server).test() == Verdict::Holds
+        })
+    })
+}
+
+/// The long-run load of the fullest cluster that has tasks, its server's share included, in millionths.
+pub fn load_millionths(set: &TaskSet, allocation: &Allocation) -> u64 {
+    let loads =
+        held(set, allocation).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(|held| {
+            let server = held.certificate.server_thousandths;
+            let demands = held.placed.contentions.iter();
+            let load = demands.map(|contention| Demand::new(&held.placed.unit, contention, held.gc, server).load());
+            load.fold(0.0, f64::max) + f64::from(server) / 1_000.0
+        });
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
+    let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;
+    millionths
+}

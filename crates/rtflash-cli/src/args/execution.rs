@@ -55,6 +55,26 @@ pub enum Pattern {
     HotCold,
     /// Those on the cluster's first chip
     OneChip,
+    /// With certificates: writes go to the fullest block, so that victims stay full
+    Fullest,
+}
+
+/// What a page waits for its bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Waits {
+    /// Until the transfers before it are over
+    Actual,
+    /// As long as all other chips of the channel may take
+    Worst,
+}
+
+/// When requests are released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Phases {
+    /// At 0, T, 2T, …
+    Periodic,
+    /// Where possible just behind the beginning of an erase
+    AtErases,
 }
 
 /// Options of `exec`.
@@ -87,6 +107,15 @@ pub struct ExecArgs {
     /// Which pages of its own part a task reads and writes
     #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
     pub pattern: Pattern,
+    /// What a page waits for its bus (with certificates, as --analysis sound gives them)
+    #[arg(long, value_enum, default_value_t = Waits::Actual)]
+    pub waits: Waits,
+    /// When requests are released (with certificates)
+    #[arg(long, value_enum, default_value_t = Phases::Periodic)]
+    pub phases: Phases,
+    /// Leave chips of a superblock idle that a step does not use (with certificates)
+    #[arg(long)]
+    pub no_backfill: bool,
     /// Threads to use: clusters that share no channel run side by side; the output does not depend on it
     #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: u16,
@@ -132,4 +161,6 @@ pub enum SoakWorld {
     Any,
     /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time tasks alone
     Supposed,
+    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their promises
+    Sound,
 }

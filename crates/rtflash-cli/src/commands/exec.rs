@@ -61,7 +61,9 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
     let (aging, aging_name) = policies::aging(args.aging);
     let (pattern, pattern_name) = policies::pattern(args.pattern);
     let duration = policies::duration(&args.duration)?;
-    let placed = Placed::default();
+    let (waits, waits_name) = policies::waits(args.waits);
+    let (phases, phases_name) = policies::phases(args.phases);
+    let placed = Placed { backfill: !args.no_backfill, waits, phases };
     let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed, placed };
     let settings = Settings {
         duration_ns: duration.as_ns(),
@@ -70,6 +72,9 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
         victims: Some(victims_name),
         aging: Some(aging_name),
         pattern: Some(pattern_name),
+        waits: Some(waits_name),
+        phases: Some(phases_name),
+        backfill: Some(placed.backfill),
         seed: Some(args.seed),
     };
     Ok((options, settings))

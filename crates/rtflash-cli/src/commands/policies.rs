@@ -53,5 +53,22 @@ pub fn pattern(pattern: args::Pattern) -> (rtflash_exec::Pattern, &'static str) 
         args::Pattern::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
         args::Pattern::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
         args::Pattern::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
+        args::Pattern::Fullest => (rtflash_exec::Pattern::Fullest, "fullest"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
+pub fn waits(waits: args::Waits) -> (rtflash_exec::Waits, &'static str) {
+    match waits {
+        args::Waits::Actual => (rtflash_exec::Waits::Actual, "actual"),
+        args::Waits::Worst => (rtflash_exec::Waits::Worst, "worst"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
+pub fn phases(phases: args::Phases) -> (rtflash_exec::Phases, &'static str) {
+    match phases {
+        args::Phases::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),
+        args::Phases::AtErases => (rtflash_exec::Phases::AtErases, "at-erases"),
     }
 }

@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
-use rtflash_exec::check::ASSUMPTIONS;
-use rtflash_exec::{Aging, Dispatch, Pattern, Service, Victims};
+use rtflash_exec::check::CERTIFIED;
+use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Service, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, World, soak};
 use schemars::JsonSchema;
@@ -25,6 +25,9 @@ pub struct SoakAnswer {
     runs: u64,
     /// Cases that the analysis accepts and that were run.
     judged: u64,
+    /// The mean load of the fullest cluster of each case, its server's share included (world `sound`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_load: Option<f64>,
     /// What broke.
     broken: Vec<BrokenLine>,
 }
@@ -49,6 +52,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
     let world = match args.world {
         SoakWorld::Any => World::Any,
         SoakWorld::Supposed => World::Supposed,
+        SoakWorld::Sound => World::Sound,
     };
     let search = || soak(args.seed, args.runs, world);
     let soaked = match args.jobs {
@@ -59,6 +63,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
         seed: args.seed,
         runs: args.runs,
         judged: soaked.judged,
+        mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
         broken: soaked.broken.iter().map(broken_line).collect(),
     };
     let text = match args.format.format {
@@ -73,7 +78,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
 fn broken_line(broken: &Broken) -> BrokenLine {
     let worst = broken.finding.gauge.worst();
     BrokenLine {
-        name: ASSUMPTIONS[broken.assumption].name,
+        name: CERTIFIED[broken.assumption].name,
         runs: broken.runs,
         first_run: broken.first,
         bound: worst.map(|worst| worst.bound),
@@ -106,6 +111,10 @@ fn command(case: &Case) -> String {
     add(options.pattern == Pattern::Sequential, " --pattern sequential");
     add(options.pattern == Pattern::HotCold, " --pattern hot-cold");
     add(options.pattern == Pattern::OneChip, " --pattern one-chip");
+    add(options.pattern == Pattern::Fullest, " --pattern fullest");
+    add(options.placed.waits == Waits::Worst, " --waits worst");
+    add(options.placed.phases == Phases::AtErases, " --phases at-erases");
+    add(!options.placed.backfill, " --no-backfill");
     command
 }
 
@@ -114,6 +123,10 @@ fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
         "{} cases drawn from seed {}, {} accepted by their analysis and run",
         answer.runs, answer.seed, answer.judged
     );
+    let drawn = match answer.mean_load {
+        Some(load) => format!("{drawn} (mean load of the fullest cluster {load:.3})"),
+        None => drawn,
+    };
     if broken.is_empty() {
         return format!("{}: {drawn}: every check holds\n", paint(GREEN, "pass"));
     }

@@ -72,6 +72,15 @@ pub struct Settings {
     /// `uniform`, `sequential`, `hot-cold` or `one-chip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<&'static str>,
+    /// `actual` or `worst`: what a page waits for its bus, with certificates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<&'static str>,
+    /// `periodic` or `at-erases`: when requests are released, with certificates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<&'static str>,
+    /// Whether idle chips of a superblock take pages of other requests, with certificates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<bool>,
     /// Where the randomness started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -380,6 +389,9 @@ pub fn traced(duration: Instant, dispatch: &'static str) -> Settings {
         victims: None,
         aging: None,
         pattern: None,
+        waits: None,
+        phases: None,
+        backfill: None,
         seed: None,
     }
 }

@@ -3,11 +3,14 @@
 //! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and judged. Of every assumption that breaks,
 //! the first case is shrunk.
 
+mod certified;
 mod draw;
 mod shrink;
 
 use rayon::prelude::*;
-use rtflash_exec::check::{ASSUMPTIONS, Finding};
+use rtflash_alloc::sound;
+use rtflash_exec::Waits;
+use rtflash_exec::check::{CERTIFIED, Finding};
 
 pub use draw::{Case, World, draw};
 pub use shrink::shrink;
@@ -19,8 +22,13 @@ use crate::case::execute;
 pub enum Outcome {
     /// The analysis promises nothing, or the case cannot be run.
     Nothing,
-    /// Promised and run: what the checkers found.
-    Judged(Vec<Finding>),
+    /// Promised and run.
+    Judged {
+        /// What the checkers found.
+        findings: Vec<Finding>,
+        /// The load of the fullest cluster, its server's share included, in millionths; with certificates only.
+        load: u64,
+    },
 }
 
 /// Allocates a case and, if that is said to be schedulable, runs it.
@@ -29,15 +37,22 @@ pub fn judge(case: &Case) -> Outcome {
     let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
         return Outcome::Nothing;
     };
-    match execute(&case.set, allocation, case.analysis, &case.options, None) {
-        Ok(executed) => Outcome::Judged(executed.findings),
+    let mut options = case.options;
+    if !sound::is_independent(&case.set, allocation) {
+        // What was tested next to its neighbours is promised next to them only.
+        options.placed.waits = Waits::Actual;
+    }
+    match execute(&case.set, allocation, case.analysis, &options, None) {
+        Ok(executed) => {
+            Outcome::Judged { findings: executed.findings, load: sound::load_millionths(&case.set, allocation) }
+        }
         Err(_) => Outcome::Nothing,
     }
 }
 
 /// An assumption that broke.
 pub struct Broken {
-    /// Its position in [`ASSUMPTIONS`].
+    /// Its position in [`CERTIFIED`], of which the first are `ASSUMPTIONS`.
     pub assumption: usize,
     /// In how many runs it did.
     pub runs: u64,
@@ -53,41 +68,46 @@ pub struct Broken {
 pub struct Soaked {
     /// Cases that the analysis accepts and that were run.
     pub judged: u64,
-    /// The assumptions that broke, in the order of [`ASSUMPTIONS`].
+    /// The mean load of the fullest cluster of each, its server's share included, in millionths; zero where there are no certificates.
+    pub load: u64,
+    /// The assumptions that broke, in the order of [`CERTIFIED`].
     pub broken: Vec<Broken>,
 }
 
 /// Draws `runs` cases of a seed and judges them, on the threads of the current rayon pool; the result does not depend on how many there are.
 pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
+    // No sound analysis promises deadlines to jobs that are not real-time.
+    let unpromised = |name: &str| world == World::Sound && name.starts_with("server-");
     let verdict = |run: u64| match draw(seed, run, world).map(|case| judge(&case)) {
-        Some(Outcome::Judged(findings)) => {
-            Some(findings.iter().map(|finding| u64::from(!finding.gauge.holds())).collect::<Vec<u64>>())
+        Some(Outcome::Judged { findings, load }) => {
+            let broken = |finding: &Finding| u64::from(!finding.gauge.holds() && !unpromised(finding.assumption.name));
+            Some((findings.iter().map(broken).collect::<Vec<u64>>(), load))
         }
         _ => None,
     };
-    // For each assumption how often it broke, and the first time; and how many were judged.
-    type Tally = (u64, Vec<(u64, Option<u64>)>);
-    let none = || (0, vec![(0, None); ASSUMPTIONS.len()]);
-    let add = |(judged, mut tally): Tally, run: u64| match verdict(run) {
-        None => (judged, tally),
-        Some(broken) => {
+    // For each assumption how often it broke, and the first time; how many were judged; and the sum of their loads.
+    type Tally = (u64, u64, Vec<(u64, Option<u64>)>);
+    let none = || (0, 0, vec![(0, None); CERTIFIED.len()]);
+    let add = |(judged, loads, mut tally): Tally, run: u64| match verdict(run) {
+        None => (judged, loads, tally),
+        Some((broken, load)) => {
             for (count, broke) in tally.iter_mut().zip(broken) {
                 count.0 += broke;
                 if broke > 0 {
                     count.1 = Some(count.1.map_or(run, |first: u64| first.min(run)));
                 }
             }
-            (judged + 1, tally)
+            (judged + 1, loads + load, tally)
         }
     };
-    let join = |(a, mut left): Tally, (b, right): Tally| {
+    let join = |(a, x, mut left): Tally, (b, y, right): Tally| {
         for (all, one) in left.iter_mut().zip(right) {
             all.0 += one.0;
             all.1 = [all.1, one.1].into_iter().flatten().min();
         }
-        (a + b, left)
+        (a + b, x + y, left)
     };
-    let (judged, tally) = (0..runs).into_par_iter().fold(none, add).reduce(none, join);
+    let (judged, loads, tally) = (0..runs).into_par_iter().fold(none, add).reduce(none, join);
     let firsts: Vec<(usize, u64, u64)> = tally
         .into_iter()
         .enumerate()
@@ -97,5 +117,5 @@ pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
         let (smallest, finding) = shrink(draw(seed, first, world)?, assumption)?;
         Some(Broken { assumption, runs, first, smallest, finding })
     });
-    Soaked { judged, broken: broken.collect() }
+    Soaked { judged, load: loads / judged.max(1), broken: broken.collect() }
 }

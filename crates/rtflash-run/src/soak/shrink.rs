@@ -12,7 +12,7 @@ const ATTEMPTS: u32 = 250;
 /// The smallest case found in which the same assumption breaks, and how; `None` where it does not break in this one.
 pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
-        Outcome::Judged(findings) => findings.get(assumption).copied().filter(|finding| !finding.gauge.holds()),
+        Outcome::Judged { findings, .. } => findings.get(assumption).copied().filter(|finding| !finding.gauge.holds()),
         Outcome::Nothing => None,
     };
     let mut finding = broken(&case)?;

@@ -1,0 +1,152 @@
+//! Random cases for the sound analyses: sets at the very limit of what they accept, run under whatever is meant to break them.
+
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::allocator::{ClusteringBfd, EqualSplit, Exact, Global};
+use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_model::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+
+use super::draw::{Case, Dice};
+
+/// Pages that a run may take, about.
+const PAGES: u64 = 3_000;
+
+/// The case of this seed and number; `None` where what was drawn cannot be accepted at any load.
+pub fn draw(seed: u64, run: u64) -> Option<Case> {
+    let mut dice = Dice::new(seed, b"sound\0\0\0", run);
+    let device = device(&mut dice)?;
+    let analysis: &dyn Analysis = dice.one_of(&[&Stripe as &dyn Analysis, &Superblock, &Sound]);
+    let allocator: &dyn Allocator =
+        dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
+    let tasks = tasks(&mut dice, &device)?;
+    let jobs = if dice.within(0, 2) == 0 { jobs(&mut dice, &device) } else { Vec::new() };
+    let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let set = at_the_limit(&set, allocator, analysis)?;
+    let pages: f64 = set
+        .tasks()
+        .iter()
+        .flat_map(|task| [task.read, task.write])
+        .flatten()
+        .map(|request| request.pages() as f64 / request.period().as_ns() as f64)
+        .sum();
+    let longest = set
+        .tasks()
+        .iter()
+        .flat_map(|task| [task.read, task.write])
+        .flatten()
+        .map(|request| request.period().as_ns())
+        .max()?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
+    let duration = (PAGES as f64 / pages) as u64;
+    let duration = duration.clamp(longest.saturating_mul(3), longest.saturating_mul(400));
+    let options = Options {
+        duration: Instant::from_ns(duration)?,
+        dispatch: Dispatch::Serial,
+        service: dice.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
+        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+        pattern: dice.one_of(&[
+            Pattern::Uniform,
+            Pattern::Sequential,
+            Pattern::HotCold,
+            Pattern::OneChip,
+            Pattern::Fullest,
+            Pattern::Fullest,
+        ]),
+        seed: dice.within(0, u64::MAX - 1),
+        placed: Placed {
+            backfill: dice.within(0, 1) == 0,
+            waits: dice.one_of(&[Waits::Actual, Waits::Worst]),
+            phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+        },
+    };
+    Some(Case { seed, run, set, allocator, analysis, options })
+}
+
+fn device(dice: &mut Dice) -> Option<Device> {
+    let us = |dice: &mut Dice, low: u32, high: u32| Span::from_us(dice.small(low, high));
+    Device::new(DeviceSpec {
+        chips: dice.small(1, 8),
+        chips_per_channel: dice.small(1, 4),
+        blocks_per_chip: dice.small(10, 60),
+        pages_per_block: dice.small(2, 16),
+        page_size: 4096,
+        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 80).into(), 2).ok()?,
+        page_read: us(dice, 1, 60),
+        page_program: us(dice, 5, 400),
+        block_erase: us(dice, 10, 800),
+        page_transfer: us(dice, 1, 50),
+    })
+    .ok()
+}
+
+/// Requests that are long beside an erase, most of them, so that what blocks does not matter much.
+fn tasks(dice: &mut Dice, device: &Device) -> Option<Vec<Task>> {
+    let count = dice.small(1, 5);
+    let sequential = dice.within(0, 2);
+    let unit = device.block_erase().max(device.page_program()).as_ns();
+    let tasks = (0..count).map(|number| {
+        let kinds = dice.within(0, 4);
+        let mut request = |cost: u64| {
+            let period = unit * dice.within(8, 120) + dice.within(0, unit);
+            let share = dice.within(1, 100) as f64 / 100.0;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and small.
+            let pages = (share * period as f64 / cost.max(1) as f64 / f64::from(count)) as u64;
+            let access = match sequential {
+                0 => Access::Random,
+                1 => Access::Sequential,
+                _ => dice.one_of(&[Access::Random, Access::Sequential]),
+            };
+            Some(Request::new(pages.max(1), Span::from_ns(period)?)?.with_access(access))
+        };
+        let bus = device.page_transfer().as_ns();
+        let read = if kinds == 0 { None } else { request(device.page_read().as_ns() + bus) };
+        let write = if kinds == 1 { None } else { request(2 * device.page_program().as_ns() + bus) };
+        Task { name: format!("t{}", number + 1), read, write, data_pages: None }
+    });
+    Some(tasks.collect())
+}
+
+fn jobs(dice: &mut Dice, device: &Device) -> Vec<Job> {
+    let unit = device.block_erase().max(device.page_program()).as_ns();
+    let low = unit * dice.within(1, 20);
+    let high = low + unit * dice.within(0, 40);
+    let arrivals = match (Span::from_ns(low), Span::from_ns(high)) {
+        (Some(low), Some(high)) => Arrivals::Uniform(low, high),
+        _ => return Vec::new(),
+    };
+    let (read_pages, write_pages) = (dice.within(0, 12), dice.within(1, 12));
+    vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
+}
+
+/// The set with periods as short as the analysis accepts, to a thousandth.
+fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<TaskSet> {
+    let scaled = |thousandths: u64| {
+        let shorter = |request: Request| {
+            let period = u128::from(request.period().as_ns()) * u128::from(thousandths) / 1_000;
+            let period = Span::from_ns(u64::try_from(period).ok()?)?;
+            Some(Request::new(request.pages(), period)?.with_access(request.access()))
+        };
+        let task = |task: &Task| {
+            let (read, write) = (task.read.map(shorter), task.write.map(shorter));
+            (read != Some(None) && write != Some(None)).then(|| Task {
+                read: read.flatten(),
+                write: write.flatten(),
+                ..task.clone()
+            })
+        };
+        let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
+        let set = TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()?;
+        (allocator.allocate(&set, analysis).is_schedulable() == Some(true)).then_some(set)
+    };
+    let (mut failing, mut passing) = (0, 16_000);
+    let mut best = scaled(passing)?;
+    while failing + 1 + passing / 1_000 < passing {
+        let middle = u64::midpoint(failing, passing);
+        match scaled(middle) {
+            Some(set) => (best, passing) = (set, middle),
+            None => failing = middle,
+        }
+    }
+    Some(best)
+}
