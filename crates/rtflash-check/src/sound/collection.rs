@@ -50,8 +50,9 @@ pub(super) fn recompute(set: &TaskSet, cluster: &Cluster, certificate: &Certific
         Placement::Superblock => (&pages_per_block * size, &pages_per_block * size + size - &one),
     };
     let drawn = if server { drawn } else { BigInt::zero() };
+    // Where nothing real-time writes R alone would do; certificates have PP − 1 more, as with A = 0, and hold a fortiori.
     let (deadline, reserve, pending) = if writes.is_empty() {
-        (None, drawn, BigInt::zero())
+        (None, &per_block - &one + drawn, BigInt::zero())
     } else {
         let Some(deadline) = certificate.collection.and_then(|collection| collection.deadline) else {
             return Recomputed::Impossible("tasks write, and GC jobs have no deadline".into());
@@ -61,7 +62,7 @@ pub(super) fn recompute(set: &TaskSet, cluster: &Cluster, certificate: &Certific
         let pending: BigInt = writes.iter().map(|&(_, pages)| BigInt::from(pages)).sum();
         (Some(deadline), arriving + &per_block - &one + drawn, pending)
     };
-    // H is at least one here: PP − 1 + A with a writer, R with a server.
+    // H is at least one here, as A is with a writer, and R with a server.
     let open_blocks = (&reserve - &one + pending) / &per_block + 1 + u32::from(server);
     let eligible = BigInt::from(device.blocks_per_chip()) - &open_blocks;
     if eligible <= BigInt::zero() {

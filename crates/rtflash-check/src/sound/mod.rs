@@ -79,7 +79,8 @@ pub struct Shares {
     pub utilization: f64,
 }
 
-/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements.
+/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements. Where there are no tasks
+/// but a server alone, the placement may be another.
 pub fn judge_sound(set: &TaskSet, allocation: &Allocation, placements: &[Placement]) -> SoundJudgement {
     let clusters = allocation.clusters();
     let judge = |position: usize| judge_cluster(set, allocation, &clusters, position, placements);
@@ -104,7 +105,7 @@ fn judge_cluster(
         }
         return found;
     };
-    if !placements.contains(&certificate.placement) {
+    if !found.cluster.tasks.is_empty() && !placements.contains(&certificate.placement) {
         found.complaints.push(format!("the placement is {}", certificate.placement.name()));
     }
     let promised = certificate.server_thousandths <= 1000;

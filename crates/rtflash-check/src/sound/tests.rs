@@ -53,8 +53,8 @@ fn certificate(
 
 /// A server of this share alone on a stripe.
 fn only_server(server: u32) -> Certificate {
-    // R = 256, so F = 0 + 1 + 1.
-    certificate(Placement::Stripe, collection(None, [128, 256, 128, 2]), server, None)
+    // H = 255 + 256, so F = ⌊510/256⌋ + 1 + 1.
+    certificate(Placement::Stripe, collection(None, [128, 511, 128, 3]), server, None)
 }
 
 fn camera() -> Task {
