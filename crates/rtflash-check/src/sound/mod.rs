@@ -13,7 +13,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet, Tightest};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Span, TaskSet, Tightest};
 
 use collection::Recomputed;
 use lengths::Verdict;
@@ -56,6 +56,9 @@ pub struct SoundClusterJudgement {
     pub data_fits: bool,
     /// What fills the interval that the certificate calls the tightest; `None` where it names none, or is too wrong to tell.
     pub shares: Option<Shares>,
+    /// An interval that comes nearer to missing a deadline than the one that the certificate calls the tightest, where the test holds and one was
+    /// seen. Nothing that is promised depends on it.
+    pub tighter: Option<Tightest>,
 }
 
 /// What fills an interval of some length L: shares of L, on the unit of the cluster that has the most to do.
@@ -95,8 +98,14 @@ fn judge_cluster(
     placements: &[Placement],
 ) -> SoundClusterJudgement {
     let cluster = clusters[position].clone();
-    let mut found =
-        SoundClusterJudgement { holds: Some(false), complaints: vec![], data_fits: true, shares: None, cluster };
+    let mut found = SoundClusterJudgement {
+        holds: Some(false),
+        complaints: vec![],
+        data_fits: true,
+        shares: None,
+        tighter: None,
+        cluster,
+    };
     let Some(certificate) = allocation.certificate(position) else {
         if found.cluster.tasks.is_empty() {
             found.holds = Some(true);
@@ -152,11 +161,10 @@ fn compare_tightest(unit: &Unit, certificate: &Certificate, verdict: &Verdict, f
     if slack != i128::from(slack_ns) {
         found.complaints.push(format!("the slack of {length} is {slack} ns, not {slack_ns}"));
     }
-    if let Some((least_at, least)) = verdict.least.filter(|_| verdict.holds == Some(true))
-        && least < i128::from(slack_ns)
-    {
-        found.complaints.push(format!("{length} is not the tightest: the slack of {least_at} ns is {least} ns"));
-    }
+    let nearer = verdict.least.filter(|&(_, least)| verdict.holds == Some(true) && least < slack);
+    found.tighter = nearer.and_then(|(length, least)| {
+        Some(Tightest { length: Span::from_ns(length.try_into().ok()?)?, slack_ns: least.try_into().ok()? })
+    });
 }
 
 fn shares(unit: &Unit, length_ns: u64) -> Option<(Shares, i128)> {
