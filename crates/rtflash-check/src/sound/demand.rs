@@ -1,6 +1,5 @@
 //! dbf', B and slack: docs/analysis.md, Sections 2.6 and 6. `None` stands for a number of more than 127 bits.
 
-use super::site::Neighbour;
 use super::unit::{Unit, ceil};
 
 /// dbf'(L) in its parts.
@@ -24,24 +23,25 @@ fn sum(mut terms: impl Iterator<Item = Option<i128>>) -> Option<i128> {
 }
 
 impl Unit {
-    /// dbf'(L), on the channel where it is greatest.
+    /// dbf'(L).
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
             let items = self.items.iter().filter(move |item| item.writes == writes);
             sum(items.map(|item| (length / item.period).checked_mul(item.cost)))
         };
-        let mut waiting = 0;
-        for neighbours in &self.channels {
-            waiting = waiting.max(self.waiting(length, neighbours)?);
-        }
-        Some(Demand { reads: requests(false)?, writes: requests(true)?, waiting, gc: self.collecting(length)? })
+        Some(Demand {
+            reads: requests(false)?,
+            writes: requests(true)?,
+            waiting: self.waiting(length)?,
+            gc: self.collecting(length)?,
+        })
     }
 
-    /// How long the page operations due in an interval wait for these neighbours, at most: for each of their transfers once, and each
+    /// How long the page operations due in an interval wait for neighbours whose load is known, at most: for each of their transfers once, and each
     /// operation once for each of their chips.
-    fn waiting(&self, length: i128, neighbours: &[Neighbour]) -> Option<i128> {
+    fn waiting(&self, length: i128) -> Option<i128> {
         let own = sum(self.items.iter().map(|item| (length / item.period).checked_mul(item.pages)))?;
-        let transfers = sum(neighbours.iter().map(|neighbour| {
+        let transfers = sum(self.neighbours.iter().map(|neighbour| {
             let live =
                 sum(neighbour.requests.iter().map(|&(period, pages)| (ceil(length, period) + 1).checked_mul(pages)))?;
             neighbour.chips.checked_mul(own.min(live))

@@ -23,6 +23,18 @@ impl Verdict {
     pub fn holding() -> Verdict {
         Verdict { holds: Some(true), least: None }
     }
+
+    /// Of several units together.
+    pub fn of_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+        verdicts.fold(Verdict::holding(), |all, one| Verdict {
+            holds: match (all.holds, one.holds) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            least: all.least.into_iter().chain(one.least).min_by_key(|&(_, slack)| slack),
+        })
+    }
 }
 
 /// Decides (T').
@@ -72,7 +84,7 @@ fn whole(number: i128) -> BigRational {
     BigRational::from_integer(number.into())
 }
 
-/// L'_max, on the channel where it is greatest.
+/// L'_max.
 fn last_length(unit: &Unit) -> Last {
     let mut load: BigRational = unit.items.iter().map(|item| ratio(item.cost, item.period)).sum();
     let mut constant = whole(unit.server_step);
@@ -85,28 +97,23 @@ fn last_length(unit: &Unit) -> Last {
         constant += pass * (early + whole(gc.reclaimed - 1));
     }
     let own: BigRational = unit.items.iter().map(|item| ratio(item.pages, item.period)).sum();
-    let mut last = BigInt::from(unit.deadlines().max().unwrap_or(0));
-    // Without neighbours of known load a channel counts as well.
-    for neighbours in &unit.channels {
-        let (mut load, mut constant) = (load.clone(), constant.clone());
-        for neighbour in neighbours {
-            let rate: BigRational = neighbour.requests.iter().map(|&(period, pages)| ratio(pages, period)).sum();
-            let each = whole(unit.transfer) * whole(neighbour.chips);
-            if rate < own {
-                let pages: BigRational = neighbour.requests.iter().map(|&(_, pages)| whole(pages)).sum();
-                constant += &each * whole(2) * pages;
-                load += each * rate;
-            } else {
-                load += each * &own;
-            }
+    for neighbour in &unit.neighbours {
+        let rate: BigRational = neighbour.requests.iter().map(|&(period, pages)| ratio(pages, period)).sum();
+        let each = whole(unit.transfer) * whole(neighbour.chips);
+        if rate < own {
+            let pages: BigRational = neighbour.requests.iter().map(|&(_, pages)| whole(pages)).sum();
+            constant += &each * whole(2) * pages;
+            load += each * rate;
+        } else {
+            load += each * &own;
         }
-        let left = ratio(1000 - unit.server, 1000) - load;
-        if left <= BigRational::zero() {
-            return Last::Overloaded;
-        }
-        last = last.max((constant / left).ceil().to_integer());
     }
-    Last::At(last)
+    let left = ratio(1000 - unit.server, 1000) - load;
+    if left <= BigRational::zero() {
+        return Last::Overloaded;
+    }
+    let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
+    Last::At(longest.max((constant / left).ceil().to_integer()))
 }
 
 /// The lengths at which dbf' can grow, ascending.
@@ -120,7 +127,7 @@ impl Growth {
     fn new(unit: &Unit, from: i128) -> Growth {
         let requests = unit.items.iter().map(|item| (item.period, item.period));
         let gc = unit.gc.iter().flat_map(|gc| unit.writers().map(|item| (gc.deadline, item.period)));
-        let neighbours = unit.channels.iter().flatten().flat_map(|neighbour| &neighbour.requests);
+        let neighbours = unit.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
         let neighbours = neighbours.map(|&(period, _)| (1, period));
         let mut sequences: Vec<(i128, i128)> = requests
             .chain(gc)
@@ -210,7 +217,7 @@ mod tests {
                 server,
                 server_step: if server > 0 { 3 } else { 0 },
                 transfer: 1,
-                channels: if draw(3) == 0 { vec![vec![]] } else { vec![vec![], vec![neighbour]] },
+                neighbours: if draw(3) == 0 { vec![] } else { vec![neighbour] },
             };
             let from = unit.shortest_deadline().unwrap();
             let Last::At(last) = last_length(&unit) else { continue };

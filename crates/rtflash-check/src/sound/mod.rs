@@ -130,19 +130,24 @@ fn judge_cluster(
         Recomputed::Numbers(numbers) => Some(numbers),
     };
     let site = Site::of(set, allocation, clusters, position);
-    let Some(unit) = Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site) else {
+    let unit = |channel| Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
+    let Some(units) = site.channels.iter().map(unit).collect::<Option<Vec<Unit>>>() else {
         found.holds = None;
         found.complaints.push("its numbers are beyond the arithmetic of the judge".into());
         return found;
     };
-    let verdict = if found.cluster.tasks.is_empty() { Verdict::holding() } else { lengths::decide(&unit) };
+    let verdict = if found.cluster.tasks.is_empty() {
+        Verdict::holding()
+    } else {
+        Verdict::of_all(units.iter().map(lengths::decide))
+    };
     found.holds = if found.data_fits && promised { verdict.holds } else { Some(false) };
-    compare_tightest(&unit, certificate, &verdict, &mut found);
+    compare_tightest(&units, certificate, &verdict, &mut found);
     found
 }
 
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of others.
-fn compare_tightest(unit: &Unit, certificate: &Certificate, verdict: &Verdict, found: &mut SoundClusterJudgement) {
+fn compare_tightest(units: &[Unit], certificate: &Certificate, verdict: &Verdict, found: &mut SoundClusterJudgement) {
     let stated = match (certificate.tightest, found.cluster.tasks.is_empty()) {
         (Some(stated), false) => stated,
         (None, true) => return,
@@ -150,11 +155,11 @@ fn compare_tightest(unit: &Unit, certificate: &Certificate, verdict: &Verdict, f
         (Some(_), true) => return found.complaints.push("a tightest length without tasks".into()),
     };
     let Tightest { length, slack_ns } = stated;
-    let from = unit.shortest_deadline();
+    let from = units.iter().find_map(Unit::shortest_deadline);
     if from.is_some_and(|from| i128::from(length.as_ns()) < from) {
         found.complaints.push(format!("the tightest length {length} is below the shortest deadline"));
     }
-    let Some((shares, slack)) = shares(unit, length.as_ns()) else {
+    let Some((shares, slack)) = shares(units, length.as_ns()) else {
         return found.complaints.push(format!("the slack of {length} is beyond the arithmetic of the judge"));
     };
     found.shares = Some(shares);
@@ -167,10 +172,11 @@ fn compare_tightest(unit: &Unit, certificate: &Certificate, verdict: &Verdict, f
     });
 }
 
-fn shares(unit: &Unit, length_ns: u64) -> Option<(Shares, i128)> {
+fn shares(units: &[Unit], length_ns: u64) -> Option<(Shares, i128)> {
     let length = i128::from(length_ns);
+    let slacks: Option<Vec<i128>> = units.iter().map(|unit| unit.slack(length)).collect();
+    let (slack_ns, unit) = slacks?.into_iter().zip(units).min_by_key(|&(slack, _)| slack)?;
     let demand = unit.demand(length)?;
-    let slack_ns = unit.slack(length)?;
     let share = |part: i128| part as f64 / length_ns as f64;
     let shares = Shares {
         length_ns,

@@ -15,24 +15,31 @@ pub(super) struct Neighbour {
     pub requests: Vec<(i128, i128)>,
 }
 
+/// A channel that a cluster has chips on, as one of these chips sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Channel {
+    /// Transfers charged to each page, its own included: the cluster's chips there, and others of which it is not known how much they move.
+    pub ways: i128,
+    /// The neighbours whose load is known.
+    pub neighbours: Vec<Neighbour>,
+}
+
 /// What a cluster has to do with the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Site {
-    /// Chips of a channel that may each make a transfer for every one of the cluster's, its own included: the greatest number.
-    pub ways: i128,
     /// Active chips of a channel, the greatest number.
     pub most: i128,
     /// Active chips of other clusters on a channel, the greatest number.
     pub foreign: i128,
-    /// For each channel the neighbours whose load is known; alike ones once.
-    pub channels: Vec<Vec<Neighbour>>,
+    /// The channels; alike ones once.
+    pub channels: Vec<Channel>,
 }
 
 impl Site {
     /// Of the cluster at this position.
     pub fn of(set: &TaskSet, allocation: &Allocation, clusters: &[Cluster], position: usize) -> Site {
         let device = set.device();
-        let mut site = Site { ways: 0, most: 0, foreign: 0, channels: vec![] };
+        let mut site = Site { most: 0, foreign: 0, channels: vec![] };
         let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
         let server = |cluster: usize| {
             allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0)
@@ -56,7 +63,6 @@ impl Site {
             let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
             let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
             let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
-            site.ways = site.ways.max(chips[position] + unknown);
             site.most = site.most.max(chips[position] + unknown + known);
             site.foreign = site.foreign.max(unknown + known);
             let neighbours: Vec<Neighbour> = others()
@@ -67,8 +73,9 @@ impl Site {
                     requests: transfers_of_a_chip(set, &clusters[other]),
                 })
                 .collect();
-            if !site.channels.contains(&neighbours) {
-                site.channels.push(neighbours);
+            let channel = Channel { ways: chips[position] + unknown, neighbours };
+            if !site.channels.contains(&channel) {
+                site.channels.push(channel);
             }
         }
         site

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use rtflash_model::{Access, Certificate, Cluster, Placement, Request, TaskSet};
 
 use super::collection::Numbers;
-use super::site::{Neighbour, Site};
+use super::site::{Channel, Neighbour, Site};
 
 /// A request: (C, T, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) struct Gc {
     pub reclaimed: i128,
 }
 
-/// A unit: on a stripe, one chip on each kind of channel, since their neighbours differ.
+/// A unit: a superblock cluster, or a chip of a stripe on one of its channels, since their neighbours differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
     pub items: Vec<Item>,
@@ -45,8 +45,8 @@ pub(super) struct Unit {
     pub server_step: i128,
     /// t_d.
     pub transfer: i128,
-    /// Neighbours whose load is known, channel by channel.
-    pub channels: Vec<Vec<Neighbour>>,
+    /// Neighbours whose load is known.
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// Pages of a request that can fall on one unit.
@@ -71,13 +71,14 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
 }
 
 impl Unit {
-    /// Of this cluster; `None` where a number takes more than 127 bits.
+    /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than 127 bits.
     pub fn new(
         set: &TaskSet,
         cluster: &Cluster,
         certificate: &Certificate,
         gc: Option<&Numbers>,
         site: &Site,
+        channel: &Channel,
     ) -> Option<Unit> {
         let device = set.device();
         let [t_r, t_w, t_e, t_d] =
@@ -85,15 +86,17 @@ impl Unit {
                 .map(|time| i128::from(time.as_ns()));
         let size = u64::from(cluster.size());
         let stripe = certificate.placement == Placement::Stripe;
+        // A step of a superblock cluster may be on all its channels.
+        let ways = if stripe { channel.ways } else { site.most };
         // A user's page or row: cost, and longest step.
         let (read, write) = if stripe {
             (
-                (t_r + site.ways * t_d, t_r + site.most * t_d), //
-                (t_w + site.ways * t_d, t_w + site.most * t_d),
+                (t_r + ways * t_d, t_r + site.most * t_d), //
+                (t_w + ways * t_d, t_w + site.most * t_d),
             )
         } else {
-            let read = t_r + t_d * (site.foreign + 1).min(site.ways);
-            ((read, read), (t_w + site.ways * t_d, t_w + site.ways * t_d))
+            let read = t_r + t_d * (site.foreign + 1).min(ways);
+            ((read, read), (t_w + ways * t_d, t_w + ways * t_d))
         };
         let mut items = Vec::new();
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
@@ -124,7 +127,7 @@ impl Unit {
                 let (copying, step) = if stripe {
                     (victim.checked_mul(t_r + t_w)?, t_r + t_w)
                 } else {
-                    let (read, row) = (t_r + site.ways * t_d, t_w + site.ways * t_d);
+                    let (read, row) = (t_r + ways * t_d, t_w + ways * t_d);
                     let reads = victim.min(device.pages_per_block().into()).checked_mul(read)?;
                     let rows = ceil(victim, size.into()).checked_mul(row)?;
                     (reads.checked_add(rows)?, read.max(row))
@@ -139,7 +142,7 @@ impl Unit {
                 })
             }
         };
-        Some(Unit { items, gc, server, server_step, transfer: t_d, channels: site.channels.clone() })
+        Some(Unit { items, gc, server, server_step, transfer: t_d, neighbours: channel.neighbours.clone() })
     }
 
     /// All relative deadlines: of requests, and D_g.
