@@ -91,13 +91,12 @@ fn the_example_of_the_certificate() {
 #[test]
 fn the_example_with_a_server() {
     // U is 0.61631 and so a server may have up to 0.383 of a chip, but not 0.384.
-    let set_of = |server, numbers, tightest| section_8(server, numbers, tightest);
-    let (set, allocation) = set_of(383, [128, 655, 128, 4], (30, 5_590));
+    let (set, allocation) = section_8(383, [128, 655, 128, 4], (30, 5_590));
     let found = judge_sound(&set, &allocation, &BOTH);
     // 30 ms · 0.617 − 12.92 ms.
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 5_590_000);
     assert_eq!(found.holds(), Some(true), "{found:?}");
-    let (set, allocation) = set_of(384, [128, 655, 128, 4], (30, 5_560));
+    let (set, allocation) = section_8(384, [128, 655, 128, 4], (30, 5_560));
     assert_eq!(judge_sound(&set, &allocation, &BOTH).clusters[0].holds, Some(false));
 }
 
@@ -106,9 +105,9 @@ fn the_example_of_the_device_level_test() {
     // One chip reads 300 pages every 40 ms, three write 12 every 30 ms.
     let tasks = ["b", "c", "d"].map(|name| task(name, (0, 1), (12, 30)));
     let set = set(4, [vec![task("a", (300, 40), (0, 1))], tasks.to_vec()].concat());
-    // A = 144, H = 399; a page costs 540 us, and waits for 36 · 2 others' at most: 72 pages of the two and 12 of the reader's.
+    // 300 · 90 us, and 3 · 36 waits of 40 us.
     let reader = certificate(Placement::Stripe, None, 0, Some((40, 8_680)));
-    // 12 · 540 us, 3 · 12 waits of 40 us, and an erase, from 30 ms.
+    // A = 144, H = 399; 12 · 540 us, 3 · 12 waits of 40 us, and an erase.
     let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
     let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
     let allocation = allocation(&set, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
