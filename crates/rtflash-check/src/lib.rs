@@ -4,6 +4,7 @@
 //! clever nowhere.
 //!
 //! - [`judge`] and [`judge_part_ftl`]: whether a given allocation passes the test, cluster by cluster.
+//! - [`judge_sound`]: whether an allocation with certificates keeps what the sound analyses promise; written from docs/analysis.md.
 //! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are the truth, in doubles the naive speed.
 
 mod equations;
@@ -11,8 +12,10 @@ mod judge;
 mod part_ftl;
 pub mod plain;
 mod scalar;
+mod sound;
 
 pub use equations::Equations;
 pub use judge::{ClusterJudgement, Judgement, judge};
 pub use part_ftl::{PartFtlJudgement, judge_part_ftl};
 pub use scalar::Scalar;
+pub use sound::{Shares, SoundClusterJudgement, SoundJudgement, judge_sound};

@@ -162,6 +162,11 @@ impl<'a> Site<'a> {
     fn certificate(&self, position: usize, gc: Option<GcTerms>) -> Option<Certificate> {
         let placed = self.among_neighbours(position)?;
         let server_thousandths = self.servers[position];
+        // The same numbers, at what they cost here.
+        let gc = match gc {
+            Some(gc) => Some(placed.unit.gc(gc.deadline.unwrap_or(0), server_thousandths > 0)?),
+            None => None,
+        };
         let tightest = placed.contentions.iter().filter_map(|contention| {
             let nearest = Demand::new(&placed.unit, contention, gc, server_thousandths).tightest()?;
             let slack_ns = i64::try_from(nearest.slack).unwrap_or(i64::MIN);

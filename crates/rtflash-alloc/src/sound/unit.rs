@@ -186,6 +186,8 @@ impl Unit {
                 (reads.checked_add(rows)?.checked_add(erase)?, erase.max(longest_write).max(longest_read))
             }
         };
+        // Where a victim has no valid pages nothing is copied.
+        let step = if valid == 0 { erase } else { step };
         let deadline = (!self.writers.is_empty()).then_some(deadline);
         Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
     }

@@ -1,0 +1,93 @@
+//! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
+
+use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+
+use super::unit::pages_on_unit;
+
+/// Chips of another cluster on a channel, of which it is known how many transfers they make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Neighbour {
+    /// Position of the cluster.
+    pub cluster: usize,
+    /// How many of its chips are on the channel.
+    pub chips: i128,
+    /// Period and pages on one chip of each of its requests.
+    pub requests: Vec<(i128, i128)>,
+}
+
+/// A channel that a cluster has chips on, as one of these chips sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Channel {
+    /// Transfers charged to each page, its own included: the cluster's chips there, and others of which it is not known how much they move.
+    pub ways: i128,
+    /// The neighbours whose load is known.
+    pub neighbours: Vec<Neighbour>,
+}
+
+/// What a cluster has to do with the channels that it has chips on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Site {
+    /// Active chips of a channel, the greatest number.
+    pub most: i128,
+    /// Active chips of other clusters on a channel, the greatest number.
+    pub foreign: i128,
+    /// The channels; alike ones once.
+    pub channels: Vec<Channel>,
+}
+
+impl Site {
+    /// Of the cluster at this position.
+    pub fn of(set: &TaskSet, allocation: &Allocation, clusters: &[Cluster], position: usize) -> Site {
+        let device = set.device();
+        let mut site = Site { most: 0, foreign: 0, channels: vec![] };
+        let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
+        let server = |cluster: usize| {
+            allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0)
+        };
+        let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
+        let bounded = |cluster: usize| {
+            placement(position) == Some(Placement::Stripe)
+                && placement(cluster) == Some(Placement::Stripe)
+                && !server(cluster)
+        };
+        let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip)).collect();
+        channels.dedup();
+        for channel in channels {
+            // Chips of each cluster on this channel.
+            let mut chips = vec![0i128; clusters.len()];
+            let first = channel * device.chips_per_channel();
+            let last = first.saturating_add(device.chips_per_channel()).min(device.chips());
+            for cluster in (first..last).filter_map(|chip| allocation.cluster_of_chip(chip)) {
+                chips[cluster] += 1;
+            }
+            let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
+            let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
+            let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
+            site.most = site.most.max(chips[position] + unknown + known);
+            site.foreign = site.foreign.max(unknown + known);
+            let neighbours: Vec<Neighbour> = others()
+                .filter(|&other| bounded(other))
+                .map(|other| Neighbour {
+                    cluster: other,
+                    chips: chips[other],
+                    requests: transfers_of_a_chip(set, &clusters[other]),
+                })
+                .collect();
+            let channel = Channel { ways: chips[position] + unknown, neighbours };
+            if !site.channels.contains(&channel) {
+                site.channels.push(channel);
+            }
+        }
+        site
+    }
+}
+
+/// Period and pages of each request on a chip of a stripe.
+fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<(i128, i128)> {
+    let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
+    let requests = tasks.flat_map(|task| task.read.into_iter().chain(task.write));
+    let size = u64::from(cluster.size());
+    requests
+        .map(|request| (request.period().as_ns().into(), pages_on_unit(&request, Placement::Stripe, size).into()))
+        .collect()
+}

@@ -1,0 +1,200 @@
+//! Cases worked out by hand, and certificates that say something false.
+
+use rtflash_model::{
+    Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Placement, Request, Span, Task, TaskSet,
+    Tightest,
+};
+
+use super::*;
+
+const BOTH: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
+
+fn ms(milliseconds: u32) -> Span {
+    Span::from_us(milliseconds * 1000)
+}
+
+/// A sequential task: pages and milliseconds of its reads and writes.
+fn task(name: &str, read: (u64, u32), write: (u64, u32)) -> Task {
+    let request = |(pages, period)| Request::new(pages, ms(period)).map(|it| it.with_access(Access::Sequential));
+    Task { name: name.into(), read: request(read), write: request(write), data_pages: None }
+}
+
+fn set(chips: u32, tasks: Vec<Task>) -> TaskSet {
+    let profile = Device::profile("dgist-2021").unwrap().spec();
+    TaskSet::new(Device::new(DeviceSpec { chips, ..profile }).unwrap(), tasks, vec![]).unwrap()
+}
+
+fn allocation(set: &TaskSet, clusters: &[(&[u32], &[usize])], certificates: Vec<Option<Certificate>>) -> Allocation {
+    let clusters: Vec<Cluster> =
+        clusters.iter().map(|&(chips, tasks)| Cluster { chips: chips.into(), tasks: tasks.into() }).collect();
+    Allocation::new(set.device().chips(), set.tasks().len(), &clusters).unwrap().with_certificates(certificates)
+}
+
+fn collection(deadline: Option<u32>, [alpha, reserve, victim, open]: [u64; 4]) -> Option<Collection> {
+    Some(Collection {
+        deadline: deadline.map(ms),
+        reclaimed_pages: alpha,
+        reserve_pages: reserve,
+        victim_pages: victim,
+        open_blocks: open,
+    })
+}
+
+/// With the tightest length in milliseconds, and its slack in microseconds.
+fn certificate(
+    placement: Placement,
+    collection: Option<Collection>,
+    server: u32,
+    tightest: Option<(u32, i64)>,
+) -> Certificate {
+    let tightest = tightest.map(|(length, slack)| Tightest { length: ms(length), slack_ns: slack * 1000 });
+    Certificate { placement, collection, server_thousandths: server, tightest }
+}
+
+/// A server of this share alone on a stripe.
+fn only_server(server: u32) -> Certificate {
+    // H = 255 + 256, so F = ⌊510/256⌋ + 1 + 1.
+    certificate(Placement::Stripe, collection(None, [128, 511, 128, 3]), server, None)
+}
+
+fn camera() -> Task {
+    task("camera", (40, 36), (24, 30))
+}
+
+/// The example of Section 8: every page waits for all four chips, since the other two have a server.
+fn section_8(server: u32, numbers: [u64; 4], tightest: (u32, i64)) -> (TaskSet, Allocation) {
+    let set = set(4, vec![camera()]);
+    let own = certificate(Placement::Stripe, collection(Some(360), numbers), server, Some(tightest));
+    let allocation = allocation(&set, &[(&[0, 1], &[0]), (&[2, 3], &[])], vec![Some(own), Some(only_server(100))]);
+    (set, allocation)
+}
+
+fn assert_approved(set: &TaskSet, allocation: &Allocation) -> SoundJudgement {
+    let judgement = judge_sound(set, allocation, &BOTH);
+    assert!(judgement.approves(), "{judgement:?}");
+    assert!(judgement.clusters.iter().all(|cluster| cluster.tighter.is_none()), "{judgement:?}");
+    judgement
+}
+
+#[test]
+fn the_example_of_the_certificate() {
+    let (set, allocation) = section_8(0, [128, 399, 128, 2], (30, 17_080));
+    let judgement = assert_approved(&set, &allocation);
+    let shares = judgement.clusters[0].shares.unwrap();
+    assert_eq!((shares.length_ns, shares.slack_ns), (30_000_000, 17_080_000));
+    assert!((shares.writes - 7.92 / 30.0).abs() < 1e-12 && (shares.blocking - 5.0 / 30.0).abs() < 1e-12);
+    assert!((shares.utilization - 12.92 / 30.0).abs() < 1e-12);
+    assert_eq!((shares.reads, shares.gc, shares.waiting), (0.0, 0.0, 0.0));
+    assert!(judgement.clusters[1].shares.is_none());
+}
+
+#[test]
+fn the_example_with_a_server() {
+    // U is 0.61631 and so a server may have up to 0.383 of a chip, but not 0.384.
+    let (set, allocation) = section_8(383, [128, 655, 128, 4], (30, 5_590));
+    let found = judge_sound(&set, &allocation, &BOTH);
+    // 30 ms · 0.617 − 12.92 ms.
+    assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 5_590_000);
+    assert_eq!(found.holds(), Some(true), "{found:?}");
+    let (set, allocation) = section_8(384, [128, 655, 128, 4], (30, 5_560));
+    assert_eq!(judge_sound(&set, &allocation, &BOTH).clusters[0].holds, Some(false));
+}
+
+#[test]
+fn the_example_of_the_device_level_test() {
+    // One chip reads 300 pages every 40 ms, three write 12 every 30 ms.
+    let tasks = ["b", "c", "d"].map(|name| task(name, (0, 1), (12, 30)));
+    let set = set(4, [vec![task("a", (300, 40), (0, 1))], tasks.to_vec()].concat());
+    // 300 · 90 us, and 3 · 36 waits of 40 us.
+    let reader = certificate(Placement::Stripe, None, 0, Some((40, 8_680)));
+    // A = 144, H = 399; 12 · 540 us, 3 · 12 waits of 40 us, and an erase.
+    let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
+    let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
+    let allocation = allocation(&set, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
+    let judgement = assert_approved(&set, &allocation);
+    let shares = judgement.clusters[0].shares.unwrap();
+    assert!((shares.reads - 27.0 / 40.0).abs() < 1e-12 && (shares.waiting - 4.32 / 40.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_superblock_cluster() {
+    // Alone on its channel: a read takes 90 us, a row or GC read waits for one sibling.
+    // A = 288, H = 288 + 511, F = ⌊822/512⌋ + 1, v = ⌊262144/1022⌋; 12 rows of 580 us.
+    let set = set(4, vec![camera()]);
+    let own = certificate(Placement::Superblock, collection(Some(360), [256, 799, 256, 2]), 0, Some((30, 18_040)));
+    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
+    assert_approved(&set, &allocation(&set, &clusters, vec![Some(own), None]));
+    let judgement = judge_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe]);
+    assert_eq!((judgement.holds(), judgement.clusters[0].complaints.len()), (Some(true), 1));
+    // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580 us + 5 ms.
+    let far = Certificate { tightest: Some(Tightest { length: ms(396), slack_ns: 153_400_000 }), ..own };
+    let found = judge_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH);
+    assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 396_000_000 - 13 * 6_960_000 - 11 * 3_600_000 - 112_520_000);
+    assert_eq!((found.clusters[0].complaints.len(), found.clusters[0].tighter), (0, own.tightest));
+    // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of 660 us and 40 reads of 170 us in 36 ms.
+
+    let beside = Certificate { tightest: Some(Tightest { length: ms(36), slack_ns: 16_280_000 }), ..own };
+    let found = assert_approved(&set, &allocation(&set, &clusters, vec![Some(beside), Some(only_server(1000))]));
+    assert!((found.clusters[0].shares.unwrap().reads - 6.8 / 36.0).abs() < 1e-12);
+}
+
+#[test]
+fn every_number_is_compared() {
+    let numbers = [128, 399, 128, 2];
+    let (set, allocation) = section_8(0, numbers, (30, 17_080));
+    let good = *allocation.certificate(0).unwrap();
+    let stated = good.collection.unwrap();
+    let (length, slack) = (ms(30).as_ns(), 17_080_000);
+    let tightest = |length, slack_ns| Some(Tightest { length: Span::from_ns(length).unwrap(), slack_ns });
+    let with = |change: Collection| Certificate { collection: Some(change), ..good };
+    let mut false_ones = vec![
+        Certificate { tightest: None, ..good },
+        Certificate { collection: None, ..good },
+        Certificate { server_thousandths: 1, ..good },
+        Certificate { server_thousandths: 1001, ..good },
+        Certificate { placement: Placement::Superblock, ..good },
+        with(Collection { deadline: None, ..stated }),
+        with(Collection { deadline: Some(Span::from_ns(ms(360).as_ns() + 1).unwrap()), ..stated }),
+        with(Collection { deadline: Some(ms(330)), ..stated }),
+    ];
+    for change in [-1i64, 1] {
+        let by = |number: u64| number.checked_add_signed(change).unwrap();
+        false_ones.extend([
+            with(Collection { reclaimed_pages: by(stated.reclaimed_pages), ..stated }),
+            with(Collection { reserve_pages: by(stated.reserve_pages), ..stated }),
+            with(Collection { victim_pages: by(stated.victim_pages), ..stated }),
+            with(Collection { open_blocks: by(stated.open_blocks), ..stated }),
+            Certificate { tightest: tightest(by(length), slack), ..good },
+            Certificate { tightest: tightest(length, slack + change), ..good },
+        ]);
+    }
+    for certificate in false_ones {
+        let changed = allocation.clone().with_certificates(vec![Some(certificate), Some(only_server(100))]);
+        let judgement = judge_sound(&set, &changed, &BOTH);
+        assert!(!judgement.clusters[0].complaints.is_empty(), "{certificate:?}");
+        assert!(judgement.clusters[1].complaints.is_empty());
+    }
+}
+
+#[test]
+fn what_cannot_hold() {
+    let own = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
+    let holds = |task: Task, certificate: Option<Certificate>| {
+        let set = set(1, vec![task]);
+        let judgement = judge_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH);
+        (judgement.holds(), judgement.clusters[0].data_fits)
+    };
+    let writer = || task("writer", (0, 1), (12, 30));
+    assert_eq!(holds(writer(), Some(own)), (Some(true), true));
+    // Data of 131072 pages fits, one more does not.
+    assert_eq!(holds(Task { data_pages: Some(131_072), ..writer() }, Some(own)), (Some(true), true));
+    let much = set(2, vec![Task { data_pages: Some(131_073), ..writer() }]);
+    let found = judge_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH);
+    assert_eq!((found.holds(), found.clusters[0].data_fits), (Some(false), false));
+    assert_eq!(holds(writer(), None).0, Some(false));
+    // A D_g so long that no block is eligible: 12 pages every 30 ms for 1024 blocks of 256 pages.
+    let endless = Certificate { collection: collection(Some(660_000), [128, 399, 128, 2]), ..own };
+    assert_eq!(holds(writer(), Some(endless)).0, Some(false));
+    // 44 pages every 30 ms: 23.76 ms, and 75.4 ms for every 128 of them.
+    assert_eq!(holds(task("writer", (0, 1), (44, 30)), Some(own)).0, Some(false));
+}
