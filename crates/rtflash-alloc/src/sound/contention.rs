@@ -22,6 +22,8 @@ struct Neighbour {
 pub struct Contention {
     transfer: u64,
     neighbours: Vec<Neighbour>,
+    /// Transfers that every page waits for here beside those that it is charged anyway.
+    always: u64,
     queue: Option<Queue>,
 }
 
@@ -60,13 +62,19 @@ impl Contention {
 
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
-        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), queue: None }
+        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), always: 0, queue: None }
     }
 
     /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage collection.
     pub fn add(&mut self, unit: &Unit, gc: Option<GcTerms>, chips: u64) {
         let requests = unit.items.clone();
         self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
+    }
+
+    /// Charges every page so many transfers more.
+    #[must_use]
+    pub fn with_more(self, transfers: u64) -> Contention {
+        Contention { always: self.always + transfers, ..self }
     }
 
     /// Says that the chips added and `siblings` more of the unit's own cluster are all that there are on the channel, that none of them serves
@@ -101,7 +109,8 @@ impl Contention {
             }
             u128::from(neighbour.chips) * most.min(transfers)
         });
-        let waiting = u128::from(self.transfer) * waits.sum::<u128>();
+        let always = u128::from(self.always) * transfers;
+        let waiting = u128::from(self.transfer) * (waits.sum::<u128>() + always);
         let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (waiting, 0) };
         let siblings = (queue.siblings > 0).then(|| Presence::new(&unit.items, gc, work.length));
         let neighbours =
@@ -119,7 +128,7 @@ impl Contention {
         let excepted = saved * (1 + work.jobs + again)
             + first * least
             + (saved - first) * fresh.div_ceil(u128::from(queue.others.saturating_sub(1).max(1)));
-        let all = u128::from(self.transfer) * foreign * transfers + excepted;
+        let all = u128::from(self.transfer) * (foreign + u128::from(self.always)) * transfers + excepted;
         (waiting, (waiting + saved * work.reads).saturating_sub(all))
     }
 
@@ -142,7 +151,10 @@ impl Contention {
     }
 
     fn plain(&self, load: &mut Vec<Fraction>, items: &[Item]) -> f64 {
-        load.extend(items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())));
+        load.extend(items.iter().map(|item| {
+            let more = u128::from(self.transfer) * u128::from(self.always) * u128::from(item.transfers);
+            Fraction::new(u128::from(item.cost) + more, item.period.into())
+        }));
         let own = transfer_rate(items);
         let mut constant = 0.0;
         for neighbour in &self.neighbours {
@@ -167,7 +179,8 @@ impl Contention {
         let mut constant = queue.saved as f64;
         for item in &unit.items {
             let transfers = u128::from(item.transfers);
-            let time = u128::from(item.cost) + u128::from(self.transfer) * foreign * transfers;
+            let others = foreign + u128::from(self.always);
+            let time = u128::from(item.cost) + u128::from(self.transfer) * others * transfers;
             let time = if item.writes { time } else { time.saturating_sub(saved * transfers) };
             load.push(Fraction::new(time + saved, item.period.into()));
         }
@@ -230,7 +243,7 @@ impl Contention {
             let pages: f64 = neighbour.requests.iter().map(|item| item.transfers as f64).sum();
             neighbour.chips as f64 * rate.min(neighbour.rate + 2.0 * pages / length)
         });
-        self.transfer as f64 * shares.sum::<f64>()
+        self.transfer as f64 * (shares.sum::<f64>() + self.always as f64 * rate)
     }
 
     /// Lengths up to this one from which on the other chips do no more.

@@ -24,6 +24,17 @@ pub struct Site<'a> {
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
 }
 
+/// Who is on a channel with one of a cluster's chips.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Neighbourhood {
+    /// Transfers charged to each page, its own included: the cluster's own chips, and those of which nothing is known.
+    charged: u32,
+    /// The other chips of the cluster, where everything is known of all the others.
+    siblings: Option<u32>,
+    /// Clusters of which it is known what they move, with the number of their chips.
+    bounded: Vec<(usize, u32)>,
+}
+
 /// What a unit of a cluster is, where it is placed.
 #[derive(Debug)]
 pub struct Placed {
@@ -101,8 +112,8 @@ impl<'a> Site<'a> {
 
     /// A cluster's unit next to its neighbours as they are: the device-level test.
     pub fn among_neighbours(&self, position: usize) -> Option<Placed> {
-        let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
-        let mut neighbourhoods: Vec<(Option<u32>, Vec<(usize, u32)>)> = Vec::new();
+        let mut bus = Bus { ways: u32::MAX, most: 1, foreign: 0 };
+        let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
         for members in self.channels_of(position) {
             let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
             for &(cluster, chips) in members {
@@ -116,7 +127,7 @@ impl<'a> Site<'a> {
                 }
             }
             let more: u32 = bounded.iter().map(|neighbour| neighbour.1).sum();
-            bus.ways = bus.ways.max(own + unbounded);
+            bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
             // All chips of the channel known, and none of them serving other jobs.
@@ -124,17 +135,22 @@ impl<'a> Site<'a> {
                 && self.is_bounded(position)
                 && unbounded == 0
                 && bounded.iter().all(|&(neighbour, _)| self.gcs[neighbour].is_some());
-            neighbourhoods.push((queued.then(|| own - 1), bounded));
+            neighbourhoods.push(Neighbourhood { charged: own + unbounded, siblings: queued.then(|| own - 1), bounded });
+        }
+        if self.placements[position] == Placement::Superblock {
+            // A step waits on all channels at once: the worst of them.
+            bus.ways = bus.most;
+            return Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] });
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
-        for (siblings, neighbourhood) in neighbourhoods {
-            let mut contention = Contention::new(self.set.device());
-            for (neighbour, chips) in neighbourhood {
+        for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
+            let more = charged.saturating_sub(bus.ways);
+            let mut contention = Contention::new(self.set.device()).with_more(more.into());
+            for (neighbour, chips) in bounded {
                 contention.add(&self.unit(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());
             }
-            // Each page is charged for as many siblings as the fullest channel has: what is saved on a read must not exceed that.
             contentions.push(match siblings {
                 Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),
                 None => contention,

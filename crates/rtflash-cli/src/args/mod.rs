@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_alloc::analysis::ANALYSES;
 
-pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Server, SoakArgs, SoakWorld, Victims};
+pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be divided among the tasks?

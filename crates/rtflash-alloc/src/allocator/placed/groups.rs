@@ -77,19 +77,21 @@ impl<'s, 'a> Groups<'s, 'a> {
         }
         // The fewest chips more: those with the most room first, as far as one can tell.
         order.sort_by(|&a, &b| room(&self.groups[b]).total_cmp(&room(&self.groups[a])).then(a.cmp(&b)));
-        let mut best: Option<(u32, usize, Vec<usize>, (Shape, f64))> = None;
+        let mut best: Option<Grown> = None;
         for &position in order.iter().take(GROWN) {
             let chips = self.groups[position].shape.chips;
-            let fewer = best.as_ref().map_or(alone.chips, |best| best.0);
+            let fewer = best.as_ref().map_or(alone.chips, |best| best.more);
             let Some(most) = chips.checked_add(fewer).map(|most| most - 1) else { continue };
             let tasks = with(&self.groups[position].tasks, task);
             self.tests += u64::from(fewer);
             if let Some(found) = smallest(self.shapes, &tasks, chips, most.min(self.chips)) {
-                best = Some((found.0.chips - chips, position, tasks, found));
+                best = Some(Grown { more: found.0.chips - chips, position, tasks, found });
             }
         }
         match best {
-            Some((_, position, tasks, (shape, load))) => self.groups[position] = Group { tasks, shape, load },
+            Some(Grown { position, tasks, found: (shape, load), .. }) => {
+                self.groups[position] = Group { tasks, shape, load }
+            }
             None => self.groups.push(Group { tasks: vec![task], shape: alone, load: weight }),
         }
     }
@@ -135,6 +137,15 @@ impl<'s, 'a> Groups<'s, 'a> {
         let groups = self.groups.len() as u64;
         (groups > 0).then(|| usize::try_from(dice.below(groups)).unwrap_or(0))
     }
+}
+
+/// A group with a task more, in a larger cluster.
+struct Grown {
+    /// Chips more.
+    more: u32,
+    position: usize,
+    tasks: Vec<usize>,
+    found: (Shape, f64),
 }
 
 /// The smallest cluster of any form, the one with the least to do among those.
