@@ -159,14 +159,14 @@ pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
     })
 }
 
-/// The long-run load of the fullest cluster that has tasks, its server's share included, in millionths.
+/// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in millionths.
 pub fn load_millionths(set: &TaskSet, allocation: &Allocation) -> u64 {
     let loads =
         held(set, allocation).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(|held| {
             let server = held.certificate.server_thousandths;
             let demands = held.placed.contentions.iter();
             let load = demands.map(|contention| Demand::new(&held.placed.unit, contention, held.gc, server).load());
-            load.fold(0.0, f64::max) + f64::from(server) / 1_000.0
+            load.fold(0.0, f64::max)
         });
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
     let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use rtflash_check::{Equations, judge};
-use rtflash_model::{Frame, Frames, read_allocation, read_task_set_bytes};
+use rtflash_alloc::analysis::completed;
+use rtflash_check::{Equations, judge, judge_sound};
+use rtflash_model::{Allocation, Frame, Frames, TaskSetFile, read_allocation, read_task_set_bytes};
 
 use crate::Failure;
 use crate::args::{CheckArgs, Format};
@@ -35,7 +36,9 @@ impl Values {
 }
 
 struct Plan {
-    equations: Equations,
+    /// `None` for the sound analyses.
+    equations: Option<Equations>,
+    analysis: &'static dyn rtflash_alloc::analysis::Analysis,
     format: Format,
 }
 
@@ -45,10 +48,12 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
         return super::trace::run(args, trace);
     }
     let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
-    let equations = &args.analysis.analysis;
-    let equations =
-        Equations::from_name(equations).ok_or_else(|| Failure(format!("the judge knows no analysis `{equations}`")))?;
-    let plan = Plan { equations, format: args.format.format };
+    let analysis = super::analysis(&args.analysis.analysis)?;
+    let equations = Equations::from_name(analysis.name());
+    if equations.is_none() && analysis.placements().is_empty() {
+        return Err(Failure(format!("the judge knows no analysis `{}`", analysis.name())));
+    }
+    let plan = Plan { equations, analysis, format: args.format.format };
     if args.file == *allocation && args.file.as_os_str() == "-" {
         return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
     }
@@ -111,16 +116,36 @@ impl Plan {
                 String::new()
             }
             Ok(read) => {
-                let judgement = judge(&file.set, &read, self.equations);
-                *worst = (*worst).max(Status::of(Some(judgement.schedulable())));
-                let answer = CheckAnswer::new(&file.set, self.equations.name(), &judgement, file.meta.as_deref());
-                for warning in disagreements(&text, &answer) {
-                    output::complain(&output::warning(&format!("{name}: {warning}")));
+                let missing = self.equations.is_none() && !read.is_certified();
+                // What it promises is looked for, and then judged as if it had been given.
+                let read = if missing { completed(&file.set, self.analysis, read) } else { read };
+                let answer = self.judge(&file, &read);
+                *worst = (*worst).max(Status::of(answer.schedulable));
+                if missing {
+                    let note = format!("{name}: it has no certificates: they were looked for, and are judged here");
+                    output::complain(&output::warning(&note));
+                } else {
+                    for warning in disagreements(&text, &answer) {
+                        output::complain(&output::warning(&format!("{name}: {warning}")));
+                    }
                 }
                 match self.format {
                     Format::Json => line(&answer),
                     Format::Text => check_text::answer(&answer),
                 }
+            }
+        }
+    }
+}
+
+impl Plan {
+    fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> CheckAnswer<'f> {
+        let (set, meta) = (&file.set, file.meta.as_deref());
+        match self.equations {
+            Some(equations) => CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta),
+            None => {
+                let judgement = judge_sound(set, allocation, self.analysis.placements());
+                CheckAnswer::sound(set, self.analysis.name(), &judgement, meta)
             }
         }
     }

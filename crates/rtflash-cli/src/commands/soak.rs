@@ -25,7 +25,7 @@ pub struct SoakAnswer {
     runs: u64,
     /// Cases that the analysis accepts and that were run.
     judged: u64,
-    /// The mean load of the fullest cluster of each case, its server's share included (world `sound`).
+    /// The mean real-time load of the fullest cluster of each case, garbage collection included (world `sound`).
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_load: Option<f64>,
     /// What broke.
@@ -124,7 +124,7 @@ fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
         answer.runs, answer.seed, answer.judged
     );
     let drawn = match answer.mean_load {
-        Some(load) => format!("{drawn} (mean load of the fullest cluster {load:.3})"),
+        Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
         None => drawn,
     };
     if broken.is_empty() {

@@ -2,22 +2,36 @@
 
 use super::numbers::{chips, names, percent, share};
 use super::table::table;
-use super::wire::CheckAnswer;
-use crate::output::{DIM, GREEN, RED, paint};
+use super::wire::{CheckAnswer, CheckedCluster};
+use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// The verdict, then the clusters.
 pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
-    let mut text = match answer.clusters.iter().position(|cluster| !cluster.schedulable) {
+    let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
+    let mut text = match failing.map(|first| (first, &answer.clusters[first])) {
         None => format!("{}: every cluster passes the test {by}\n", paint(GREEN, "schedulable")),
-        Some(first) => {
-            let excess = percent((answer.clusters[first].utilization - 1.0).max(f64::MIN_POSITIVE));
+        Some((first, CheckedCluster { schedulable: None, .. })) => {
+            format!("{}: the test of cluster {first} was given up {by}\n", paint(YELLOW, "cannot tell"))
+        }
+        Some((first, cluster)) if cluster.utilization > 1.0 => {
+            let excess = percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE));
             format!("{}: cluster {first} is {excess} overloaded {by}\n", paint(RED, "not schedulable"))
         }
+        Some((first, _)) => format!("{}: cluster {first} fails {by}\n", paint(RED, "not schedulable")),
     };
+    for (position, cluster) in answer.clusters.iter().enumerate() {
+        for complaint in &cluster.complaints {
+            text += &format!("  cluster {position}: {complaint}\n");
+        }
+    }
     let rows = answer.clusters.iter().enumerate().map(|(position, cluster)| {
         let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
-        let verdict = if cluster.schedulable { "passes" } else { "fails" };
+        let verdict = match cluster.schedulable {
+            Some(true) => "passes",
+            Some(false) => "fails",
+            None => "given up",
+        };
         let shares = [cluster.utilization, cluster.blocking].map(share);
         [position.to_string(), chips(&cluster.chips), members]
             .into_iter()

@@ -3,7 +3,7 @@
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
 use rtflash_alloc::analysis::{Analysis, ClusterReport, report};
-use rtflash_check::Judgement;
+use rtflash_check::{Judgement, SoundJudgement};
 use rtflash_model::{Certificate, Cluster, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
@@ -263,8 +263,8 @@ pub fn pretty(answer: &impl Serialize) -> String {
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
-    /// Whether every cluster passes.
-    pub schedulable: bool,
+    /// Whether every cluster passes; null where that cannot be told.
+    pub schedulable: Option<bool>,
     /// The analysis that was tested with.
     pub analysis: &'a str,
     /// The clusters, in order.
@@ -282,12 +282,16 @@ pub struct CheckedCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<&'a str>,
-    /// Whether U ≤ 1, exactly.
-    pub schedulable: bool,
-    /// U, Eq. (IV.9), to the nearest double.
+    /// Whether it passes, exactly: U ≤ 1; under a sound analysis, whether demand and blocking fit into every interval, the data fit, and the
+    /// certificate states what follows from it. Null where that cannot be told.
+    pub schedulable: Option<bool>,
+    /// U, Eq. (IV.9), to the nearest double; under a sound analysis the share of the tightest interval that is taken.
     pub utilization: f64,
-    /// t_e / min(T).
+    /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
+    /// Under a sound analysis: where the certificate states something else than what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
 }
 
 impl<'a> CheckAnswer<'a> {
@@ -301,10 +305,35 @@ impl<'a> CheckAnswer<'a> {
         let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
             chips: judged.cluster.chips.clone(),
             tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
-            schedulable: judged.schedulable,
+            schedulable: Some(judged.schedulable),
             utilization: judged.utilization,
             blocking: judged.blocking,
+            complaints: Vec::new(),
         });
-        CheckAnswer { schedulable: judgement.schedulable(), analysis, clusters: clusters.collect(), meta }
+        CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
+    }
+
+    /// The answer for a judgement of certificates.
+    pub fn sound(
+        set: &'a TaskSet,
+        analysis: &'a str,
+        judgement: &SoundJudgement,
+        meta: Option<&'a RawValue>,
+    ) -> CheckAnswer<'a> {
+        let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
+            chips: judged.cluster.chips.clone(),
+            tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+            schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
+            utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
+            blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
+            complaints: judged.complaints.clone(),
+        });
+        let clusters: Vec<CheckedCluster<'a>> = clusters.collect();
+        let schedulable = if clusters.iter().any(|cluster| cluster.schedulable == Some(false)) {
+            Some(false)
+        } else {
+            clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
+        };
+        CheckAnswer { schedulable, analysis, clusters, meta }
     }
 }

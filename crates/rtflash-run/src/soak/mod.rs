@@ -26,7 +26,7 @@ pub enum Outcome {
     Judged {
         /// What the checkers found.
         findings: Vec<Finding>,
-        /// The load of the fullest cluster, its server's share included, in millionths; with certificates only.
+        /// The real-time load of the fullest cluster, in millionths; with certificates only.
         load: u64,
     },
 }
@@ -68,7 +68,7 @@ pub struct Broken {
 pub struct Soaked {
     /// Cases that the analysis accepts and that were run.
     pub judged: u64,
-    /// The mean load of the fullest cluster of each, its server's share included, in millionths; zero where there are no certificates.
+    /// The mean real-time load of the fullest cluster of each, in millionths; zero where there are no certificates.
     pub load: u64,
     /// The assumptions that broke, in the order of [`CERTIFIED`].
     pub broken: Vec<Broken>,
