@@ -61,8 +61,8 @@ pub const ASSUMPTIONS: [Assumption; 16] = {
 };
 
 /// The same under certificates, in the same order, and what is guarded beside.
-pub const CERTIFIED: [Assumption; 18] = {
-    let mut all = [ASSUMPTIONS[0]; 18];
+pub const CERTIFIED: [Assumption; 19] = {
+    let mut all = [ASSUMPTIONS[0]; 19];
     let mut at = 0;
     while at < ASSUMPTIONS.len() {
         all[at] = ASSUMPTIONS[at];
@@ -87,6 +87,11 @@ pub const CERTIFIED: [Assumption; 18] = {
         name: "open-blocks",
         statement: "at most F blocks are free, open or being collected when a victim is chosen",
         unit: Unit::Occurrences,
+    };
+    all[18] = Assumption {
+        name: "reserve",
+        statement: "as many pages are free as have arrived to be written and are not programmed yet",
+        unit: Unit::Pages,
     };
     all
 };

@@ -17,7 +17,7 @@ pub use gauge::{Gauge, Place, Worst};
 
 use crate::options::Dispatch;
 use crate::plan::Plan;
-use crate::trace::{Complete, Kind, Observer, Operation, Release, Selection, Starved, Transfer};
+use crate::trace::{Complete, Kind, Observer, Operation, Release, Reserve, Selection, Starved, Transfer};
 use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
 pub(crate) use ledger::Ledger;
 use order::{ParallelEdf, SerialEdf, UnderWay};
@@ -164,7 +164,7 @@ impl<'a> Checks<'a> {
         certified[5].merge(&units.waits);
         (certified[6], certified[7]) = (units.cost, units.victims);
         (certified[9], certified[10]) = (units.blocking, units.order);
-        (certified[16], certified[17]) = (units.idling, units.open);
+        (certified[16], certified[17], certified[18]) = (units.idling, units.open, units.reserve);
         CERTIFIED.into_iter().zip(certified).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
     }
 
@@ -302,6 +302,12 @@ impl Observer for Checks<'_> {
     fn selected(&mut self, selection: &Selection) {
         if let Some(units) = &mut self.units {
             units.selected(selection);
+        }
+    }
+
+    fn reserve(&mut self, reserve: &Reserve) {
+        if let Some(units) = &mut self.units {
+            units.reserve(reserve);
         }
     }
 

@@ -8,7 +8,7 @@ use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::place;
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, Operation, Selection};
+use crate::trace::{Action, JobId, Kind, Operation, Reserve, Selection};
 
 /// What a unit was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,6 +107,7 @@ pub(super) struct Units {
     pub(super) victims: Gauge,
     pub(super) cost: Gauge,
     pub(super) open: Gauge,
+    pub(super) reserve: Gauge,
 }
 
 impl Units {
@@ -157,6 +158,7 @@ impl Units {
             victims: Gauge::default(),
             cost: Gauge::default(),
             open: Gauge::default(),
+            reserve: Gauge::default(),
         }
     }
 
@@ -186,6 +188,11 @@ impl Units {
         };
         self.victims.note(bounds.victim, selection.valid.into(), at);
         self.open.note(bounds.open, selection.not_closed, at);
+    }
+
+    pub(super) fn reserve(&mut self, reserve: &Reserve) {
+        let at = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
+        self.reserve.note(reserve.free, reserve.pending, at);
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {

@@ -13,5 +13,5 @@ pub use jsonl::{JsonLines, MAX_LINE, TraceError, TraceReader};
 pub use perfetto::Perfetto;
 pub use png::{PngError, png, png_scaled, svg_tree};
 pub use record::{
-    Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Selection, Starved, Transfer,
+    Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Reserve, Selection, Starved, Transfer,
 };

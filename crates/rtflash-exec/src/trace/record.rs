@@ -140,6 +140,21 @@ pub struct Selection {
     pub not_closed: u64,
 }
 
+/// How many pages of a unit are free, under a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reserve {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: u32,
+    /// On which chip: the first one of a superblock.
+    pub chip: u32,
+    /// f: free pages.
+    pub free: u64,
+    /// b: pages of real-time requests that have arrived to be written and are not programmed yet.
+    pub pending: u64,
+}
+
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record {
@@ -195,6 +210,11 @@ pub trait Observer {
     /// A victim is chosen, under a certificate. This is no record: no trace tells of it.
     fn selected(&mut self, selection: &Selection) {
         let _ = selection;
+    }
+
+    /// Pages have arrived to be written, or have been written, under a certificate. This is no record either.
+    fn reserve(&mut self, reserve: &Reserve) {
+        let _ = reserve;
     }
 
     /// A chip of a cluster is kept busy by a copy that only lets time pass, over [start, end), under a certificate. This is no record either.
@@ -256,6 +276,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn selected(&mut self, selection: &Selection) {
         self.0.selected(selection);
         self.1.selected(selection);
+    }
+    fn reserve(&mut self, reserve: &Reserve) {
+        self.0.reserve(reserve);
+        self.1.reserve(reserve);
     }
     fn silent(&mut self, cluster: u32, chip: u32, start: Instant, end: Instant) {
         self.0.silent(cluster, chip, start, end);

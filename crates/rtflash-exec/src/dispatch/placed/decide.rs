@@ -6,7 +6,7 @@ use super::Placed;
 use super::operate::Planned;
 use super::pass::GcStep;
 use super::unit::Key;
-use crate::trace::{Action, Kind, NONE, Observer, Record, Selection, Starved};
+use crate::trace::{Action, Kind, NONE, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
 enum Attempt {
@@ -22,6 +22,7 @@ impl<O: Observer> Placed<'_, O> {
     pub(super) fn dispatch(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &unit in &changed {
+            self.tell_reserve(unit, now);
             while self.units[unit].step.is_none() {
                 let Some(&key) = self.units[unit].queue.first() else { break };
                 match self.go_on(unit, key, now) {
@@ -29,9 +30,18 @@ impl<O: Observer> Placed<'_, O> {
                     Attempt::Changed => {}
                 }
             }
+            self.tell_reserve(unit, now);
         }
         changed.clear();
         self.changed = changed;
+    }
+
+    fn tell_reserve(&mut self, unit: usize, now: Instant) {
+        let of = &self.units[unit];
+        // Chips are counted in 32 bits.
+        let chip = of.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
+        let (cluster, free, pending) = (self.clusters[of.cluster].position, of.store.free(), of.pending);
+        self.observer.observer().reserve(&Reserve { at: now, cluster, chip, free, pending });
     }
 
     fn go_on(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
