@@ -68,7 +68,7 @@ pub const CERTIFIED: [Assumption; 19] = {
         all[at] = ASSUMPTIONS[at];
         at += 1;
     }
-    all[2].statement = "every job of a server was complete by the deadline it was granted";
+    all[2].statement = "every job of a server was complete by the deadline it was granted, or a step later if that was shorter than all others";
     all[4].statement = "a request's own pages take at most c_r or c_w each, waiting for the bus included";
     all[5].statement = "a page waits for its channel's bus for at most one transfer of each other chip; a user's read in a superblock, of each of other clusters";
     all[6].statement = "a GC pass takes a chip at most C_g";

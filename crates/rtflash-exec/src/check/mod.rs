@@ -10,7 +10,7 @@ mod order;
 mod timing;
 mod units;
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
 pub use gauge::{Gauge, Place, Worst};
@@ -21,7 +21,7 @@ use crate::trace::{Complete, Kind, Observer, Operation, Release, Reserve, Select
 use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
 pub(crate) use ledger::Ledger;
 use order::{ParallelEdf, SerialEdf, UnderWay};
-use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, place};
+use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, lateness, place};
 use units::Units;
 
 /// What a checker has found.
@@ -124,8 +124,8 @@ impl<'a> Checks<'a> {
         for job in self.ledger.pending() {
             pending += 1;
             match job.release.kind {
-                Kind::Server => self.server_overdue.end(duration, job),
-                _ => self.overdue.end(duration, job),
+                Kind::Server => self.server_overdue.end(duration, job, lateness(self.plan, job)),
+                _ => self.overdue.end(duration, job, Span::ZERO),
             }
         }
         let lost = self.released.abs_diff(self.completed + pending);
@@ -223,8 +223,8 @@ impl Observer for Checks<'_> {
         self.conservation
             .note(0, u64::from(pending.pages != pending.release.pages), || place(complete.at, &pending, None));
         match pending.release.kind {
-            Kind::Server => self.server_deadlines.complete(complete, &pending),
-            _ => self.deadlines.complete(complete, &pending),
+            Kind::Server => self.server_deadlines.complete(complete, &pending, lateness(self.plan, &pending)),
+            _ => self.deadlines.complete(complete, &pending, Span::ZERO),
         }
         self.service.complete(complete, &pending, self.plan);
         if self.units.is_none() && self.dispatch == Dispatch::Serial {

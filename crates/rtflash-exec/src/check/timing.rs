@@ -4,7 +4,7 @@ use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use crate::plan::Plan;
+use crate::plan::{ClusterPlan, Plan, Releases, Source};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
@@ -19,10 +19,11 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending) {
+    /// `late`: how late the job may be.
+    pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending, late: Span) {
         if let Some(deadline) = pending.release.deadline {
             let response = complete.at.since(pending.release.at);
-            let allowed = deadline.since(pending.release.at);
+            let allowed = deadline.since(pending.release.at).saturating_add(late);
             self.gauge.note(allowed.as_ns(), response.as_ns(), || place(complete.at, pending, None));
         }
     }
@@ -35,13 +36,42 @@ pub(super) struct Overdue {
 }
 
 impl Overdue {
-    pub(super) fn end(&mut self, duration: Instant, pending: &Pending) {
-        if let Some(deadline) = pending.release.deadline {
+    /// `late`: how late the job may be.
+    pub(super) fn end(&mut self, duration: Instant, pending: &Pending, late: Span) {
+        if let Some(deadline) = pending.release.deadline.map(|deadline| deadline.saturating_add(late)) {
             // At the deadline itself it should have been complete.
             let late = if deadline <= duration { duration.since(deadline).as_ns() + 1 } else { 0 };
             self.gauge.note(0, late, || place(duration, pending, None));
         }
     }
+}
+
+/// How late a server's job may be under a certificate: a step, where its deadline is shorter than every task's and that of garbage collection, and
+/// so is not looked at by the demand test.
+pub(super) fn lateness(plan: &Plan, pending: &Pending) -> Span {
+    let cluster = pending.release.cluster.and_then(|cluster| plan.clusters().get(cluster as usize));
+    let (Some(cluster), Some(deadline)) = (cluster.filter(|_| plan.is_certified()), pending.release.deadline) else {
+        return Span::ZERO;
+    };
+    let offered = deadline.since(pending.release.at);
+    let served =
+        |source: &&Source| pending.release.cluster == source.cluster && matches!(source.kind, Kind::Read | Kind::Write);
+    let periods = plan.sources().iter().filter(served).filter_map(|source| match source.releases {
+        Releases::Periodic(period) => u64::try_from(period.numerator() / period.denominator()).ok(),
+        _ => None,
+    });
+    let gc = cluster.certificate.and_then(|certificate| certificate.collection?.deadline).map(Span::as_ns);
+    let shortest = periods.chain(gc).min();
+    if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) { Span::ZERO } else { longest_step(plan, cluster) }
+}
+
+/// The longest step that there is in a cluster with a certificate.
+pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan) -> Span {
+    let device = plan.device();
+    let transfers = cluster.page_delay.saturating_add(device.page_transfer());
+    let (read, program) = (device.page_read(), device.page_program());
+    let copy = if cluster.is_stripe() { read.saturating_add(program) } else { Span::ZERO };
+    read.max(program).saturating_add(transfers).max(copy).max(device.block_erase())
 }
 
 /// A job's own pages, waiting for the bus included, within C + D.

@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use super::timing::place;
+use super::timing::{longest_step, place};
 use crate::plan::Plan;
 use crate::trace::{Action, JobId, Kind, Operation, Reserve, Selection};
 
@@ -119,11 +119,8 @@ impl Units {
         let mut bounds = Vec::new();
         for cluster in clusters.iter().filter_map(|&position| plan.clusters().get(position as usize)) {
             let collection = cluster.certificate.and_then(|certificate| certificate.collection);
-            let transfers = cluster.page_delay.saturating_add(device.page_transfer());
-            let (read, program) = (device.page_read(), device.page_program());
             let stripe = cluster.is_stripe();
-            let copy = if stripe { read.saturating_add(program) } else { Span::ZERO };
-            let step = read.max(program).saturating_add(transfers).max(copy).max(device.block_erase());
+            let step = longest_step(plan, cluster);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     bounds.push(Bounds {
