@@ -121,7 +121,11 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
     });
     // Pages of a read and of a write, percent of the bus for the one and of a chip for the other, and of ten requests how many are sequential.
     let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4);
-    (device, prop::collection::vec(task, 1..14)).prop_filter_map("data fits on the device", |(device, tasks)| {
+    let tasks = move |device: Device| {
+        let channels = usize::try_from(device.channels()).expect("a few");
+        (Just(device), prop::collection::vec(task.clone(), 1..=4 * channels))
+    };
+    device.prop_flat_map(tasks).prop_filter_map("data fits on the device", |(device, tasks)| {
         let tasks = tasks.into_iter().enumerate().map(|(index, (reads, writes, bus, share, sequential, odd))| {
             let access = if sequential > 0 { Access::Sequential } else { Access::Random };
             let request = |pages: u64, page: Span, percent: u64| {
