@@ -1,11 +1,9 @@
 //! Allocations found under the sound analyses pass the independent judge, certificate by certificate, and those found wanting do not.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Analysis, analysis};
-use rtflash::check::judge_sound;
+use rtflash::check::{SoundJudgement, judge_sound};
 use rtflash::model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task, TaskSet};
 
 fn span(nanoseconds: u64) -> Span {
@@ -63,21 +61,17 @@ fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     })
 }
 
-/// Each certificate is true. The slack that it states may be less than there is where a cluster is on several channels: the analysis charges each
-/// page the waits of the channel with most strangers, and those for the known neighbours of its own channel on top.
-fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) {
+/// Each certificate is true to the nanosecond.
+fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> SoundJudgement {
     let judgement = judge_sound(set, allocation, analysis.placements());
     for (position, cluster) in judgement.clusters.iter().enumerate() {
         let certificate = allocation.certificate(position);
-        let stated = certificate.and_then(|certificate| certificate.tightest).map(|tightest| tightest.slack_ns.into());
-        let slack = cluster.shares.map(|shares| shares.slack_ns);
-        let channels = cluster.cluster.chips.iter().map(|&chip| set.device().channel_of(chip));
-        let understated = slack > stated && channels.collect::<BTreeSet<_>>().len() > 1;
         assert!(
-            cluster.holds == Some(true) && cluster.complaints.len() <= usize::from(understated),
+            cluster.holds == Some(true) && cluster.complaints.is_empty(),
             "{cluster:?}\nwith {certificate:?}\nin {allocation:?}\nof {set:?}"
         );
     }
+    judgement
 }
 
 proptest! {
@@ -104,6 +98,95 @@ proptest! {
             }
         }
     }
+}
+
+/// Some tasks that read a lot, and some that write a little, on the chips of up to three channels; sequentially, by and large. The chips have about
+/// as much to do as they can.
+fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
+    let device = (1u32..=3, 2u32..=5, 0u32..3, 2u64..30, 1u64..90, 1u64..20, 5u64..60, scale);
+    let device = device.prop_map(|(channels, ways, missing, read, write, transfer, ratio, scale)| {
+        Device::new(DeviceSpec {
+            chips: channels * ways - missing.min(ways - 2),
+            chips_per_channel: ways,
+            blocks_per_chip: 100,
+            pages_per_block: 64,
+            page_size: 4096,
+            logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),
+            page_read: span(read * scale + scale / 3),
+            page_program: span(write * scale),
+            block_erase: span(write * 3 * scale),
+            page_transfer: span(transfer * scale),
+        })
+        .expect("a device")
+    });
+    // Pages of a read and of a write, percent of the bus for the one and of a chip for the other, and of ten requests how many are sequential.
+    let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4);
+    let tasks = move |device: Device| {
+        let channels = usize::try_from(device.channels()).expect("a few");
+        (Just(device), prop::collection::vec(task.clone(), 1..=4 * channels))
+    };
+    device.prop_flat_map(tasks).prop_filter_map("data fits on the device", |(device, tasks)| {
+        let tasks = tasks.into_iter().enumerate().map(|(index, (reads, writes, bus, share, sequential, odd))| {
+            let access = if sequential > 0 { Access::Sequential } else { Access::Random };
+            let request = |pages: u64, page: Span, percent: u64| {
+                let period = pages * page.as_ns() * 100 / percent + odd;
+                Request::new(pages, span(period)).map(|request| request.with_access(access))
+            };
+            let program = span(device.page_program().as_ns() + device.page_transfer().as_ns());
+            let write = if share > 3 { request(writes, program, share) } else { None };
+            Task {
+                name: format!("t{index}"),
+                read: request(reads, device.page_transfer(), bus),
+                write,
+                data_pages: None,
+            }
+        });
+        TaskSet::new(device, tasks.collect(), vec![]).ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_reads_near_the_limit_is_approved(set in prop_oneof![reading_set(Just(1)), reading_set(1u64..10_000)]) {
+        for algorithm in ["clustering-bfd", "full-isolation", "equal-split", "exact", "global"] {
+            let algorithm = allocator(algorithm).expect("an algorithm of that name");
+            match algorithm.allocate(&set, of("stripe")) {
+                Outcome::Schedulable(allocation) => { assert_approved(&set, &allocation, of("stripe")); }
+                Outcome::NotSchedulable(failure) => {
+                    if let Some(allocation) = failure.overloaded.filter(|_| algorithm.name() == "global") {
+                        let judgement = judge_sound(&set, &allocation, of("stripe").placements());
+                        prop_assert_eq!(judgement.holds(), Some(false), "{:?}\n{:?}", allocation, set);
+                    }
+                }
+                Outcome::CannotTell(_) | Outcome::Partitioned(_) => {}
+            }
+        }
+    }
+}
+
+/// Many of what is accepted owes it to the order in which the bus is given, also on several channels.
+#[test]
+fn the_queue_for_the_bus_decides_many() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    // Of all, of one channel, of several.
+    let (mut schedulable, mut owed) = (0, [0; 2]);
+    for _ in 0..1000 {
+        let set = reading_set(Just(1000)).new_tree(&mut runner).expect("a set").current();
+        for algorithm in ["clustering-bfd", "global"] {
+            let outcome = allocator(algorithm).expect("an algorithm").allocate(&set, of("stripe"));
+            let Outcome::Schedulable(allocation) = outcome else { continue };
+            schedulable += 1;
+            let judgement = assert_approved(&set, &allocation, of("stripe"));
+            let shares = judgement.clusters.iter().filter_map(|cluster| cluster.shares);
+            if shares.into_iter().any(|shares| shares.saved_ns > shares.slack_ns) {
+                owed[usize::from(set.device().chips() > set.device().chips_per_channel())] += 1;
+            }
+        }
+    }
+    assert!(schedulable > 100 && owed[0] > 30 && owed[1] > 30, "{schedulable} {owed:?}");
 }
 
 /// The tests are not all of one kind.

@@ -220,7 +220,10 @@ impl Contention {
                 constant += more * time as f64 / parts as f64;
                 Some(())
             };
-            charge(if queue.slow_writes { &jobs } else { &writes }, u128::from(queue.saved) * count, 1)?;
+            let often = |(rates, _): &(Vec<Fraction>, f64)| rates.iter().map(|rate| rate.to_f64()).sum::<f64>();
+            // The lesser of the two, as in any interval.
+            let again = if queue.slow_writes && often(&jobs) < often(&writes) { &jobs } else { &writes };
+            charge(again, u128::from(queue.saved) * count, 1)?;
             charge(&jobs, shared * count, each_of)?;
             charge(&writes, shared * count, each_of)?;
             let fresh =

@@ -1,29 +1,30 @@
-//! dbf', B and slack: docs/analysis.md, Sections 2.6 and 6. `None` stands for a number of more than 127 bits.
+//! dbf'', B and slack: docs/analysis.md, Sections 2.6, 6 and 6.1. `None` stands for a number of more than 127 bits.
 
 use super::unit::{Unit, ceil};
 
-/// dbf'(L) in its parts.
+/// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Demand {
     pub reads: i128,
     pub writes: i128,
+    /// Below zero where the queue for the bus lets pages wait less for the cluster's other chips than reads and writes are charged.
     pub waiting: i128,
     pub gc: i128,
 }
 
 impl Demand {
-    /// dbf'(L).
+    /// dbf''(L).
     pub fn total(&self) -> Option<i128> {
         self.reads.checked_add(self.writes)?.checked_add(self.waiting)?.checked_add(self.gc)
     }
 }
 
-fn sum(mut terms: impl Iterator<Item = Option<i128>>) -> Option<i128> {
+pub(super) fn sum(mut terms: impl Iterator<Item = Option<i128>>) -> Option<i128> {
     terms.try_fold(0i128, |sum, term| sum.checked_add(term?))
 }
 
 impl Unit {
-    /// dbf'(L).
+    /// dbf''(L).
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
             let items = self.items.iter().filter(move |item| item.writes == writes);
@@ -37,24 +38,54 @@ impl Unit {
         })
     }
 
-    /// How long the page operations due in an interval wait for neighbours whose load is known, at most: for each of their transfers once, and each
-    /// operation once for each of their chips.
+    /// What the page operations due in an interval wait beyond what they are charged already, at most; below zero where that was too much.
     fn waiting(&self, length: i128) -> Option<i128> {
-        let own = sum(self.items.iter().map(|item| (length / item.period).checked_mul(item.pages)))?;
+        let one_by_one = self.waiting_one_by_one(length)?;
+        match self.waiting_in_queue(length)? {
+            Some(in_queue) => Some(one_by_one.min(in_queue)),
+            None => Some(one_by_one),
+        }
+    }
+
+    /// How long they wait for neighbours whose load is known: for each of their transfers once, and each operation once for each of their chips.
+    fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
+        let own = sum(self.items.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
-            let live =
-                sum(neighbour.requests.iter().map(|&(period, pages)| (ceil(length, period) + 1).checked_mul(pages)))?;
+            let live = sum(neighbour.requests.iter().map(|it| (ceil(length, it.period) + 1).checked_mul(it.pages)))?;
             neighbour.chips.checked_mul(own.min(live))
         }))?;
         transfers.checked_mul(self.transfer)
     }
 
-    /// [L ≥ D_g] ⌈X(L − D_g)/α⌉ C_g.
-    fn collecting(&self, length: i128) -> Option<i128> {
+    /// What the queue for the bus lets them wait, less what they are charged for the cluster's other chips.
+    fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
+        let Some(queue) = &self.queue else { return Some(None) };
+        let pages = sum(self.items.iter().map(|item| item.pages_due(length)))?;
+        let reads = self.items.iter().filter(|item| !item.writes);
+        let reads = sum(reads.map(|item| item.pages_due(length)))?;
+        let requests: i128 = self.items.iter().map(|item| length / item.period).sum();
+        let waiting =
+            queue.waiting(length, pages, reads, requests.checked_add(self.passes(length)?)?, self.transfer)?;
+        let siblings: i128 = queue.chips() - self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
+        let charged = siblings.checked_mul(self.transfer)?.checked_mul(pages)?;
+        Some(Some(waiting.checked_sub(charged)?))
+    }
+
+    /// What the queue for the bus takes off the waiting.
+    pub fn saved(&self, length: i128) -> Option<i128> {
+        self.waiting_one_by_one(length)?.checked_sub(self.waiting(length)?)
+    }
+
+    /// [L ≥ D_g] ⌈X(L − D_g)/α⌉.
+    fn passes(&self, length: i128) -> Option<i128> {
         let Some(gc) = self.gc.as_ref().filter(|gc| length >= gc.deadline) else { return Some(0) };
         let rest = length - gc.deadline;
         let arriving = sum(self.writers().map(|item| (rest / item.period + 1).checked_mul(item.pages)))?;
-        ceil(arriving, gc.reclaimed).checked_mul(gc.cost)
+        Some(ceil(arriving, gc.reclaimed))
+    }
+
+    fn collecting(&self, length: i128) -> Option<i128> {
+        self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
     /// B(L).
@@ -64,7 +95,7 @@ impl Unit {
         requests.chain(gc).chain([self.server_step]).max().unwrap_or(0)
     }
 
-    /// (1 − U_s) L − dbf'(L) − B(L), rounded down: below zero where the test fails.
+    /// (1 − U_s) L − dbf''(L) − B(L), rounded down: below zero where the test fails.
     pub fn slack(&self, length: i128) -> Option<i128> {
         let taken = self.demand(length)?.total()?.checked_add(self.blocking(length))?;
         let left = (1000 - self.server).checked_mul(length)?.checked_sub(taken.checked_mul(1000)?)?;

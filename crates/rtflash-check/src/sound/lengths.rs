@@ -1,9 +1,10 @@
-//! Which lengths of intervals are to be looked at, and what they show: docs/analysis.md, Sections 2.6, 2.7 and 6.
+//! Which lengths of intervals are to be looked at, and what they show: docs/analysis.md, Sections 2.6, 2.7, 6 and 6.1.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
+use super::queue::Line;
 use super::unit::{Unit, ceil};
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way before it is given up.
@@ -37,12 +38,12 @@ impl Verdict {
     }
 }
 
-/// Decides (T').
+/// Decides (T'').
 pub(super) fn decide(unit: &Unit) -> Verdict {
     decide_within(unit, LIMIT)
 }
 
-/// Decides (T') with this for the limits.
+/// Decides (T'') with this for the limits.
 pub(super) fn decide_within(unit: &Unit, limit: u64) -> Verdict {
     let Some(from) = unit.shortest_deadline() else { return Verdict::holding() };
     let mut verdict = Verdict { holds: None, least: None };
@@ -84,39 +85,63 @@ fn whole(number: i128) -> BigRational {
     BigRational::from_integer(number.into())
 }
 
-/// L'_max.
+/// L''_max: beyond the lower of two lines above dbf'', one for each way to bound the waiting.
 fn last_length(unit: &Unit) -> Last {
-    let mut load: BigRational = unit.items.iter().map(|item| ratio(item.cost, item.period)).sum();
-    let mut constant = whole(unit.server_step);
+    let mut demand = Line::sum(unit.items.iter().map(|item| Line::new((item.cost, item.period), BigInt::zero())));
+    demand.constant += whole(unit.server_step);
+    // Above the number of own jobs.
+    let mut jobs = Line::sum(unit.items.iter().map(|item| Line::new((1, item.period), BigInt::zero())));
     if let Some(gc) = &unit.gc {
         let writers = || unit.writers();
-        let pass = ratio(gc.cost, gc.reclaimed);
-        load += &pass * writers().map(|item| ratio(item.pages, item.period)).sum::<BigRational>();
-        let early: BigRational =
-            writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline, item.period))).sum();
-        constant += pass * (early + whole(gc.reclaimed - 1));
-    }
-    let own: BigRational = unit.items.iter().map(|item| ratio(item.pages, item.period)).sum();
-    for neighbour in &unit.neighbours {
-        let rate: BigRational = neighbour.requests.iter().map(|&(period, pages)| ratio(pages, period)).sum();
-        let each = whole(unit.transfer) * whole(neighbour.chips);
-        if rate < own {
-            let pages: BigRational = neighbour.requests.iter().map(|&(_, pages)| whole(pages)).sum();
-            constant += &each * whole(2) * pages;
-            load += each * rate;
-        } else {
-            load += each * &own;
+        let early = writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline, item.period)));
+        let passes = Line {
+            rate: writers().map(|item| ratio(item.pages, item.period)).sum::<BigRational>(),
+            constant: early.sum::<BigRational>() + whole(gc.reclaimed - 1),
         }
+        .times(&ratio(1, gc.reclaimed));
+        demand = demand.plus(&passes.times(&whole(gc.cost)));
+        jobs = jobs.plus(&passes);
     }
-    let left = ratio(1000 - unit.server, 1000) - load;
-    if left <= BigRational::zero() {
-        return Last::Overloaded;
+    let one_by_one = last_below(unit, &demand.plus(&one_by_one_above(unit)));
+    let in_queue = unit.queue.as_ref().and_then(|queue| {
+        // Pages due are pages/T · L at most, and no page costs less than nothing even with what is saved of its wait.
+        let known = unit.transfer * unit.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
+        let pages = unit.items.iter().map(|item| {
+            let more = known - if item.writes { 0 } else { queue.saved };
+            Line::new((item.pages, item.period), BigInt::zero()).times(&whole(more))
+        });
+        last_below(unit, &demand.plus(&Line::sum(pages)).plus(&queue.above(jobs)))
+    });
+    match one_by_one.into_iter().chain(in_queue).min() {
+        Some(last) => Last::At(last),
+        None => Last::Overloaded,
     }
-    let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
-    Last::At(longest.max((constant / left).ceil().to_integer()))
 }
 
-/// The lengths at which dbf' can grow, ascending.
+/// Above what pages wait for known neighbours, one by one.
+fn one_by_one_above(unit: &Unit) -> Line {
+    let own: BigRational = unit.items.iter().map(|item| ratio(item.pages, item.period)).sum();
+    let lines = unit.neighbours.iter().map(|neighbour| {
+        let rate: BigRational = neighbour.requests.iter().map(|it| ratio(it.pages, it.period)).sum();
+        let pages: BigRational = neighbour.requests.iter().map(|it| whole(it.pages)).sum();
+        let each = whole(unit.transfer) * whole(neighbour.chips);
+        if rate < own {
+            Line { rate, constant: whole(2) * pages }.times(&each)
+        } else {
+            Line { rate: own.clone(), constant: BigRational::zero() }.times(&each)
+        }
+    });
+    Line::sum(lines)
+}
+
+/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None` where it never is.
+fn last_below(unit: &Unit, line: &Line) -> Option<BigInt> {
+    let left = ratio(1000 - unit.server, 1000) - &line.rate;
+    let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
+    (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
+}
+
+/// The lengths at which dbf'' can grow, ascending.
 struct Growth {
     /// The next length of each sequence, and what it grows by.
     sequences: Vec<(i128, i128)>,
@@ -128,10 +153,19 @@ impl Growth {
         let requests = unit.items.iter().map(|item| (item.period, item.period));
         let gc = unit.gc.iter().flat_map(|gc| unit.writers().map(|item| (gc.deadline, item.period)));
         let neighbours = unit.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
-        let neighbours = neighbours.map(|&(period, _)| (1, period));
+        let neighbours = neighbours.map(|it| (1, it.period));
+        let queue = unit.queue.iter().flat_map(|queue| &queue.others).flat_map(|other| {
+            let live = other.requests.iter().map(|it| (1, it.period));
+            let passes = other.gc.iter().flat_map(|&(deadline, _)| {
+                let writers = other.requests.iter().filter(|it| it.writes);
+                writers.map(move |it| (1 - deadline, it.period))
+            });
+            live.chain(passes)
+        });
         let mut sequences: Vec<(i128, i128)> = requests
             .chain(gc)
             .chain(neighbours)
+            .chain(queue)
             .map(|(first, step)| (first + ceil((from - first).max(0), step) * step, step))
             .collect();
         sequences.sort_unstable();
@@ -179,6 +213,8 @@ fn by_segments(unit: &Unit, last: i128, limit: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sound::queue::Queue;
+    use crate::sound::site::{Neighbour, Transfers};
     use crate::sound::unit::{Gc, Item};
 
     fn item(writes: bool, period: i128, cost: i128, pages: i128) -> Item {
@@ -197,27 +233,43 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             i128::from((random >> 33) % below)
         };
-        let mut outcomes = [0; 2];
-        for _ in 0..3000 {
+        let (mut outcomes, mut decisive) = ([0; 2], 0);
+        for _ in 0..6000 {
+            // Some have so many pages to read that what is saved of each counts.
+            let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
             let items: Vec<Item> = (0..1 + draw(3))
                 .map(|_| {
-                    let pages = 1 + draw(4);
-                    item(draw(2) == 0, 5 + draw(40), pages * (1 + draw(3)), pages)
+                    let pages = (1 + draw(4)) * times;
+                    item(draw(seldom) == 0, (5 + draw(40)) * times, pages * (1 + draw(3)), pages)
                 })
                 .collect();
             let writes = items.iter().any(|item| item.writes);
             let (deadline, cost) = (5 + draw(80), 1 + draw(12));
             let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9) };
             let server = draw(2) * draw(500);
-            let requests = (0..draw(3)).map(|_| (3 + draw(30), 1 + draw(4))).collect();
-            let neighbour = crate::sound::site::Neighbour { cluster: 1, chips: 1 + draw(2), requests };
+            let requests: Vec<Transfers> = (0..draw(3))
+                .map(|_| Transfers {
+                    period: (3 + draw(30)) * times,
+                    pages: (1 + draw(4)) * times,
+                    writes: draw(seldom) == 0,
+                })
+                .collect();
+            let collects = requests.iter().any(|it| it.writes);
+            let gc_beside = collects.then(|| (5 + draw(80), 1 + draw(9)));
+            let neighbours = match draw(3) {
+                0 => vec![],
+                _ => vec![Neighbour { chips: 1 + draw(2), requests, gc: gc_beside }],
+            };
+            // Each page is charged a time unit at least, and no more is saved of it.
+            let queue = Queue::of([draw(3), draw(4), 1], neighbours.clone()).filter(|_| server == 0 && draw(3) > 0);
             let unit = Unit {
                 items,
                 gc: writes.then_some(gc),
                 server,
                 server_step: if server > 0 { 3 } else { 0 },
                 transfer: 1,
-                neighbours: if draw(3) == 0 { vec![] } else { vec![neighbour] },
+                neighbours,
+                queue,
             };
             let from = unit.shortest_deadline().unwrap();
             let Last::At(last) = last_length(&unit) else { continue };
@@ -235,7 +287,9 @@ mod tests {
                 assert_eq!(verdict.least.map(|(_, least)| least), least, "{unit:?}");
             }
             outcomes[usize::from(truth)] += 1;
+            let without = Unit { queue: None, ..unit };
+            decisive += i32::from(truth && decide(&without).holds == Some(false));
         }
-        assert!(outcomes[0] > 150 && outcomes[1] > 150, "{outcomes:?}");
+        assert!(outcomes[0] > 150 && outcomes[1] > 150 && decisive > 20, "{outcomes:?} {decisive}");
     }
 }

@@ -7,6 +7,7 @@
 mod collection;
 mod demand;
 mod lengths;
+mod queue;
 mod site;
 mod unit;
 
@@ -72,13 +73,16 @@ pub struct Shares {
     pub reads: f64,
     /// Writes.
     pub writes: f64,
-    /// Waits for the transfers of neighbours whose load is known; other waits are in reads and writes.
+    /// Waits for the transfers of neighbours whose load is known; other waits are in reads and writes. Where the queue for the bus is known well,
+    /// less what these count too much, and then it may be below zero.
     pub waiting: f64,
+    /// What the bus's being given first come, first served takes off the waits, in nanoseconds: a slack below it is owed to that.
+    pub saved_ns: i128,
     /// Garbage collection.
     pub gc: f64,
     /// Blocking.
     pub blocking: f64,
-    /// All of these together, (dbf'(L) + B(L)) / L. The server's share comes on top.
+    /// Reads, writes, waiting, GC and blocking together, (dbf''(L) + B(L)) / L. The server's share comes on top.
     pub utilization: f64,
 }
 
@@ -184,6 +188,7 @@ fn shares(units: &[Unit], length_ns: u64) -> Option<(Shares, i128)> {
         reads: share(demand.reads),
         writes: share(demand.writes),
         waiting: share(demand.waiting),
+        saved_ns: unit.saved(length)?,
         gc: share(demand.gc),
         blocking: share(unit.blocking(length)),
         utilization: share(demand.total()?.checked_add(unit.blocking(length))?),

@@ -1,18 +1,27 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
-use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Request, TaskSet};
 
+use super::collection::{Recomputed, recompute};
 use super::unit::pages_on_unit;
 
-/// Chips of another cluster on a channel, of which it is known how many transfers they make.
+/// A request, as the chips beside one that serves it see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Transfers {
+    pub period: i128,
+    /// Pages on one chip.
+    pub pages: i128,
+    pub writes: bool,
+}
+
+/// Chips of a cluster on a channel, of which it is known how many transfers they make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Neighbour {
-    /// Position of the cluster.
-    pub cluster: usize,
     /// How many of its chips are on the channel.
     pub chips: i128,
-    /// Period and pages on one chip of each of its requests.
-    pub requests: Vec<(i128, i128)>,
+    pub requests: Vec<Transfers>,
+    /// D_g and α, recomputed; `None` where nothing writes.
+    pub gc: Option<(i128, i128)>,
 }
 
 /// A channel that a cluster has chips on, as one of these chips sees it.
@@ -20,8 +29,12 @@ pub(super) struct Neighbour {
 pub(super) struct Channel {
     /// Transfers charged to each page, its own included: the cluster's chips there, and others of which it is not known how much they move.
     pub ways: i128,
+    /// Chips of the cluster itself.
+    pub own: i128,
     /// The neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
+    /// Whether all active chips of other clusters are among these, and what they collect is known, too.
+    pub all_known: bool,
 }
 
 /// What a cluster has to do with the channels that it has chips on.
@@ -65,15 +78,19 @@ impl Site {
             let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
             site.most = site.most.max(chips[position] + unknown + known);
             site.foreign = site.foreign.max(unknown + known);
-            let neighbours: Vec<Neighbour> = others()
-                .filter(|&other| bounded(other))
-                .map(|other| Neighbour {
-                    cluster: other,
+            let mut all_known = unknown == 0;
+            let mut neighbours = vec![];
+            for other in others().filter(|&other| bounded(other)) {
+                let gc = collecting(set, allocation, &clusters[other], other);
+                all_known &= gc.is_some();
+                neighbours.push(Neighbour {
                     chips: chips[other],
                     requests: transfers_of_a_chip(set, &clusters[other]),
-                })
-                .collect();
-            let channel = Channel { ways: chips[position] + unknown, neighbours };
+                    gc: gc.flatten(),
+                });
+            }
+            let own = chips[position];
+            let channel = Channel { ways: own + unknown, own, neighbours, all_known };
             if !site.channels.contains(&channel) {
                 site.channels.push(channel);
             }
@@ -82,12 +99,33 @@ impl Site {
     }
 }
 
-/// Period and pages of each request on a chip of a stripe.
-fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<(i128, i128)> {
+/// D_g and α of the cluster at this position, if it collects; `None` where its certificate is wrong about that.
+fn collecting(
+    set: &TaskSet,
+    allocation: &Allocation,
+    cluster: &Cluster,
+    position: usize,
+) -> Option<Option<(i128, i128)>> {
+    match recompute(set, cluster, allocation.certificate(position)?) {
+        Recomputed::None => Some(None),
+        Recomputed::Impossible(_) => None,
+        Recomputed::Numbers(numbers) => {
+            Some(Some((numbers.deadline?.as_ns().into(), i128::try_from(numbers.reclaimed).ok()?)))
+        }
+    }
+}
+
+/// The requests, on a chip of a stripe.
+fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<Transfers> {
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
-    let requests = tasks.flat_map(|task| task.read.into_iter().chain(task.write));
+    let requests = tasks.flat_map(|task| {
+        task.read.into_iter().map(|read| (read, false)).chain(task.write.into_iter().map(|write| (write, true)))
+    });
     let size = u64::from(cluster.size());
-    requests
-        .map(|request| (request.period().as_ns().into(), pages_on_unit(&request, Placement::Stripe, size).into()))
-        .collect()
+    let transfers = |(request, writes): (Request, bool)| Transfers {
+        period: request.period().as_ns().into(),
+        pages: pages_on_unit(&request, Placement::Stripe, size).into(),
+        writes,
+    };
+    requests.map(transfers).collect()
 }

@@ -117,6 +117,33 @@ fn the_example_of_the_device_level_test() {
 }
 
 #[test]
+fn reads_in_a_queue() {
+    // Two chips read 160 pages each every 40 ms; a third one does, too, and writes 12 every 30 ms.
+    let set = set(4, vec![task("a", (320, 40), (0, 1)), task("b", (160, 40), (12, 30))]);
+    // Reading: 160 · 90 us. Each page waits for two chips, less 50 us; but ten times (at the start, for the job, and for eight changes of b's) the
+    // 50 us are not saved, three times 40 us, and 47 times 10 us, since the chips come fresh 3 times and 44 (five jobs, two passes, one more,
+    // and 36 pages written).
+    let reader =
+        certificate(Placement::Stripe, None, 0, Some((40, 40_000 - 14_400 - (12_800 - 8_000 + 500 + 120 + 470))));
+    // 160 · 90 us, 12 · 540 us and an erase; both chips of a come fresh 3 times.
+    let waits = 2 * 40 * 172 - 160 * 50 + 3 * 50 + 3 * 40 + 6 * 10;
+    let slack = 40_000 - 14_400 - 6_480 - 5_000 - waits;
+    let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
+    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
+    let judgement = judge_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH);
+    assert!(judgement.approves(), "{judgement:?}");
+    // One by one, each page would wait for both.
+    let saved = [0, 1].map(|cluster| judgement.clusters[cluster].shares.unwrap().saved_ns);
+    assert_eq!(saved, [(12_800 - 5_890) * 1000, i128::from(2 * 40 * 172 - waits) * 1000]);
+    // With an unknown chip on the channel nothing is.
+    let clusters: [(&[u32], &[usize]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
+    let certificates = vec![Some(reader), Some(both), Some(only_server(100))];
+    let judgement = judge_sound(&set, &allocation(&set, &clusters, certificates), &BOTH);
+    assert_eq!(judgement.clusters[0].shares.unwrap().saved_ns, 0);
+    assert_eq!(judgement.clusters[1].holds, Some(false));
+}
+
+#[test]
 fn a_superblock_cluster() {
     // Alone on its channel: a read takes 90 us, a row or GC read waits for one sibling.
     // A = 288, H = 288 + 511, F = ⌊822/512⌋ + 1, v = ⌊262144/1022⌋; 12 rows of 580 us.

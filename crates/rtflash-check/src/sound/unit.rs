@@ -4,7 +4,8 @@ use num_bigint::BigInt;
 use rtflash_model::{Access, Certificate, Cluster, Placement, Request, TaskSet};
 
 use super::collection::Numbers;
-use super::site::{Channel, Neighbour, Site};
+use super::queue::Queue;
+use super::site::{Channel, Neighbour, Site, Transfers};
 
 /// A request: (C, T, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,13 @@ pub(super) struct Item {
     pub longest: i128,
     /// Pages on the unit.
     pub pages: i128,
+}
+
+impl Item {
+    /// Of the requests due in an interval of this length.
+    pub fn pages_due(&self, length: i128) -> Option<i128> {
+        (length / self.period).checked_mul(self.pages)
+    }
 }
 
 /// Garbage collection for real-time writers.
@@ -47,6 +55,8 @@ pub(super) struct Unit {
     pub transfer: i128,
     /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
+    /// What is known of the queue for the bus; `None` where someone in it may ask as often as it likes, or nobody else is in it.
+    pub queue: Option<Queue>,
 }
 
 /// Pages of a request that can fall on one unit.
@@ -142,7 +152,24 @@ impl Unit {
                 })
             }
         };
-        Some(Unit { items, gc, server, server_step, transfer: t_d, neighbours: channel.neighbours.clone() })
+        let neighbours = channel.neighbours.clone();
+        let mut unit = Unit { items, gc, server, server_step, transfer: t_d, neighbours, queue: None };
+        if stripe && server == 0 && channel.all_known {
+            let mut others = unit.neighbours.clone();
+            others.extend(unit.siblings(channel.own - 1));
+            unit.queue = Queue::of([t_r, t_w, t_d], others);
+        }
+        Some(unit)
+    }
+
+    /// The cluster's other chips on the channel, this many.
+    fn siblings(&self, chips: i128) -> Option<Neighbour> {
+        let transfers = |item: &Item| Transfers { period: item.period, pages: item.pages, writes: item.writes };
+        (chips > 0).then(|| Neighbour {
+            chips,
+            requests: self.items.iter().map(transfers).collect(),
+            gc: self.gc.as_ref().map(|gc| (gc.deadline, gc.reclaimed)),
+        })
     }
 
     /// All relative deadlines: of requests, and D_g.
