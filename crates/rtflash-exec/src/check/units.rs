@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
