@@ -36,7 +36,7 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
                 return Limit::Nothing;
             }
             if trials.too_many(TRIALS, end) {
-                return Limit::TooMuchWork;
+                return if tried > 0 { Limit::Nothing } else { Limit::TooMuchWork };
             }
             if enough(end) {
                 break;
