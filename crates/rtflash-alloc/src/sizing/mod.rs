@@ -21,8 +21,9 @@ pub use cost::{ClusterCost, Cost, Wear, cost};
 
 use search::Trials;
 
-/// Tasks times chips times trials above which a limit is not looked for: it would take longer than a person waits.
-pub const MOST_WORK: u64 = 4_000_000;
+/// Tasks times chips times trials above which a limit is not looked for: it would take longer than a person waits. A trial under a sound analysis, or
+/// by a search, counts as so many more as it takes longer.
+pub const MOST_WORK: u64 = 64_000_000;
 
 /// A limit, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

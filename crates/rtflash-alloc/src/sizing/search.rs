@@ -3,7 +3,7 @@
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
 use super::MOST_WORK;
-use crate::allocator::Allocator;
+use crate::allocator::{Allocator, Strategy};
 use crate::analysis::Analysis;
 
 /// Steps beyond a boundary that are tried before it is believed.
@@ -26,7 +26,19 @@ impl Trials<'_> {
 
     /// Whether so many trials on so many chips are too much work.
     pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
-        work(self.set, chips).saturating_mul(trials) > MOST_WORK
+        self.work(chips).saturating_mul(trials) > MOST_WORK
+    }
+
+    /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1 and best fit it takes, roughly.
+    pub(super) fn work(&self, chips: u32) -> u64 {
+        let tasks = self.set.tasks().len() as u64;
+        let analysis = if self.analysis.placements().is_empty() { 1 } else { 16 };
+        let algorithm = match self.allocator.strategy() {
+            Some(Strategy::Exact) => 3u64.saturating_pow(u32::try_from(tasks).unwrap_or(u32::MAX)) / 1_000,
+            Some(Strategy::Search) => 32,
+            _ => 1,
+        };
+        tasks.max(1).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
     }
 
     /// The set on a changed device.
@@ -43,11 +55,6 @@ impl Trials<'_> {
     pub(super) fn with_tasks(&self, tasks: Vec<Task>) -> Option<TaskSet> {
         TaskSet::new(*self.set.device(), tasks, self.set.jobs().to_vec()).ok()
     }
-}
-
-/// Tasks times chips: what a trial costs.
-pub(super) fn work(set: &TaskSet, chips: u32) -> u64 {
-    (set.tasks().len() as u64).max(1).saturating_mul(chips.into())
 }
 
 /// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection, then a few steps beyond. What is returned passes, and

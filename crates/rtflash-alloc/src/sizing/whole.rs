@@ -2,11 +2,11 @@
 
 use rtflash_model::{DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
-use super::search::{Trials, farthest, nearest, work};
-use super::{FewestChips, Limit, MOST_LOAD, MOST_WORK, RATIO_STEPS};
+use super::search::{Trials, farthest, nearest};
+use super::{FewestChips, Limit, MOST_LOAD, RATIO_STEPS};
 
-/// Tasks times chips, of all trials together, up to which every number of chips is tried from one up.
-const THOROUGH: u64 = 1_000_000;
+/// Work of all trials together, up to which every number of chips is tried from one up.
+const THOROUGH: u64 = 16_000_000;
 /// Trials of a search, doublings and the steps beyond it included.
 const TRIALS: u64 = 40;
 
@@ -17,7 +17,7 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
     let mut tried = 0;
     let mut done = 0u64;
     while tried < MAX_CHIPS && tried < now.saturating_add(256) {
-        let next = work(trials.set, tried + 1);
+        let next = trials.work(tried + 1);
         if done.saturating_add(next) > THOROUGH {
             break;
         }
@@ -122,6 +122,3 @@ fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
     };
     trials.with_tasks(trials.set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?)
 }
-
-/// The work of [`MOST_WORK`] is in the same unit as that of a trial.
-const _: () = assert!(THOROUGH <= MOST_WORK);

@@ -36,7 +36,7 @@ pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &
     }
     match &sizing.cost {
         None => text += "\nThere is no allocation whose cost could be told.\n",
-        Some(cost) => text += &costs(set, analysis, cost, sizing.outcome.allocation().is_some()),
+        Some(cost) => text += &costs(set, analysis, cost, sizing.outcome.is_schedulable() == Some(true)),
     }
     text
 }
@@ -48,8 +48,10 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
         Some(fewest) if fewest.chips == 1 => "the fewest there are",
         Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
         Some(_) => "fewest, by bisection; not every smaller number was tried",
+        None if limits.chips == Limit::TooMuchWork => "too many tasks on too many chips to be tried",
         None => "",
     };
+    let found = |found: bool, how: String| if found { how } else { String::new() };
     let rows = [
         [
             "chips".into(),
@@ -61,13 +63,19 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
             "logical_ratio".into(),
             device.logical_ratio().to_string(),
             limit(limits.logical_ratio, |ratio| ratio.to_string()),
-            format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
+            found(
+                limits.logical_ratio.value().is_some(),
+                format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
+            ),
         ],
         [
             "load".into(),
             "1".into(),
             limit(limits.load_permille, factor),
-            "largest, by bisection in steps of 0.001: every period divided by it".into(),
+            found(
+                limits.load_permille.value().is_some(),
+                "largest, by bisection in steps of 0.001: every period divided by it".into(),
+            ),
         ],
     ];
     table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from))
@@ -87,6 +95,10 @@ fn limit<T>(limit: Limit<T>, show: impl FnOnce(T) -> String) -> String {
 }
 
 fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
+    let mut requests = sizing.limits.tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
+    if requests.all(|limits| limits.period == Limit::TooMuchWork) {
+        return "  not tried: it would take too long with so many tasks on so many chips\n".into();
+    }
     let row = |task: usize, kind: &str, request: Request, limits: RequestLimits| {
         let more = |more: i64| if more > 0 { format!("+{more}") } else { more.to_string() };
         vec![
