@@ -127,7 +127,8 @@ fn limits_pass_and_what_is_beyond_fails() {
     assert_eq!(size(&hopeless, &FullIsolation, &Thesis).limits.chips, Limit::Nothing);
     assert_eq!(size(&hopeless, &FullIsolation, &Thesis).cost, None);
     // A test of its own has limits, and no clusters to cost.
-    let part = size(&case_study(8), &PartFtlTest, &Thesis);
+    let light = on(16, vec![task("l", request(1, 1_000_000), request(1, 1_000_000))], vec![]);
+    let part = size(&light, &PartFtlTest, &Thesis);
     assert!(part.cost.is_none() && part.limits.chips.value().is_some());
 }
 
