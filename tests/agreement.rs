@@ -44,6 +44,7 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
+                erase_cycles: None,
             })
             .ok()
         },
@@ -67,6 +68,7 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
+                erase_cycles: None,
             })
             .ok()
         },
@@ -135,6 +137,7 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_program: span((read + 3) * scale + scale / 3),
                 block_erase: span(erase * 4 * scale),
                 page_transfer: span(scale.div_ceil(2)),
+                erase_cycles: None,
             })
             .ok()?;
             let write = |&(pages, percent, extra, kind): &(u64, u64, u64, u64)| {
@@ -327,6 +330,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_program: span(300 * scale + scale / 3),
             block_erase: span(400 * scale),
             page_transfer: span(scale),
+            erase_cycles: None,
         })
         .ok()?;
         // Shares of a chip from 0.2 to 0.6 with eight tasks on three chips, and so on.
@@ -389,6 +393,7 @@ fn the_search_finds_what_best_fit_does_not() {
         page_program: span(100_000),
         block_erase: span(200_000),
         page_transfer: span(1),
+        erase_cycles: None,
     })
     .expect("a device");
     let reader = |pages| (Request::new(pages, span(10_000_000)), None);
@@ -432,6 +437,7 @@ fn a_merge_can_overload_a_cluster() {
         page_program: micro(1),
         block_erase: micro(1),
         page_transfer: micro(1),
+        erase_cycles: None,
     })
     .expect("a device");
     // Two readers of 0.53 merge first, to 1.06. Three writers of 0.81, whose GC shrinks as their cluster grows (w = 2.5 alpha), come to

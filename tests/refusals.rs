@@ -244,6 +244,9 @@ fn calls_that_make_no_sense() {
         "schema nothing",
         "completions nothing",
         "explain nowhere.json",
+        "size nowhere.json",
+        "size tasksets/case-study.json --analysis none",
+        "size",
     ] {
         let run = rtflash(&call.split(' ').collect::<Vec<_>>());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{call}\n{}", run.stderr);

@@ -5,6 +5,7 @@
 //! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm. Algorithm 1 and its baselines.
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
 //! - [`advice`]: what would make an unschedulable set schedulable.
+//! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes, erases and years.
 //!
 //! "The thesis" is Kim, *Dynamic Task-to-chip Allocation for Real-time I/O Guarantees in Flash Storage Systems*, DGIST 2021; its equations
 //! are cited by number. Verdicts are exact: U = 1 is schedulable, anything above is not, and where doubles cannot decide, integers of any
@@ -28,6 +29,7 @@ pub mod allocator;
 pub mod analysis;
 mod fraction;
 pub mod server;
+pub mod sizing;
 pub mod sound;
 
 pub use fraction::{Fraction, Rational};

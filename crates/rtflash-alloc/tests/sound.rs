@@ -16,7 +16,7 @@ prop_compose! {
         Device::new(DeviceSpec {
             chips: 8, chips_per_channel, blocks_per_chip: blocks, pages_per_block: pages, page_size: 4096,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 1).ok()?,
-            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer),
+            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), erase_cycles: None,
         }).ok()
     }
 }

@@ -34,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => commands::exec::run(&args),
         Command::Soak(args) => commands::soak::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Size(args) => commands::size::run(&args),
         Command::Gen(args) => commands::generate::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),

@@ -24,6 +24,7 @@ fn device(chips: u32, blocks: u32) -> Device {
         page_program: ns(5),
         block_erase: ns(9),
         page_transfer: ns(1),
+        erase_cycles: None,
     })
     .unwrap()
 }

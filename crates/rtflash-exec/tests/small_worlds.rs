@@ -30,6 +30,7 @@ fn device(chips: u32, pages: u32) -> Device {
         page_program: ns(PROGRAM),
         block_erase: ns(ERASE),
         page_transfer: ns(1),
+        erase_cycles: None,
     };
     Device::new(spec).expect("a small device")
 }

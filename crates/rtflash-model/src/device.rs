@@ -30,6 +30,8 @@ pub struct DeviceSpec {
     pub block_erase: Span,
     /// t_d: time to move one page over the channel's bus.
     pub page_transfer: Span,
+    /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is known of it. No analysis asks.
+    pub erase_cycles: Option<u32>,
 }
 
 /// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`] chips,
@@ -62,6 +64,13 @@ impl Device {
             if count == 0 {
                 refuse(field, format!("`{field}` is zero"), "a whole number from 1 up");
             }
+        }
+        if spec.erase_cycles == Some(0) {
+            refuse(
+                "erase_cycles",
+                "`erase_cycles` is zero".into(),
+                "a whole number from 1 up, or none where it is not known",
+            );
         }
         if spec.chips > MAX_CHIPS {
             refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
@@ -171,6 +180,11 @@ impl Device {
         self.spec.page_transfer
     }
 
+    /// Erases that a block endures; `None` where nothing is known of it.
+    pub fn erase_cycles(&self) -> Option<u32> {
+        self.spec.erase_cycles
+    }
+
     /// ⌈λP⌉: valid pages that a GC pass has to copy on one chip, at most.
     pub fn valid_pages_bound(&self) -> u32 {
         self.valid_pages_bound
@@ -245,6 +259,8 @@ fn dgist_2021() -> DeviceSpec {
         page_program: Span::from_us(500),
         block_erase: Span::from_us(5_000),
         page_transfer: Span::from_us(40),
+        // Its source does not say.
+        erase_cycles: None,
     }
 }
 
@@ -272,6 +288,7 @@ mod tests {
         assert_eq!(paths(DeviceSpec { chips: 0, page_read: Span::ZERO, ..good }), ["chips", "page_read"]);
         assert_eq!(paths(DeviceSpec { chips: MAX_CHIPS + 1, ..good }), ["chips"]);
         assert_eq!(paths(DeviceSpec { pages_per_block: 1, ..good }), ["logical_ratio"]);
+        assert_eq!(paths(DeviceSpec { erase_cycles: Some(0), ..good }), ["erase_cycles"]);
         assert_eq!(paths(DeviceSpec { page_program: Span::from_ns(1 << 62).unwrap(), ..good }), ["pages_per_block"]);
     }
 }

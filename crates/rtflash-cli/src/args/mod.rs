@@ -35,8 +35,8 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 const MAX_THREADS: i64 = 1_024;
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 9] =
-    ["task-set", "allocation", "alloc", "check", "explain", "exec", "soak", "experiment", "manifest"];
+pub const SCHEMAS: [&str; 10] =
+    ["task-set", "allocation", "alloc", "check", "explain", "size", "exec", "soak", "experiment", "manifest"];
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -47,6 +47,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show every term of every equation, with its number
     Explain(ExplainArgs),
+    /// Say how large the device has to be, how much more it could carry, and how long it lasts
+    Size(SizeArgs),
     /// Run the allocation on a simulated flash device, operation by operation, and check every assumption
     Exec(Box<ExecArgs>),
     /// Run random cases until an assumption breaks, and show the smallest case found
@@ -158,6 +160,22 @@ pub struct ExplainArgs {
     pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `size`.
+///
+/// Its analysis has a default of its own: who buys a device wants to know what holds on it.
+#[derive(Debug, Args)]
+pub struct SizeArgs {
+    /// Task set, or a stream of them (JSON Lines); `-` for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    /// Which schedulability analysis decides
+    #[arg(long, default_value = "sound", value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    pub analysis: String,
     #[command(flatten)]
     pub format: FormatArg,
 }

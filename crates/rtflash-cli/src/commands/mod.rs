@@ -10,6 +10,7 @@ pub mod generate;
 pub mod policies;
 pub mod schema;
 pub mod shell;
+pub mod size;
 pub mod soak;
 pub mod trace;
 

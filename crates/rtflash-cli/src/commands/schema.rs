@@ -10,6 +10,7 @@ use crate::Failure;
 use crate::output::Output;
 use crate::render::exec_wire::ExecAnswer;
 use crate::render::explain_wire::Explanation;
+use crate::render::size_wire::SizeAnswer;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
 
@@ -32,6 +33,7 @@ pub fn text(name: &str) -> Option<String> {
         "alloc" => schema_for!(AllocAnswer<'static>),
         "check" => schema_for!(CheckAnswer<'static>),
         "explain" => schema_for!(Explanation<'static>),
+        "size" => schema_for!(SizeAnswer<'static>),
         "exec" => schema_for!(ExecAnswer<'static>),
         "soak" => schema_for!(SoakAnswer),
         "experiment" => schema_for!(Summary),

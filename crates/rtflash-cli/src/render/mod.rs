@@ -9,5 +9,7 @@ pub mod explain_sound;
 pub mod explain_text;
 pub mod explain_wire;
 pub mod numbers;
+pub mod size_text;
+pub mod size_wire;
 pub mod table;
 pub mod wire;

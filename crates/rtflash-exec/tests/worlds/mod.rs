@@ -84,6 +84,7 @@ impl World {
             page_program: ns(program),
             block_erase: ns(dice.within(1, 40)),
             page_transfer: ns(transfer),
+            erase_cycles: None,
         })
         .ok()?;
         let request = |dice: &mut Dice, most: u64| Request::new(dice.within(1, most), ns(dice.within(20, 500)));

@@ -9,7 +9,7 @@ use crate::invalid::{Invalid, Step};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "profile",
     "chips",
     "chips_per_channel",
@@ -21,7 +21,11 @@ const FIELDS: [&str; 11] = [
     "page_program",
     "block_erase",
     "page_transfer",
+    "erase_cycles",
 ];
+
+/// Those of them, from `chips` on, that a device without a profile has to have.
+const NEEDED: usize = 10;
 
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
 
@@ -68,7 +72,8 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         Slot::Given(name) => profile(reader, name, &place.key("profile")).map(|device| device.spec()),
         _ => None,
     };
-    let fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
+    let mut fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
+    fields[NEEDED] = fields[NEEDED].or_null();
     let mut parts = Parts { reader, place, fields, defaults, next: 0 };
     let (chips, chips_per_channel) = (parts.count(|spec| spec.chips), parts.count(|spec| spec.chips_per_channel));
     let (blocks, pages) = (parts.count(|spec| spec.blocks_per_chip), parts.count(|spec| spec.pages_per_block));
@@ -76,6 +81,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     let ratio = parts.ratio();
     let (read, program) = (parts.time(|spec| spec.page_read), parts.time(|spec| spec.page_program));
     let (erase, transfer) = (parts.time(|spec| spec.block_erase), parts.time(|spec| spec.page_transfer));
+    let erase_cycles = parts.take(|reader, raw, place| Some(reader.whole_u32(raw, place)), |spec| spec.erase_cycles);
     if base == Slot::Absent {
         refuse_absent_fields(reader, raw, place, &fields);
     }
@@ -91,6 +97,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         page_program: program.unwrap_or(SHORTEST),
         block_erase: erase.unwrap_or(SHORTEST),
         page_transfer: transfer.unwrap_or(SHORTEST),
+        erase_cycles: erase_cycles.flatten(),
     };
     match Device::new(spec) {
         Ok(device) if reader.faults() == before => Some(device),
@@ -115,8 +122,8 @@ pub(super) const SHORTEST: Span = match Span::from_ns(1) {
     None => Span::ZERO,
 };
 
-fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>; 10]) {
-    let absent = fields.iter().zip(&FIELDS[1..]).filter(|(slot, _)| **slot == Slot::Absent);
+fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>; 11]) {
+    let absent = fields.iter().zip(&FIELDS[1..]).take(NEEDED).filter(|(slot, _)| **slot == Slot::Absent);
     let absent: Vec<&str> = absent.map(|(_, name)| *name).collect();
     if !absent.is_empty() {
         let problem = format!("missing field{} {}", if absent.len() == 1 { "" } else { "s" }, quoted(&absent));
@@ -128,7 +135,7 @@ fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, f
 struct Parts<'r, 't, 'p> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
-    fields: [Slot<'t>; 10],
+    fields: [Slot<'t>; 11],
     defaults: Option<DeviceSpec>,
     next: usize,
 }

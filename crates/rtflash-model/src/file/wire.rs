@@ -75,9 +75,12 @@ pub(super) struct ChangedDevice {
     block_erase: Option<LongerThanZero>,
     /// t_d: time to move one page over the channel's bus.
     page_transfer: Option<LongerThanZero>,
+    /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
+    #[schemars(range(min = 1))]
+    erase_cycles: Option<u32>,
 }
 
-/// A device with all its fields.
+/// A device with all its fields; `erase_cycles` may be left out.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FullDevice {
@@ -106,6 +109,10 @@ pub(super) struct FullDevice {
     pub(super) block_erase: LongerThanZero,
     /// t_d: time to move one page over the channel's bus.
     pub(super) page_transfer: LongerThanZero,
+    /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(super) erase_cycles: Option<u32>,
 }
 
 /// A real-time I/O task, with a read request, a write request, or both.

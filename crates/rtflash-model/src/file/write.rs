@@ -60,6 +60,7 @@ fn device(device: &Device) -> DeviceWire {
         page_program: LongerThanZero(device.page_program()),
         block_erase: LongerThanZero(device.block_erase()),
         page_transfer: LongerThanZero(device.page_transfer()),
+        erase_cycles: device.erase_cycles(),
     })
 }
 

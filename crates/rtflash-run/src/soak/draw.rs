@@ -71,6 +71,7 @@ impl Dice {
             page_program: Span::from_us(self.small(200, 800)),
             block_erase: Span::from_us(self.small(1_000, 8_000)),
             page_transfer: Span::from_us(self.small(1, read)),
+            erase_cycles: None,
         };
         Device::new(spec).ok()
     }

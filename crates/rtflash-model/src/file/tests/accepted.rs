@@ -33,6 +33,17 @@ fn devices_may_be_named_and_changed() {
 }
 
 #[test]
+fn a_device_may_say_how_many_erases_a_block_endures() {
+    let full = r#"{ "chips": 4, "chips_per_channel": 2, "blocks_per_chip": 9, "pages_per_block": 8, "page_size": 1, "logical_ratio": 0.5,
+        "page_read": "1us", "page_program": "1us", "block_erase": "1us", "page_transfer": "1us"MORE }"#;
+    for (more, cycles) in [("", None), (", \"erase_cycles\": null", None), (", \"erase_cycles\": 3000", Some(3000))] {
+        assert_eq!(read_device(&full.replace("MORE", more)).unwrap().erase_cycles(), cycles);
+        let changed = format!("{{ \"profile\": \"dgist-2021\"{more} }}");
+        assert_eq!(read_device(&changed).unwrap().erase_cycles(), cycles);
+    }
+}
+
+#[test]
 fn what_may_be_left_out_may_be_null() {
     let text = r#"{ "device": "dgist-2021", "tasks": [{ "name": "\ud83d\ude00\u0000", "read": { "pages": 1, "period": "1s" },
         "write": null, "data_pages": null }, { "name": "b", "write": { "pages": 1, "period": "1s", "access": null } }, { "name": "c",

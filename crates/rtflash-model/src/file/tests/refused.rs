@@ -256,6 +256,12 @@ fn devices() {
         ("{PROFILE, \"chips\": 1048577}", vec![("1048577", "chips", "at most 1048576")]),
         ("{PROFILE, \"chips\": 4294967296}", vec![("4294967296", "chips", "at most 4294967295")]),
         ("{PROFILE, \"chips\": 4, \"chips\": 4}", vec![("\"chips\"", "chips", "a second time")]),
+        ("{PROFILE, \"erase_cycles\": 0}", vec![("0", "erase_cycles", "`erase_cycles` is zero")]),
+        ("{PROFILE, \"erase_cycles\": \"3000\"}", vec![("\"3000\"", "erase_cycles", "")]),
+        (
+            "{PROFILE, \"erase_cycle\": 3000}",
+            vec![("\"erase_cycle\"", "erase_cycle", "expected `erase_cycles`, the nearest")],
+        ),
         ("{PROFILE, \"page_size\": 1.0}", vec![("1.0", "page_size", "in digits")]),
         ("{PROFILE, \"chips_per_channel\": 0}", vec![("0", "chips_per_channel", "is zero")]),
         ("{PROFILE, \"page_read\": \"0us\"}", vec![("\"0us\"", "page_read", "`page_read` is zero")]),

@@ -13,18 +13,22 @@ fn span() -> impl Strategy<Value = Span> {
 fn device() -> impl Strategy<Value = Device> {
     let counts = (1..=1u32 << 20, 1..100u32, 1..=u32::MAX, 2..5000u32, 1..=u32::MAX);
     let times = (span(), span(), span(), span());
-    let described = (counts, 1..10u128.pow(12), times).prop_filter_map("α = 0", |(counts, ratio, times)| {
-        let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
-        let (page_read, page_program, block_erase, page_transfer) = times;
-        let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
-        let (page_read, page_program) = (Span::from_ns(page_read.as_ns() % 1_000_000_007 + 1)?, page_program);
-        #[rustfmt::skip]
+    let erase_cycles = proptest::option::of(1..=u32::MAX);
+    let described = (counts, 1..10u128.pow(12), times, erase_cycles).prop_filter_map(
+        "α = 0",
+        |(counts, ratio, times, erase_cycles)| {
+            let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
+            let (page_read, page_program, block_erase, page_transfer) = times;
+            let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
+            let (page_read, page_program) = (Span::from_ns(page_read.as_ns() % 1_000_000_007 + 1)?, page_program);
+            #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
-            page_read, page_program, block_erase, page_transfer,
+            page_read, page_program, block_erase, page_transfer, erase_cycles,
         };
-        Device::new(spec).ok()
-    });
+            Device::new(spec).ok()
+        },
+    );
     prop_oneof![3 => described, 1 => Just(Device::profile(PROFILES[0].name).unwrap())]
 }
 

@@ -1,0 +1,139 @@
+//! How large the device has to be, and how much more it could carry: limits of a task set, and what its allocation costs.
+//!
+//! Every limit is found by allocating again, with the algorithm and analysis asked, and nothing is guessed: what is reported passes, and the next step
+//! beyond it was tried and fails. Where not every step was tried the boundary was found by bisection; an algorithm that is not monotone may then have
+//! another one further out.
+//!
+//! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period and the most pages.
+//! - [`cost`]: write amplification, pages written, erases, lifetime.
+
+mod cost;
+mod request;
+mod search;
+mod whole;
+
+use rtflash_model::{LogicalRatio, Span, TaskSet};
+
+use crate::allocator::{Allocator, Outcome};
+use crate::analysis::Analysis;
+
+pub use cost::{ClusterCost, Cost, Wear, cost};
+
+use search::Trials;
+
+/// Tasks times chips times trials above which a limit is not looked for: it would take longer than a person waits. A trial under a sound analysis, or
+/// by a search, counts as so many more as it takes longer.
+pub const MOST_WORK: u64 = 64_000_000;
+
+/// A limit, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit<T> {
+    /// The limit: it passes, and the next step beyond it does not, or cannot be.
+    At(T),
+    /// Nothing that was tried passes.
+    Nothing,
+    /// It would take more than [`MOST_WORK`].
+    TooMuchWork,
+}
+
+impl<T> Limit<T> {
+    /// The limit, where there is one.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Limit::At(value) => Some(value),
+            Limit::Nothing | Limit::TooMuchWork => None,
+        }
+    }
+}
+
+/// How far a set and its device can be moved, one thing at a time, so that it still passes, or to where they have to be for it to pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// The fewest chips.
+    pub chips: Limit<FewestChips>,
+    /// The largest λ, in steps of 1/[`RATIO_STEPS`]; or the device's own λ, if that lies between the last step that passes and the first that fails.
+    pub logical_ratio: Limit<LogicalRatio>,
+    /// The largest load, in thousandths of today's: all periods divided by it, and rounded up to the nanosecond. At most [`MOST_LOAD`].
+    pub load_permille: Limit<u32>,
+    /// Of each task, in the order of the set.
+    pub tasks: Vec<TaskLimits>,
+}
+
+/// Steps of λ that are tried, between 0 and 1.
+pub const RATIO_STEPS: u32 = 1_000;
+
+/// The largest load that is tried, in thousandths of today's.
+pub const MOST_LOAD: u32 = 1_000_000;
+
+/// A number of chips that is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FewestChips {
+    /// The number.
+    pub chips: u32,
+    /// Whether every smaller number was tried and fails.
+    pub all_tried: bool,
+}
+
+/// The limits of a task's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskLimits {
+    /// Of its reads.
+    pub read: Option<RequestLimits>,
+    /// Of its writes.
+    pub write: Option<RequestLimits>,
+}
+
+/// The limits of one request, everything else as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The shortest period, and with it the deadline: the request's own or one of four significant digits, 0.1 % apart at most.
+    /// Longer than its own where the set fails as it is, up to a thousand times.
+    pub period: Limit<Span>,
+    /// Pages that each request may have more; below zero where the set fails as it is.
+    pub more_pages: Limit<i64>,
+}
+
+/// A task set sized.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizing {
+    /// What the algorithm makes of the set as it is.
+    pub outcome: Outcome,
+    /// Its limits.
+    pub limits: Limits,
+    /// What the allocation costs; `None` where there is none to be run.
+    pub cost: Option<Cost>,
+}
+
+/// Sizes a task set: its limits, and what the allocation found costs; where there is none, the allocation to the fewest chips.
+pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Sizing {
+    let outcome = allocator.allocate(set, analysis);
+    let trials = Trials { set, allocator, analysis };
+    let limits = limits_of(&trials, outcome.is_schedulable() == Some(true));
+    let cost = match (&outcome, limits.chips) {
+        (Outcome::Schedulable(allocation), _) => Some(cost(set, analysis, allocation)),
+        (Outcome::NotSchedulable(_), Limit::At(fewest)) => trials.on_chips(fewest.chips).and_then(|set| {
+            let outcome = allocator.allocate(&set, analysis);
+            outcome.allocation().map(|allocation| cost(&set, analysis, allocation))
+        }),
+        _ => None,
+    };
+    Sizing { outcome, limits, cost }
+}
+
+/// The limits of a set alone.
+pub fn limits(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Limits {
+    let trials = Trials { set, allocator, analysis };
+    limits_of(&trials, trials.passes(Some(set.clone())))
+}
+
+fn limits_of(trials: &Trials<'_>, passes: bool) -> Limits {
+    Limits {
+        chips: whole::fewest_chips(trials, passes),
+        logical_ratio: whole::largest_ratio(trials, passes),
+        load_permille: whole::largest_load(trials, passes),
+        tasks: request::tasks(trials, passes),
+    }
+}
+
+#[cfg(test)]
+mod tests;

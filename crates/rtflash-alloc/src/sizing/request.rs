@@ -1,0 +1,128 @@
+//! Limits of single requests.
+
+use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task};
+
+use super::search::{Trials, farthest, nearest};
+use super::{Limit, RequestLimits, TaskLimits};
+
+/// Trials for the period and the pages of a request, together.
+const TRIALS: u64 = 80;
+
+/// The limits of every task's requests.
+pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
+    let tasks = trials.set.tasks();
+    let requests =
+        tasks.iter().map(|task| u64::from(task.read.is_some()) + u64::from(task.write.is_some())).sum::<u64>();
+    let too_many = trials.too_many(TRIALS.saturating_mul(requests), trials.set.device().chips());
+    let limits = |position: usize, writes: bool| {
+        let search = Search { trials, position, writes };
+        let request = search.request(tasks.get(position)?)?;
+        if too_many {
+            return Some(RequestLimits { period: Limit::TooMuchWork, more_pages: Limit::TooMuchWork });
+        }
+        Some(RequestLimits { period: search.period(request, passes), more_pages: search.pages(request, passes) })
+    };
+    (0..tasks.len()).map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
+}
+
+/// The search for the limits of one request.
+struct Search<'a> {
+    trials: &'a Trials<'a>,
+    position: usize,
+    writes: bool,
+}
+
+impl Search<'_> {
+    fn request(&self, task: &Task) -> Option<Request> {
+        if self.writes { task.write } else { task.read }
+    }
+
+    /// Whether the set passes with this request changed.
+    fn with(&self, pages: u64, period: u64) -> bool {
+        let mut tasks = self.trials.set.tasks().to_vec();
+        let changed = tasks.get_mut(self.position).and_then(|task| {
+            let access = self.request(task)?.access();
+            let request = Request::new(pages, Span::from_ns(period)?)?.with_access(access);
+            if self.writes {
+                task.write = Some(request)
+            } else {
+                task.read = Some(request)
+            }
+            Some(())
+        });
+        changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks))
+    }
+
+    /// The shortest period that passes: the request's own, or one of four significant digits.
+    fn period(&self, request: Request, passes: bool) -> Limit<Span> {
+        let now = request.period().as_ns();
+        let enough = |period: u64| self.with(request.pages(), period);
+        // The rank of the first rounded period that is not below today's.
+        let first = rank_above(now);
+        let found = if passes {
+            let shorter = |steps: u64| first.checked_sub(steps).is_some_and(|rank| enough(rounded(rank)));
+            match farthest(first + 1, shorter) {
+                0 => Some(now),
+                steps => Some(rounded(first - steps)),
+            }
+        } else {
+            let most = rank_above(now.saturating_mul(1_000).min(TIME_LIMIT_NS - 1));
+            // The first one is the request's own, or the next above it.
+            let before = first.saturating_sub(1);
+            let steps = nearest((most + 1).saturating_sub(before), |steps| enough(rounded(before + steps)));
+            steps.map(|steps| rounded(before + steps))
+        };
+        found.and_then(Span::from_ns).map_or(Limit::Nothing, Limit::At)
+    }
+
+    /// How many more pages pass, or how many fewer have to.
+    fn pages(&self, request: Request, passes: bool) -> Limit<i64> {
+        let (now, period) = (request.pages(), request.period().as_ns());
+        let enough = |pages: u64| self.with(pages, period);
+        let more = if passes {
+            i64::try_from(farthest(TIME_LIMIT_NS, |more| enough(now.saturating_add(more)))).ok()
+        } else {
+            nearest(now, |fewer| enough(now - fewer)).and_then(|fewer| i64::try_from(fewer).ok()).map(|fewer| -fewer)
+        };
+        more.map_or(Limit::Nothing, Limit::At)
+    }
+}
+
+/// Numbers of four significant digits, in order: all below 10,000, and then 9,000 for each further digit.
+fn rounded(rank: u64) -> u64 {
+    match rank.checked_sub(10_000) {
+        None => rank,
+        Some(rest) => {
+            let scale = 10u64.checked_pow(u32::try_from(rest / 9_000 + 1).unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
+            (1_000 + rest % 9_000).saturating_mul(scale)
+        }
+    }
+}
+
+/// The rank of the first such number that is not below `number`.
+fn rank_above(number: u64) -> u64 {
+    let (mut head, mut zeros) = (number, 0u64);
+    while head >= 10_000 {
+        (head, zeros) = (head.div_ceil(10), zeros + 1);
+    }
+    // Rounding up may have made one digit more of it, which is the next decade's first.
+    if zeros == 0 { head } else { 10_000 + (zeros - 1) * 9_000 + (head - 1_000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_in_order_and_found_again() {
+        for rank in (0..20_000).chain((20_000..140_000).step_by(997)) {
+            assert!(rounded(rank) < rounded(rank + 1), "{rank}");
+            assert_eq!(rank_above(rounded(rank)), rank);
+            assert_eq!(rank_above(rounded(rank) + 1), rank + 1);
+        }
+        for number in [1, 9_999, 10_001, 99_999, 36_000_000, 99_991_234, 999_999_999_999] {
+            let rank = rank_above(number);
+            assert!(rounded(rank) >= number && rounded(rank - 1) < number, "{number}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Trials of changed sets, and the search for a boundary between what passes and what fails.
+
+use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
+
+use super::MOST_WORK;
+use crate::allocator::{Allocator, Strategy};
+use crate::analysis::Analysis;
+
+/// Steps beyond a boundary that are tried before it is believed.
+const WALK: u64 = 4;
+/// Times that a boundary is looked for again where such a step passes after all.
+const ROUNDS: u32 = 8;
+
+/// What sets are tried with.
+pub(super) struct Trials<'a> {
+    pub(super) set: &'a TaskSet,
+    pub(super) allocator: &'a dyn Allocator,
+    pub(super) analysis: &'a dyn Analysis,
+}
+
+impl Trials<'_> {
+    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor does one of which it cannot tell.
+    pub(super) fn passes(&self, set: Option<TaskSet>) -> bool {
+        set.is_some_and(|set| self.allocator.allocate(&set, self.analysis).is_schedulable() == Some(true))
+    }
+
+    /// Whether so many trials on so many chips are too much work.
+    pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
+        self.work(chips).saturating_mul(trials) > MOST_WORK
+    }
+
+    /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1 and best fit it takes, roughly.
+    pub(super) fn work(&self, chips: u32) -> u64 {
+        let tasks = self.set.tasks().len() as u64;
+        let analysis = if self.analysis.placements().is_empty() { 1 } else { 16 };
+        let algorithm = match self.allocator.strategy() {
+            Some(Strategy::Exact) => 3u64.saturating_pow(u32::try_from(tasks).unwrap_or(u32::MAX)) / 1_000,
+            Some(Strategy::Search) => 32,
+            _ => 1,
+        };
+        tasks.max(1).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
+    }
+
+    /// The set on a changed device.
+    pub(super) fn with_device(&self, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
+        self.set.on(Device::new(change(self.set.device().spec())).ok()?).ok()
+    }
+
+    /// The set on so many chips.
+    pub(super) fn on_chips(&self, chips: u32) -> Option<TaskSet> {
+        self.with_device(|spec| DeviceSpec { chips, ..spec })
+    }
+
+    /// The set with other tasks.
+    pub(super) fn with_tasks(&self, tasks: Vec<Task>) -> Option<TaskSet> {
+        TaskSet::new(*self.set.device(), tasks, self.set.jobs().to_vec()).ok()
+    }
+}
+
+/// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection, then a few steps beyond. What is returned passes, and
+/// the next step was tried and fails, or is `end`.
+pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
+    let mut passing = 0u64;
+    for _ in 0..ROUNDS {
+        let mut step = 1u64;
+        let mut failing = loop {
+            let next = passing.saturating_add(step).min(end);
+            if next >= end || !passes(next) {
+                break next;
+            }
+            (passing, step) = (next, step.saturating_mul(2));
+        };
+        while passing + 1 < failing {
+            let middle = u64::midpoint(passing, failing);
+            if passes(middle) { passing = middle } else { failing = middle }
+        }
+        // Where passing is not monotone there may be more a little further out.
+        let mut beyond = failing.saturating_add(1)..end.min(failing.saturating_add(WALK + 1));
+        match beyond.find(|&step| passes(step)) {
+            Some(further) if further + 1 < end && passes(further + 1) => passing = further,
+            Some(further) => return further,
+            None => break,
+        }
+    }
+    passing
+}
+
+/// The nearest step from 0, which fails, that passes, below `end`: by doubling, then back by [`farthest`]. What is returned passes, and the step before
+/// was tried and fails.
+pub(super) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut failing, mut step) = (0, 1u64);
+    let passing = loop {
+        let next = (failing + step).min(end.checked_sub(1)?);
+        if next <= failing {
+            return None;
+        }
+        if passes(next) {
+            break next;
+        }
+        (failing, step) = (next, step.saturating_mul(2));
+    };
+    Some(passing - farthest(passing - failing, |back| passes(passing - back)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boundaries_are_found() {
+        for end in 1..70 {
+            for limit in 0..end {
+                assert_eq!(farthest(end, |step| step <= limit), limit);
+                assert_eq!(nearest(end, |step| step >= limit.max(1)), (limit.max(1) < end).then_some(limit.max(1)));
+            }
+            assert_eq!(nearest(end, |_| false), None);
+        }
+        assert_eq!(farthest(u64::MAX, |_| true), u64::MAX - 1);
+        // A gap that is narrow is stepped over; what is returned passes and the next step does not, whatever passes.
+        assert_eq!(farthest(100, |step| step <= 20 || (23..=40).contains(&step)), 40);
+        for bits in 0..1u32 << 12 {
+            let passes = |step: u64| step == 0 || bits >> (step - 1) & 1 == 1;
+            let far = farthest(13, passes);
+            assert!(passes(far) && (far == 12 || !passes(far + 1)), "{bits:b} {far}");
+            let near = nearest(13, |step| step > 0 && passes(step));
+            assert!(near.is_none_or(|near| passes(near) && (near == 1 || !passes(near - 1))), "{bits:b} {near:?}");
+        }
+    }
+}

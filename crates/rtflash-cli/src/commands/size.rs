@@ -1,0 +1,29 @@
+//! `rtflash size`: limits of a task set and its device, and what the allocation costs.
+
+use rtflash_alloc::sizing::size;
+
+use super::{allocator, analysis};
+use crate::Failure;
+use crate::args::{Format, SizeArgs};
+use crate::batch::{Answer, Batch};
+use crate::render::size_wire::SizeAnswer;
+use crate::render::{size_text, wire};
+use crate::source::Source;
+use crate::status::Status;
+
+/// Carries the command out. The exit status is the verdict on the set as it is.
+pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
+    let (allocator, analysis) = (allocator(&args.algorithm.algorithm)?, analysis(&args.analysis)?);
+    let format = args.format.format;
+    let batch = Batch { separate: format == Format::Text };
+    batch.run(Source::open(&args.file)?, |file, alone| {
+        let sizing = size(&file.set, allocator, analysis);
+        let name = allocator.name();
+        let text = match format {
+            Format::Json => wire::line(&SizeAnswer::new(&file.set, name, analysis, &sizing, file.meta.as_deref())),
+            Format::Text if !alone => size_text::line(&file.set, name, analysis, &sizing),
+            Format::Text => size_text::answer(&file.set, name, analysis, &sizing),
+        };
+        Answer { text, complaint: String::new(), status: Status::of(sizing.outcome.is_schedulable()) }
+    })
+}

@@ -1,0 +1,226 @@
+//! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation costs.
+
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::sizing::{Cost, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
+use rtflash_model::{Request, TaskSet, format_ns};
+
+use super::alloc_text::headline;
+use super::numbers::{chips, count, names, plain};
+use super::table::table;
+use super::wire::task_name;
+use crate::output::{BOLD, paint};
+
+/// Names of tasks shown for a cluster.
+const NAMES: usize = 4;
+/// Tasks and clusters shown.
+const ROWS: usize = 64;
+
+/// The verdict and the limits of the whole, in a line.
+pub fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
+    let limits = &sizing.limits;
+    let text = headline(set, algorithm, analysis, &sizing.outcome);
+    let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
+    let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
+    let load = limit(limits.load_permille, factor);
+    format!("{}; fewest chips {chips}, largest logical_ratio {ratio}, largest load {load}\n", text.trim_end())
+}
+
+/// The whole answer.
+pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
+    let mut text = headline(set, algorithm, analysis, &sizing.outcome);
+    text += "\n";
+    text += &whole(set, sizing);
+    if !set.tasks().is_empty() {
+        text += &format!("\n{}\n", paint(BOLD, "One request changed, everything else as it is"));
+        text += &tasks(set, sizing);
+    }
+    match &sizing.cost {
+        None => text += "\nThere is no allocation whose cost could be told.\n",
+        Some(cost) => text += &costs(set, analysis, cost, sizing.outcome.is_schedulable() == Some(true)),
+    }
+    text
+}
+
+/// Limits of the device and of all tasks together.
+fn whole(set: &TaskSet, sizing: &Sizing) -> String {
+    let (device, limits) = (set.device(), &sizing.limits);
+    let how = match limits.chips.value() {
+        Some(fewest) if fewest.chips == 1 => "the fewest there are",
+        Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
+        Some(_) => "fewest, by bisection; not every smaller number was tried",
+        None if limits.chips == Limit::TooMuchWork => "too many tasks on too many chips to be tried",
+        None => "",
+    };
+    let found = |found: bool, how: String| if found { how } else { String::new() };
+    let rows = [
+        [
+            "chips".into(),
+            device.chips().to_string(),
+            limit(limits.chips, |fewest| fewest.chips.to_string()),
+            how.into(),
+        ],
+        [
+            "logical_ratio".into(),
+            device.logical_ratio().to_string(),
+            limit(limits.logical_ratio, |ratio| ratio.to_string()),
+            found(
+                limits.logical_ratio.value().is_some(),
+                format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
+            ),
+        ],
+        [
+            "load".into(),
+            "1".into(),
+            limit(limits.load_permille, factor),
+            found(
+                limits.load_permille.value().is_some(),
+                "largest, by bisection in steps of 0.001: every period divided by it".into(),
+            ),
+        ],
+    ];
+    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from))
+}
+
+fn factor(permille: u32) -> String {
+    format!("{}.{:03}", permille / 1_000, permille % 1_000)
+}
+
+/// A limit, or why there is none.
+fn limit<T>(limit: Limit<T>, show: impl FnOnce(T) -> String) -> String {
+    match limit {
+        Limit::At(value) => show(value),
+        Limit::Nothing => "none found".into(),
+        Limit::TooMuchWork => "not tried".into(),
+    }
+}
+
+fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
+    let mut requests = sizing.limits.tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
+    if requests.all(|limits| limits.period == Limit::TooMuchWork) {
+        return "  not tried: it would take too long with so many tasks on so many chips\n".into();
+    }
+    let row = |task: usize, kind: &str, request: Request, limits: RequestLimits| {
+        let more = |more: i64| if more > 0 { format!("+{more}") } else { more.to_string() };
+        vec![
+            plain(task_name(set, task)),
+            kind.to_owned(),
+            request.pages().to_string(),
+            limit(limits.more_pages, more),
+            format_ns(request.period().as_ns()),
+            limit(limits.period, |period| format_ns(period.as_ns())),
+        ]
+    };
+    let parts = set.tasks().iter().zip(&sizing.limits.tasks).enumerate().take(ROWS);
+    let rows = parts.flat_map(|(position, (task, limits))| {
+        let read = task.read.zip(limits.read).map(|(request, limits)| row(position, "read", request, limits));
+        let write = task.write.zip(limits.write).map(|(request, limits)| row(position, "write", request, limits));
+        read.into_iter().chain(write)
+    });
+    let mut text = table(&["task", "request", ">pages", ">more pages", ">period", ">shortest"], rows);
+    if set.tasks().len() > ROWS {
+        text += &format!("  … and {} more tasks (all of them: --format json)\n", set.tasks().len() - ROWS);
+    }
+    text + "  (by bisection; periods to four digits)\n"
+}
+
+fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, as_it_is: bool) -> String {
+    let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips as usize, "chip")) };
+    let mut text = format!("\n{}\n", paint(BOLD, &format!("What it costs{on}, at most, a day")));
+    let numbers = |wear: &Wear| {
+        [
+            quantity(wear.pages),
+            quantity(wear.gc_pages),
+            quantity(wear.erases),
+            wear.lifetime_years.map_or_else(|| "-".into(), lifetime),
+        ]
+    };
+    let shown = cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (position, cluster) in shown.clone().take(ROWS) {
+        let head = [
+            position.to_string(),
+            chips(&cluster.chips),
+            names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES),
+            cluster.write_amplification.map_or_else(|| "-".into(), |amplification| format!("{amplification:.3}")),
+        ];
+        rows.push(head.into_iter().chain(numbers(&cluster.wear)).collect());
+    }
+    let mut whole = |what: &str, wear: &Wear| {
+        let head = ["all".to_owned(), String::new(), what.to_owned(), String::new()];
+        rows.push(head.into_iter().chain(numbers(wear)).collect());
+    };
+    whole("tasks", &cost.tasks);
+    if let Some(with_jobs) = &cost.with_jobs {
+        whole("tasks and jobs", with_jobs);
+    }
+    let headings =
+        ["cluster", "chips", "tasks", ">write amplification", ">pages", ">by GC", ">erases a chip", ">lifetime"];
+    text += &table(&headings, rows);
+    if shown.clone().count() > ROWS {
+        text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
+    }
+    let bound = if analysis.placements().is_empty() {
+        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
+    } else {
+        "1 + v / alpha, by the certificate"
+    };
+    text +=
+        &format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
+    if set.device().erase_cycles().is_none() {
+        text += "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n";
+    } else {
+        text += "  (lifetime: if all blocks of a cluster are worn evenly)\n";
+    }
+    if cost.with_jobs.is_some() {
+        text += "  (jobs: their pages evenly on the chips of all clusters with a server, as if all of them could be served)\n";
+    }
+    if !cost.left_out.is_empty() {
+        let left = cost.left_out.iter().filter_map(|&job| Some(set.jobs().get(job)?.name.as_str()));
+        let left: Vec<&str> = left.collect();
+        text += &format!("  (left out, as they arrive at single times: {})\n", names(left.into_iter(), NAMES));
+    }
+    text
+}
+
+/// A quantity to four digits or so, with separators.
+fn quantity(value: f64) -> String {
+    if value >= 1e15 {
+        return format!("{value:.3e}");
+    }
+    if value < 100.0 {
+        return if value == 0.0 { "0".into() } else { format!("{value:.2}") };
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Years, or days where they are few.
+fn lifetime(years: f64) -> String {
+    match years {
+        years if years >= 1e6 => format!("{years:.1e} years"),
+        years if years >= 2.0 => format!("{years:.1} years"),
+        years => format!("{:.1} days", years * 365.25),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_legible() {
+        for (value, text) in
+            [(0.0, "0"), (3.125, "3.12"), (999.4, "999"), (69_120_000.0, "69,120,000"), (1e18, "1.000e18")]
+        {
+            assert_eq!(quantity(value), text);
+        }
+        assert_eq!((lifetime(0.1), lifetime(10.04)), ("36.5 days".into(), "10.0 years".into()));
+    }
+}

@@ -1,0 +1,266 @@
+//! What `rtflash size --format json` prints.
+
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::sizing::{ClusterCost, Cost, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
+use rtflash_model::{Request, TaskSet};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::wire::task_name;
+
+/// What `rtflash size --format json` prints for one task set, on one line.
+///
+/// Every limit was found by allocating again: it passes, and the next step beyond it fails. Where not every step was tried, the boundary was found by
+/// bisection.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SizeAnswer<'a> {
+    /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
+    pub schedulable: Option<bool>,
+    /// The algorithm that divided the chips.
+    pub algorithm: &'a str,
+    /// The analysis that decided.
+    pub analysis: &'a str,
+    /// The fewest chips, everything else as it is.
+    pub chips: ChipsAnswer,
+    /// The largest λ, everything else as it is.
+    pub logical_ratio: RatioAnswer,
+    /// The largest load: all periods divided by a factor.
+    pub load: LoadAnswer,
+    /// The limits of each request, everything else as it is; in the order of the task set.
+    pub tasks: Vec<TaskAnswer<'a>>,
+    /// What the allocation costs at most, every request arriving as often as it may; where the set fails as it is, the allocation to the fewest chips.
+    /// Null where there is none.
+    pub cost: Option<CostAnswer<'a>>,
+    /// Why the algorithm cannot tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The task set's own `meta`, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<&'a RawValue>,
+}
+
+/// Why there is no limit.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Nothing that was tried passes.
+    NothingPasses,
+    /// To look for it would take too long: too many tasks on too many chips.
+    TooMuchWork,
+}
+
+fn reason<T>(limit: &Limit<T>) -> Option<Reason> {
+    match limit {
+        Limit::At(_) => None,
+        Limit::Nothing => Some(Reason::NothingPasses),
+        Limit::TooMuchWork => Some(Reason::TooMuchWork),
+    }
+}
+
+/// Chips, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChipsAnswer {
+    /// Those of the device.
+    pub now: u32,
+    /// The fewest that pass; null where none was found.
+    pub fewest: Option<u32>,
+    /// Whether every smaller number was tried and fails; otherwise found by bisection.
+    pub every_smaller_tried: bool,
+    /// Why there is no number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// λ, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RatioAnswer {
+    /// That of the device.
+    pub now: f64,
+    /// The largest that passes, in steps of the resolution, or the device's own where the next step fails. Found by bisection.
+    pub largest: Option<f64>,
+    /// The steps that are tried.
+    pub resolution: f64,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// The load, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LoadAnswer {
+    /// The largest factor that all periods can be divided by, in steps of 0.001: above 1 where there is room, below where the set fails. Found by
+    /// bisection; 1000 at most.
+    pub largest_factor: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// A task, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskAnswer<'a> {
+    /// Its name.
+    pub task: &'a str,
+    /// Its read requests; null where it reads nothing.
+    pub read: Option<RequestAnswer>,
+    /// Its write requests; null where it writes nothing.
+    pub write: Option<RequestAnswer>,
+}
+
+/// A request, in a [`TaskAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RequestAnswer {
+    /// Its pages.
+    pub pages: u64,
+    /// How many more pages pass; below zero where the set fails as it is. Found by bisection.
+    pub more_pages: Option<i64>,
+    /// Its period.
+    pub period_ns: u64,
+    /// The shortest period that passes: its own, or one of four significant digits; above its own where the set fails as it is, up to a thousand times.
+    /// Found by bisection.
+    pub shortest_period_ns: Option<u64>,
+    /// Why there is no such number of pages, or no such period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// What an allocation costs, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CostAnswer<'a> {
+    /// Chips that the allocation is for: the device's, or the fewest where the set fails on them.
+    pub chips: u32,
+    /// The clusters, in order.
+    pub clusters: Vec<ClusterCostAnswer<'a>>,
+    /// The whole device under its real-time tasks: pages of all clusters, erases of the chip with most, the shortest lifetime.
+    #[serde(flatten)]
+    pub tasks: WearAnswer,
+    /// The same with jobs that are not real-time, their pages spread evenly over the chips of clusters with a server, as if all of them could be served;
+    /// null where none writes at a known rate, or no cluster serves them.
+    pub with_jobs: Option<WearAnswer>,
+    /// Names of jobs that write and are left out: they arrive at single times and have no rate.
+    pub jobs_left_out: Vec<&'a str>,
+}
+
+/// What a cluster costs, in a [`CostAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClusterCostAnswer<'a> {
+    /// Its chips, ascending.
+    pub chips: Vec<u32>,
+    /// The names of its tasks, in the order of the task set.
+    pub tasks: Vec<&'a str>,
+    /// Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound analysis, 1 + ⌈λP⌉/α under the others; null where
+    /// nothing is ever written.
+    pub write_amplification: Option<f64>,
+    /// Under its real-time tasks.
+    #[serde(flatten)]
+    pub tasks_alone: WearAnswer,
+    /// With its part of the jobs that are not real-time; null where it serves none.
+    pub with_jobs: Option<WearAnswer>,
+}
+
+/// What writing does to chips.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WearAnswer {
+    /// Pages written a day.
+    pub pages_per_day: f64,
+    /// Pages that garbage collection copies a day, at most.
+    pub gc_pages_per_day: f64,
+    /// Block erases a day and chip, at most.
+    pub erases_per_chip_per_day: f64,
+    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a cluster being worn evenly; null where the device has no
+    /// `erase_cycles`, or nothing is written.
+    pub lifetime_years: Option<f64>,
+}
+
+impl WearAnswer {
+    fn new(wear: &Wear) -> WearAnswer {
+        WearAnswer {
+            pages_per_day: wear.pages,
+            gc_pages_per_day: wear.gc_pages,
+            erases_per_chip_per_day: wear.erases,
+            lifetime_years: wear.lifetime_years,
+        }
+    }
+}
+
+impl<'a> SizeAnswer<'a> {
+    /// The answer for a sized set.
+    pub fn new(
+        set: &'a TaskSet,
+        algorithm: &'a str,
+        analysis: &'a dyn Analysis,
+        sizing: &Sizing,
+        meta: Option<&'a RawValue>,
+    ) -> SizeAnswer<'a> {
+        let limits = &sizing.limits;
+        let tasks = set.tasks().iter().zip(&limits.tasks).map(|(task, limits)| TaskAnswer {
+            task: &task.name,
+            read: task.read.zip(limits.read).map(|(request, limits)| RequestAnswer::new(request, limits)),
+            write: task.write.zip(limits.write).map(|(request, limits)| RequestAnswer::new(request, limits)),
+        });
+        let fewest = limits.chips.value();
+        SizeAnswer {
+            schedulable: sizing.outcome.is_schedulable(),
+            algorithm,
+            analysis: analysis.name(),
+            chips: ChipsAnswer {
+                now: set.device().chips(),
+                fewest: fewest.map(|fewest| fewest.chips),
+                every_smaller_tried: fewest.is_some_and(|fewest| fewest.all_tried),
+                reason: reason(&limits.chips),
+            },
+            logical_ratio: RatioAnswer {
+                now: set.device().logical_ratio().to_f64(),
+                largest: limits.logical_ratio.value().map(|ratio| ratio.to_f64()),
+                resolution: 1.0 / f64::from(RATIO_STEPS),
+                reason: reason(&limits.logical_ratio),
+            },
+            load: LoadAnswer {
+                largest_factor: limits.load_permille.value().map(|permille| f64::from(permille) / 1_000.0),
+                reason: reason(&limits.load_permille),
+            },
+            tasks: tasks.collect(),
+            cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
+            reason: match &sizing.outcome {
+                Outcome::CannotTell(limit) => Some(limit.to_string()),
+                _ => None,
+            },
+            meta,
+        }
+    }
+}
+
+impl RequestAnswer {
+    fn new(request: Request, limits: RequestLimits) -> RequestAnswer {
+        RequestAnswer {
+            pages: request.pages(),
+            more_pages: limits.more_pages.value(),
+            period_ns: request.period().as_ns(),
+            shortest_period_ns: limits.period.value().map(rtflash_model::Span::as_ns),
+            reason: reason(&limits.period).or(reason(&limits.more_pages)),
+        }
+    }
+}
+
+impl<'a> CostAnswer<'a> {
+    fn new(set: &'a TaskSet, cost: &Cost) -> CostAnswer<'a> {
+        let cluster = |cluster: &ClusterCost| ClusterCostAnswer {
+            chips: cluster.chips.clone(),
+            tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+            write_amplification: cluster.write_amplification,
+            tasks_alone: WearAnswer::new(&cluster.wear),
+            with_jobs: cluster.with_jobs.as_ref().map(WearAnswer::new),
+        };
+        let job = |&job: &usize| Some(set.jobs().get(job)?.name.as_str());
+        CostAnswer {
+            chips: cost.chips,
+            clusters: cost.clusters.iter().map(cluster).collect(),
+            tasks: WearAnswer::new(&cost.tasks),
+            with_jobs: cost.with_jobs.as_ref().map(WearAnswer::new),
+            jobs_left_out: cost.left_out.iter().filter_map(job).collect(),
+        }
+    }
+}

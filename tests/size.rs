@@ -1,0 +1,126 @@
+//! `rtflash size` does what its interface says.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use common::{file, root, rtflash, rtflash_with_input};
+use serde_json::{Value, json};
+
+/// A file with the device's field set to a value.
+fn on(name: &str, set: &str, field: &str, value: Value) -> String {
+    let text = std::fs::read_to_string(root().join(set)).expect("a task set");
+    let mut parsed: Value = serde_json::from_str(&text).expect("JSON");
+    parsed["device"][field] = value;
+    file(name, parsed.to_string()).display().to_string()
+}
+
+#[test]
+fn what_it_reports_alloc_confirms() {
+    let set = "tasksets/case-study.json";
+    let run = rtflash(&["size", set, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, run.stderr.as_str(), &answer["schedulable"]), (0, "", &json!(true)));
+    assert_eq!((&answer["analysis"], &answer["algorithm"]), (&json!("sound"), &json!("clustering-bfd")));
+    let passes = |field: &str, value: Value| {
+        rtflash(&["alloc", &on("size-x.json", set, field, value), "--analysis", "sound"]).status
+    };
+    let fewest = answer["chips"]["fewest"].as_u64().expect("a number");
+    assert_eq!(answer["chips"]["every_smaller_tried"], json!(true));
+    assert_eq!((passes("chips", json!(fewest)), passes("chips", json!(fewest - 1))), (0, 1));
+    let ratio = answer["logical_ratio"]["largest"].as_f64().expect("a number");
+    let next = format!("{:.3}", ratio + 0.001).parse::<f64>().expect("a number");
+    assert_eq!((passes("logical_ratio", json!(ratio)), passes("logical_ratio", json!(next))), (0, 1));
+    assert!(answer["load"]["largest_factor"].as_f64().is_some_and(|factor| factor > 1.0));
+    let write = &answer["tasks"][0]["write"];
+    let period = write["shortest_period_ns"].as_u64().expect("a number");
+    assert!(
+        period < write["period_ns"].as_u64().expect("a number")
+            && write["more_pages"].as_i64().is_some_and(|more| more > 0)
+    );
+    assert!(answer["cost"]["with_jobs"]["pages_per_day"].as_f64() > answer["cost"]["pages_per_day"].as_f64());
+    assert_eq!(answer["cost"]["lifetime_years"], Value::Null);
+}
+
+#[test]
+fn a_lifetime_is_told_where_the_device_says_what_blocks_endure() {
+    let set = on("size-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(3000));
+    let answer = rtflash(&["size", &set, "--analysis", "thesis", "--format", "json"]).json();
+    // By hand: 24 pages every 30 ms, twice with garbage collection, on two chips of 1024 blocks of 256 pages.
+    let years: f64 = 1024.0 * 3000.0 / (24.0 / 0.03 * 2.0 / 2.0 / 256.0 * 86_400.0) / 365.25;
+    let cluster = &answer["cost"]["clusters"][0];
+    assert_eq!((&cluster["tasks"], &cluster["write_amplification"]), (&json!(["t1"]), &json!(2.0)));
+    assert!(cluster["lifetime_years"].as_f64().is_some_and(|told| (told / years - 1.0).abs() < 1e-9), "{cluster}");
+    let text = rtflash(&["size", &set, "--analysis", "thesis"]).stdout;
+    assert!(text.contains("11.4 days") && text.contains("worn evenly"), "{text}");
+    let zero = on("size-no-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(0));
+    let run = rtflash(&["size", &zero]);
+    assert!(run.status == 2 && run.stderr.contains("device.erase_cycles"), "{}", run.stderr);
+}
+
+#[test]
+fn a_set_that_fails_is_sized_all_the_same() {
+    let run = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis", "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["schedulable"]), (1, &json!(false)));
+    // What `alloc` advises.
+    assert_eq!((&answer["chips"]["fewest"], &answer["load"]["largest_factor"]), (&json!(7), &json!(0.935)));
+    assert_eq!(answer["cost"]["chips"], json!(7));
+    let text = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis"]).stdout;
+    assert!(text.starts_with("not schedulable: ") && text.contains("What it costs on 7 chips"), "{text}");
+    // PaRT-FTL has no test under a sound analysis.
+    let run = rtflash(&["size", "tasksets/overload.json", "--algorithm", "part-ftl", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["schedulable"], &run.json()["cost"]), (3, &Value::Null, &Value::Null));
+}
+
+#[test]
+fn answers_hold_the_schema_and_streams_are_answered() {
+    let text = std::fs::read_to_string(root().join("schemas/size.json")).expect("a schema");
+    assert_eq!(rtflash(&["schema", "size"]).stdout, text, "schemas/size.json is not what `rtflash schema size` prints");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema");
+    let sets = rtflash(&["gen", "--util", "0.5..2.5", "--step", "0.5", "--sets", "1", "--tasks", "3"]).stdout;
+    for analysis in ["thesis", "sound"] {
+        let run = rtflash_with_input(&["size", "-", "--analysis", analysis, "--format", "json"], sets.as_bytes());
+        let answers = run.json_lines();
+        assert_eq!((answers.len(), run.status <= 1), (5, true));
+        for answer in &answers {
+            assert!(schema.is_valid(answer), "{answer}");
+            assert!(answer["meta"]["utilization"].is_number());
+        }
+    }
+    let broken = format!("{sets}{{\"device\": 3}}\n");
+    let run = rtflash_with_input(&["size", "-"], broken.as_bytes());
+    assert_eq!((run.status, run.stdout.lines().count()), (2, 5), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().all(|line| line.starts_with("line ") && line.contains("fewest chips")),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stderr.contains("<stdin>:6"), "{}", run.stderr);
+}
+
+#[test]
+fn the_readme_shows_the_limits() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let run = rtflash(&["size", "tasksets/case-study.json"]);
+    let rows: Vec<&str> = run.stdout.lines().skip(2).take(5).collect();
+    assert!(readme.contains(&rows.join("\n")), "the README does not show:\n{}", rows.join("\n"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rtflash"))
+        .args(["size", "tasksets/case-study.json", "--format", "json"])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut line = Vec::new();
+    BufReader::with_capacity(16, child.stdout.take().expect("a pipe"))
+        .read_until(b',', &mut line)
+        .expect("a first piece");
+    let output = child.wait_with_output().expect("the command ends");
+    assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true));
+}
