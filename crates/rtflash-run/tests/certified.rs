@@ -63,6 +63,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(8, 24),
         pages_per_block: dice.small(2, 8),
         page_size: 512,
+        erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(dice.within(1, 80)),

@@ -25,6 +25,7 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 512,
+        erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
         page_read,
         page_program,

@@ -71,6 +71,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(10, 60),
         pages_per_block: dice.small(2, 16),
         page_size: 4096,
+        erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 80).into(), 2).ok()?,
         page_read: us(dice, 1, 60),
         page_program: us(dice, 5, 400),

@@ -1,5 +1,7 @@
 use super::check;
+use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::file::{read_allocation, read_task_set};
+use crate::time::Span;
 
 #[test]
 fn allocations() {
@@ -22,7 +24,7 @@ fn allocations() {
             vec![("[]", "clusters", "tasks `camera`, `map`, `c`, `d` and `e`, … (2 more) are in no cluster")],
         ),
         ("{\"clusters\": [], \"clusters\": []}", vec![("\"clusters\"", "clusters", "a second time")]),
-        ("{\"clusters\": [7]}", vec![("7", "clusters[0]", "an object with `chips` and `tasks`")]),
+        ("{\"clusters\": [7]}", vec![("7", "clusters[0]", "an object with `chips`, `tasks` and `certificate`")]),
         ("{\"clusters\": [{ALL}]}", vec![("{", "clusters[0]", "missing field `chips`")]),
         ("{\"clusters\": [{\"chips\": [], ALL}]}", vec![("[]", "clusters[0].chips", "without chips")]),
         ("{\"clusters\": [{\"chips\": 0, ALL}]}", vec![("0", "clusters[0].chips", "an array of chip numbers")]),
@@ -63,8 +65,62 @@ fn allocations() {
             "{\"clusters\": [{\"chips\": [0], \"tasks\": [\"camera\", REST]}]}",
             vec![("[", "clusters", "task `map` is in no cluster")],
         ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": 3}]}",
+            vec![("3", "clusters[0].certificate", "as `rtflash alloc` writes it")],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {}}]}",
+            vec![("{", "clusters[0].certificate", "missing field `kind`")],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripes\"}}]}",
+            vec![("\"stripes\"", "clusters[0].certificate.kind", "`stripe` or `superblock`")],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripe\", \"server_thousandths\": 1001}}]}",
+            vec![("1001", "clusters[0].certificate.server_thousandths", "1000")],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripe\", \"reserve_pages\": 3}}]}",
+            vec![("{", "clusters[0].certificate", "all of `reclaimed_pages`")],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripe\", \"slack_ns\": 1.5}}]}",
+            vec![("1.5", "clusters[0].certificate.slack_ns", "a whole number of nanoseconds")],
+        ),
     ] {
         let text = text.replace("ALL", "\"tasks\": [\"camera\", \"map\", REST]").replace("REST", rest);
         check(&text, read_allocation(&text, &set), &faults);
     }
+}
+
+#[test]
+fn certificates_come_back() {
+    let set = read_task_set(
+        "{\"device\": \"dgist-2021\", \"tasks\": [{\"name\": \"t\", \"write\": {\"pages\": 1, \"period\": \"1s\"}}]}",
+    );
+    let numbers = "\"reclaimed_pages\": 128, \"reserve_pages\": 300, \"victim_pages\": 127, \"open_blocks\": 2";
+    let certificate = format!(
+        "{{\"kind\": \"superblock\", \"gc_deadline_ns\": 5000, {numbers}, \"server_thousandths\": 45, \"tightest_ns\": 70, \"slack_ns\": -7}}"
+    );
+    let text = format!(
+        "{{\"clusters\": [{{\"chips\": [1, 2], \"tasks\": [\"t\"], \"certificate\": {certificate}}}, {{\"chips\": [0], \"certificate\": null}}]}}"
+    );
+    let allocation = read_allocation(&text, &set.unwrap().set).unwrap();
+    let collection = Collection {
+        deadline: Span::from_ns(5_000),
+        reclaimed_pages: 128,
+        reserve_pages: 300,
+        victim_pages: 127,
+        open_blocks: 2,
+    };
+    let expected = Certificate {
+        placement: Placement::Superblock,
+        collection: Some(collection),
+        server_thousandths: 45,
+        tightest: Some(Tightest { length: Span::from_ns(70).unwrap(), slack_ns: -7 }),
+    };
+    assert_eq!((allocation.certificate(0), allocation.certificate(1)), (Some(&expected), None));
+    assert!(!allocation.is_certified());
 }
