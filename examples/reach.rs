@@ -1,0 +1,163 @@
+//! How far the analyses reach: writes the table in `docs/analysis.md` and the figures beside it.
+//!
+//! `cargo run --release --example reach` takes some minutes; with a number behind `--`, that many sets at each utilization instead of 200.
+
+use std::fmt::Write;
+use std::{fs, io};
+
+use rayon::prelude::*;
+use rtflash::alloc::allocator::allocator;
+use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
+use rtflash::alloc::sound::{Bus, Contention, Unit, choose};
+use rtflash::exec::Service;
+use rtflash::experiment::output::figures;
+use rtflash::experiment::plan::{Contender, Measure, Spec};
+use rtflash::experiment::tally::Tally;
+use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
+use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::{Device, DeviceSpec, LogicalRatio, Placement, Task, TaskSet};
+
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Nobody looks on: nothing is kept.
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn advance(&mut self, _: u64) {}
+
+    fn keep(&mut self, _: &Progress) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn device(hundredths: u64) -> Fallible<Device> {
+    let profile = Device::profile("dgist-2021").ok_or("no such device")?.spec();
+    let logical_ratio = LogicalRatio::from_decimal(hundredths.into(), 2)?;
+    Ok(Device::new(DeviceSpec { logical_ratio, ..profile }).map_err(|_| "no device")?)
+}
+
+fn sets(device: Device, accesses: Accesses) -> SetSpec {
+    let page_costs = Thesis.page_costs(&device);
+    SetSpec { device, tasks: 8, generator: Generator::UUniFast, page_costs, writes: Writes::Drawn, accesses, seed: 1 }
+}
+
+fn utilizations() -> Fallible<Vec<Utilization>> {
+    Ok("0.1..8.0".parse::<UtilizationRange>()?.points(Utilization::TENTH)?)
+}
+
+/// Algorithms and analyses on the same sets.
+fn measured(
+    device: Device,
+    accesses: Accesses,
+    each: u64,
+    who: &[(&str, &'static dyn Analysis)],
+) -> Fallible<(Plan, Vec<Tally>)> {
+    let contender = |&(name, analysis): &(&str, &'static dyn Analysis)| {
+        Some(Contender { allocator: allocator(name)?, analysis, service: Service::Tbs })
+    };
+    let plan = Plan::new(Spec {
+        measure: Measure::Schedulability,
+        sets: sets(device, accesses),
+        sets_per_point: each,
+        analysis: Some(&Thesis),
+        utilizations: utilizations()?,
+        sweep: None,
+        contenders: who.iter().map(contender).collect::<Option<Vec<Contender>>>().ok_or("no such algorithm")?,
+    })?;
+    let progress = run(&plan, Progress::new(&plan, serde_json::Value::Null, Shard::WHOLE), &mut Nobody)?;
+    let tallies = progress.tallies().to_vec();
+    Ok((plan, tallies))
+}
+
+/// Σ 0.1 · ratio over U = 0.1 … 8.0; where no set of a utilization can be drawn it adds nothing.
+fn reach(tallies: &[Tally], contender: usize) -> f64 {
+    let ratio = |tally: &Tally| tally.yes[contender] as f64 / (tally.told[contender] as f64).max(1.0);
+    tallies.iter().map(|tally| 0.1 * ratio(tally)).sum()
+}
+
+/// The reach of stripes where every page is charged for all other chips of its channel: the best partition by that test alone.
+fn plain_stripe(device: Device, accesses: Accesses, each: u64) -> Fallible<f64> {
+    let options = SetOptions::new(sets(device, accesses)).map_err(|_| "no sets")?;
+    let points = utilizations()?;
+    let ratio = |&utilization: &Utilization| {
+        let passes = |index: u64| {
+            let set = options.draw(utilization, index, |device, task| fits_alone(&Thesis, device, task));
+            u64::from(set.is_ok_and(|set| partitions(&set)))
+        };
+        let yes: u64 = (0..each).into_par_iter().map(passes).sum();
+        0.1 * yes as f64 / each as f64
+    };
+    Ok(points.iter().map(ratio).sum())
+}
+
+/// Whether some partition of the tasks into stripes needs no more chips than there are.
+fn partitions(set: &TaskSet) -> bool {
+    let (count, chips) = (set.tasks().len(), set.device().chips());
+    let mut smallest = vec![1u32; 1 << count];
+    let mut needed = vec![0u32; 1 << count];
+    for subset in 1..1usize << count {
+        let members = || (0..count).filter(|task| subset >> task & 1 == 1);
+        let least = members().map(|task| smallest[subset & !(1 << task)]).max().unwrap_or(1);
+        let holds = |size: u32| {
+            let tasks: Vec<&Task> = members().map(|task| &set.tasks()[task]).collect();
+            let unit = Unit::new(set.device(), tasks, size, Placement::Stripe, Bus::anywhere(set.device()));
+            unit.is_some_and(|unit| choose(&unit, &[Contention::none()], 0).holds())
+        };
+        smallest[subset] = (least..=chips).find(|&size| holds(size)).unwrap_or(chips + 1);
+        let (mut part, mut best) = (subset, u32::MAX);
+        while part > 0 {
+            best = best.min(smallest[part].saturating_add(needed[subset & !part]));
+            part = (part - 1) & subset;
+        }
+        needed[subset] = best;
+    }
+    needed[(1 << count) - 1] <= chips
+}
+
+fn main() -> Fallible<()> {
+    let each = std::env::args().nth(1).map_or(Ok(200), |number| number.parse())?;
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
+    let analyses: [&'static dyn Analysis; 5] = [&Thesis, &ThesisEvaluated, &Stripe, &Superblock, &Sound];
+    let mut text = format!(
+        "Reach at λ = 0.5, {each} sets at each utilization (8 tasks, 16 chips, `dgist-2021`, UUniFast; the same sets in every row):\n\n"
+    );
+    writeln!(text, "| analysis | algorithm | sequential | random |\n|---|---|---|---|")?;
+    let mut who: Vec<(&str, &'static dyn Analysis)> = analyses.iter().map(|&analysis| ("exact", analysis)).collect();
+    who.extend([("clustering-bfd", &Sound as &'static dyn Analysis), ("clustering-search", &Sound)]);
+    let mut columns = Vec::new();
+    for (accesses, name) in [(Accesses::Sequential, "sequential"), (Accesses::Random, "random")] {
+        eprintln!("{name} …");
+        let (_, tallies) = measured(device(50)?, accesses, each, &who)?;
+        columns.push((0..who.len()).map(|contender| reach(&tallies, contender)).collect::<Vec<f64>>());
+        // The figure has the optima alone.
+        let (plan, tallies) = measured(device(50)?, accesses, each, &who[..5])?;
+        if let Some(figure) = figures(&plan, &tallies).into_iter().next() {
+            fs::write(format!("{root}/analysis/reach-{name}.svg"), figure.figure.svg())?;
+        }
+    }
+    for (contender, (algorithm, analysis)) in who.iter().enumerate() {
+        let (sequential, random) = (columns[0][contender], columns[1][contender]);
+        writeln!(text, "| `{}` | `{algorithm}` | {sequential:.3} | {random:.3} |", analysis.name())?;
+    }
+    eprintln!("without Section 6 …");
+    let plain = [Accesses::Sequential, Accesses::Random].map(|accesses| plain_stripe(device(50)?, accesses, each));
+    let [sequential, random] = plain;
+    writeln!(text, "| `stripe` without Section 6 | all partitions | {:.3} | {:.3} |", sequential?, random?)?;
+    writeln!(text, "\nAt other λ, by `exact`, {} sets at each utilization:\n", each / 4)?;
+    writeln!(text, "| λ | `stripe`, sequential | `superblock`, random | `sound`, sequential |\n|---|---|---|---|")?;
+    for hundredths in [30, 70, 85] {
+        eprintln!("lambda 0.{hundredths} …");
+        let (_, sequential) =
+            measured(device(hundredths)?, Accesses::Sequential, each / 4, &[("exact", &Stripe), ("exact", &Sound)])?;
+        let (_, random) = measured(device(hundredths)?, Accesses::Random, each / 4, &[("exact", &Superblock)])?;
+        let (stripe, sound) = (reach(&sequential, 0), reach(&sequential, 1));
+        writeln!(text, "| 0.{hundredths} | {stripe:.3} | {:.3} | {sound:.3} |", reach(&random, 0))?;
+    }
+    let document = format!("{root}/analysis.md");
+    let page = fs::read_to_string(&document)?;
+    let (start, end) = ("<!-- reach -->\n", "<!-- /reach -->");
+    let from = page.find(start).ok_or("no mark")? + start.len();
+    let to = from + page[from..].find(end).ok_or("no mark")?;
+    fs::write(&document, format!("{}{text}{}", &page[..from], &page[to..]))?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! The sound analyses against what breaks Theorem 1: each counterexample is rejected, or served without a miss.
+
+use std::path::Path;
+
+use rtflash::alloc::allocator::ALLOCATORS;
+use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, completed, passing};
+use rtflash::alloc::sound::is_independent;
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash::model::{Allocation, Instant, TaskSet, read_allocation, read_task_set};
+use rtflash::run::execute;
+
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings").join(name);
+    std::fs::read_to_string(path).expect("a finding")
+}
+
+/// Runs a certified allocation under everything that is meant to break it; the checks that fail.
+fn attack(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Vec<String> {
+    let mut failures = Vec::new();
+    let waits: &[Waits] =
+        if is_independent(set, allocation) { &[Waits::Actual, Waits::Worst] } else { &[Waits::Actual] };
+    let patterns = [Pattern::Uniform, Pattern::OneChip, Pattern::Fullest, Pattern::HotCold];
+    for (number, pattern) in patterns.into_iter().enumerate() {
+        for (&waits, phases) in waits.iter().zip([Phases::Periodic, Phases::AtErases]) {
+            let options = Options {
+                duration: Instant::from_ns(2_000_000_000).expect("two seconds"),
+                dispatch: Dispatch::Serial,
+                service: if number == 3 { Service::Background } else { Service::Tbs },
+                victims: if number % 2 == 0 { Victims::Worst } else { Victims::Actual },
+                aging: Aging::Worst,
+                pattern,
+                seed: 1,
+                placed: Placed { backfill: true, waits, phases },
+            };
+            let executed = execute(set, allocation, analysis, &options, None).expect("it can be run");
+            let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());
+            failures.extend(broken.map(|finding| format!("{} under {options:?}", finding.assumption.name)));
+        }
+    }
+    failures
+}
+
+#[test]
+fn what_breaks_theorem_1_is_rejected_or_served() {
+    let files = ["shared-bus", "astride", "one-chip", "short-job", "large-job", "short-erase", "side-by-side"];
+    let analyses: [&dyn Analysis; 3] = [&Stripe, &Superblock, &Sound];
+    let mut served = 0;
+    for file in files {
+        let set = read_task_set(&read(&format!("{file}.json"))).expect("a task set").set;
+        for analysis in analyses {
+            for allocator in ALLOCATORS {
+                let outcome = allocator.allocate(&set, analysis);
+                let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
+                    continue;
+                };
+                assert!(passing(&set, analysis, allocation).into_iter().all(|passes| passes));
+                let failures = attack(&set, allocation, analysis);
+                assert!(failures.is_empty(), "{file}, {}, {}: {failures:?}", analysis.name(), allocator.name());
+                served += 1;
+            }
+        }
+    }
+    // What is served, not only rejected: every file but the overloaded ones.
+    assert!(served >= 30, "{served}");
+}
+
+#[test]
+fn the_allocation_astride_two_channels_is_served_by_certificates() {
+    let set = read_task_set(&read("astride.json")).expect("a task set").set;
+    let allocation = read_allocation(&read("astride-allocation.json"), &set).expect("an allocation");
+    let allocation = completed(&set, &Sound, allocation);
+    assert!(passing(&set, &Sound, &allocation).into_iter().all(|passes| passes));
+    assert_eq!(attack(&set, &allocation, &Sound), Vec::<String>::new());
+}
