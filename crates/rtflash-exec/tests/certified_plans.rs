@@ -23,6 +23,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
         blocks_per_chip: 8,
         pages_per_block: 4,
         page_size: 512,
+        erase_cycles: None,
         logical_ratio: LogicalRatio::HALF,
         page_read: ns(2),
         page_program: ns(4),

@@ -22,12 +22,12 @@ const RULES: Assumption = Assumption {
     statement: "the device places pages, collects garbage and chooses operations by the rules of docs/analysis.md, with what the certificate says",
 };
 const BUS: Assumption = Assumption {
-    name: "fair-bus",
-    statement: "a channel's bus serves one transfer at a time, first come first served or in turns, and a chip asks for one at a time",
+    name: "fifo-bus",
+    statement: "a channel's bus serves one transfer at a time, first come, first served, and a chip asks for one at a time",
 };
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
-    statement: "no read, program, erase or transfer takes longer than the device says: no retries, no suspended erases, no traffic of the map",
+    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the map; where a cluster leans on its neighbours, a page is sensed and moved in exactly these times (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {
     name: "access-as-declared",

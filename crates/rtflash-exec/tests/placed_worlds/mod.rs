@@ -50,6 +50,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(4, 10),
         pages_per_block: dice.small(1, 5),
         page_size: 512,
+        erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(20, 80).into(), 2).ok()?,
         page_read: ns(dice.within(1, 5)),
         page_program: ns(dice.within(1, 12)),
