@@ -18,6 +18,10 @@ use crate::analysis::Analysis;
 /// Let s(Q) be the smallest size at which the task subset Q is schedulable. A larger size is never better: each further chip costs the
 /// objective 1 and cannot lower U by as much. So the search is over partitions into blocks of those sizes, by dynamic
 /// programming over subsets with the trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
+///
+/// Under an analysis that tests clusters where they are placed, the search is over the same partitions, each subset in the smallest cluster of any form
+/// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, the same once for each of several hopes of
+/// less waiting for the bus, confirmed where the chips are; then it is no longer exact, but never worse than `clustering-search`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 

@@ -98,19 +98,20 @@ impl Contention {
     /// Time that a unit waits in an interval beyond what its pages are charged, and time by which that charge is too much; the second is less than the
     /// charge for its reads.
     pub(super) fn waiting(&self, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
-        let transfers = work.reads + work.writes;
+        let transfers = work.reads.saturating_add(work.writes);
         let waits = self.neighbours.iter().map(|neighbour| {
             let mut most = 0u128;
             for request in &neighbour.requests {
-                most += live(work.length, request.period) * u128::from(request.transfers);
+                most = most.saturating_add(live(work.length, request.period).saturating_mul(request.transfers.into()));
                 if most >= transfers {
                     break;
                 }
             }
-            u128::from(neighbour.chips) * most.min(transfers)
+            most.min(transfers).saturating_mul(neighbour.chips.into())
         });
-        let always = u128::from(self.always) * transfers;
-        let waiting = u128::from(self.transfer) * (waits.sum::<u128>() + always);
+        let always = transfers.saturating_mul(self.always.into());
+        let waits = waits.fold(always, u128::saturating_add);
+        let waiting = waits.saturating_mul(self.transfer.into());
         let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (waiting, 0) };
         let siblings = (queue.siblings > 0).then(|| Presence::new(&unit.items, gc, work.length));
         let neighbours =
@@ -119,17 +120,20 @@ impl Contention {
         let (mut least, mut fresh, mut again) = (u128::MAX, 0, 0);
         for (count, presence) in chips {
             least = least.min(presence.fresh);
-            fresh += u128::from(count) * presence.fresh;
-            again += u128::from(count) * presence.again(queue);
+            fresh = presence.fresh.saturating_mul(count.into()).saturating_add(fresh);
+            again = presence.again(queue).saturating_mul(count.into()).saturating_add(again);
         }
         let foreign: u128 = self.neighbours.iter().map(|neighbour| u128::from(neighbour.chips)).sum();
         // Each page waits for every other chip, less what is saved for each read that is not excepted.
         let (saved, first) = (u128::from(queue.saved), u128::from(queue.first));
-        let excepted = saved * (1 + work.jobs + again)
-            + first * least
-            + (saved - first) * fresh.div_ceil(u128::from(queue.others.saturating_sub(1).max(1)));
-        let all = u128::from(self.transfer) * (foreign + u128::from(self.always)) * transfers + excepted;
-        (waiting, (waiting + saved * work.reads).saturating_sub(all))
+        let parts = u128::from(queue.others.saturating_sub(1).max(1));
+        let excepted = work.jobs.saturating_add(again).saturating_add(1).saturating_mul(saved);
+        let excepted = excepted
+            .saturating_add(first.saturating_mul(least))
+            .saturating_add((saved - first).saturating_mul(fresh.div_ceil(parts)));
+        let everyone = foreign + u128::from(self.always);
+        let all = everyone.saturating_mul(self.transfer.into()).saturating_mul(transfers).saturating_add(excepted);
+        (waiting, waiting.saturating_add(saved.saturating_mul(work.reads)).saturating_sub(all))
     }
 
     /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own time with it, and gives the constant.
@@ -303,17 +307,17 @@ impl Presence {
             let live = live(length, item.period);
             jobs += live;
             if item.writes {
-                writes += live * u128::from(item.transfers);
+                writes = live.saturating_mul(item.transfers.into()).saturating_add(writes);
                 if let Some(deadline) = gc.and_then(|gc| gc.deadline) {
-                    arrived +=
-                        u128::from(length.saturating_add(deadline).div_ceil(item.period)) * u128::from(item.transfers);
+                    let released = u128::from(length.saturating_add(deadline).div_ceil(item.period));
+                    arrived = released.saturating_mul(item.transfers.into()).saturating_add(arrived);
                 }
             }
         }
         let passes = gc.map_or(0, |gc| arrived.div_ceil(gc.reclaimed.into()));
         // Where a job is released, or ends; one more for what was before.
         let switches = jobs + passes + 1;
-        Presence { fresh: switches + writes, switches, writes }
+        Presence { fresh: writes.saturating_add(switches), switches, writes }
     }
 
     /// Times that it may transfer a page and then ask for the bus again, to program, before another chip has read a page.

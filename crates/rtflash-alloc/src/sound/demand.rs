@@ -71,21 +71,21 @@ impl<'u> Demand<'u> {
         for item in &self.unit.items {
             // (⌊(L − D)/T⌋ + 1)·C with D = T.
             let jobs = u128::from(length / item.period);
-            sum += jobs * u128::from(item.cost);
-            work.jobs += jobs;
+            sum = sum.saturating_add(jobs.saturating_mul(item.cost.into()));
+            work.jobs = work.jobs.saturating_add(jobs);
             let pages = if item.writes { &mut work.writes } else { &mut work.reads };
-            *pages += jobs * u128::from(item.transfers);
+            *pages = pages.saturating_add(jobs.saturating_mul(item.transfers.into()));
         }
         let (passes, pass) = self.passes(length);
-        work.jobs += passes;
+        work.jobs = work.jobs.saturating_add(passes);
         let (waiting, relief) = self.contention.waiting(work, self.unit, self.gc);
-        sum + waiting + passes * pass - relief
+        sum.saturating_add(waiting).saturating_add(passes.saturating_mul(pass)).saturating_sub(relief)
     }
 
     /// The part of [`Demand::at`] that is garbage collection.
     pub fn gc_at(&self, length: u64) -> u128 {
         let (passes, pass) = self.passes(length);
-        passes * pass
+        passes.saturating_mul(pass)
     }
 
     /// GC jobs released and due within an interval, and C_g.
@@ -96,8 +96,9 @@ impl<'u> Demand<'u> {
         }
         let rest = length - deadline;
         let writers = self.unit.writers.iter();
-        let arrived: u128 =
-            writers.map(|writer| (u128::from(rest / writer.period) + 1) * u128::from(writer.pages)).sum();
+        let arrived = writers.fold(0u128, |sum, writer| {
+            sum.saturating_add((u128::from(rest / writer.period) + 1).saturating_mul(writer.pages.into()))
+        });
         (arrived.div_ceil(gc.reclaimed.into()), gc.cost.into())
     }
 
@@ -140,8 +141,9 @@ impl<'u> Demand<'u> {
                 if nearest.slack < least.slack {
                     least = nearest;
                 }
-                let work = self.at(nearest.length) + u128::from(blocking) + u128::try_from(least.slack).unwrap_or(0);
-                let below = (work * 1_000).div_ceil(self.share.max(1).into()).min(nearest.length.into());
+                let work = self.at(nearest.length).saturating_add(blocking.into());
+                let work = work.saturating_add(u128::try_from(least.slack).unwrap_or(0));
+                let below = work.saturating_mul(1_000).div_ceil(self.share.max(1).into()).min(nearest.length.into());
                 let below = u64::try_from(below).unwrap_or(nearest.length).saturating_sub(1);
                 if below < from || least.slack < 0 || looks == 0 {
                     break;
@@ -173,20 +175,20 @@ impl<'u> Demand<'u> {
 
     /// ⌈(dbf(L) + B)/(1 − U_s)⌉.
     fn needed(&self, length: u64, blocking: u64) -> u128 {
-        let work = self.at(length) + u128::from(blocking);
+        let work = self.at(length).saturating_add(blocking.into());
         match self.share {
             1_000 => work,
             // In one word where it can be.
             share => match u64::try_from(work).ok().and_then(|work| work.checked_mul(1_000)) {
                 Some(work) => work.div_ceil(share.max(1)).into(),
-                None => (work * 1_000).div_ceil(share.max(1).into()),
+                None => work.saturating_mul(1_000).div_ceil(share.max(1).into()),
             },
         }
     }
 
     /// The slack of an interval.
     fn look(&self, length: u64, blocking: u64) -> Nearest {
-        let work = self.at(length) + u128::from(blocking);
+        let work = self.at(length).saturating_add(blocking.into());
         let room = u128::from(length) * u128::from(self.share) / 1_000;
         // Both are below 2¹²⁷.
         let slack = i128::try_from(room).unwrap_or(i128::MAX).saturating_sub_unsigned(work);

@@ -57,7 +57,7 @@ impl Plan {
 
 /// What the sound analysis says of the set, by an allocation of its own; `None` where that would take longer than a person waits.
 fn second_opinion(file: &TaskSetFile) -> Option<Outcome> {
-    const TOO_LARGE: u64 = 1 << 22;
+    const TOO_LARGE: u64 = 1 << 20;
     let size = file.set.tasks().len() as u64 * u64::from(file.set.device().chips());
     (size <= TOO_LARGE).then(|| ClusteringBfd.allocate(&file.set, &Sound))
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::{Analysis, completed, passing};
+use rtflash_alloc::analysis::{Analysis, Sound, completed, passing};
 use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
@@ -162,11 +162,20 @@ impl Plan {
                 return self.render(&blank(predicted, reason), status, alone, "");
             }
         };
-        let predicted = Some(predicted(set, &allocation, self.analysis));
+        // Certificates are run as they are, and it is their analysis that predicts.
+        let analysis: &'static dyn Analysis = match self.analysis {
+            asked if asked.placements().is_empty() && allocation.is_certified() => &Sound,
+            asked => asked,
+        };
+        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
+            meta: file.meta.as_deref(),
+            ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
+        };
+        let predicted = Some(predicted(set, &allocation, analysis));
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        match execute(set, &allocation, self.analysis, &self.options, sink) {
+        match execute(set, &allocation, analysis, &self.options, sink) {
             Err(NotRun::Trace(error)) => wrong(output::error(&self.wanted.failure(&error))),
             Err(error) => {
                 let status = refused(&error);

@@ -290,7 +290,6 @@ pub struct CheckedCluster<'a> {
     /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
     /// Under a sound analysis: where the certificate states something else than what follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
 }
 

@@ -77,6 +77,10 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
             }
         }
     }
+    if strategy == Strategy::Exact {
+        // The best partition of one hope need not be the one that holds next to its neighbours: another may.
+        return grouped(set, placements, Strategy::Search);
+    }
     if given_up || shapes.given_up() {
         return Outcome::CannotTell(Limit::TestGivenUp);
     }

@@ -59,7 +59,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             index += 1;
             format!("{name}{index}")
         };
-        let room = u64::try_from(device.logical_pages()).unwrap();
+        let room = u64::try_from(device.logical_pages()).unwrap_or(u64::MAX);
         let tasks = tasks.into_iter().map(|(name, one, other, swap, data)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
             let sequential = |request: Option<Request>| request.filter(|of| of.access() == Access::Sequential);

@@ -1,0 +1,96 @@
+//! How many cluster tests and allocations a second the sound analyses make.
+//!
+//! `cargo bench --bench sound`. A cluster test is one demand test of 8 tasks with a given deadline of garbage collection; sets cover total utilizations
+//! from 0.1 to 4.0.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
+use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
+use rtflash::alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, choose};
+use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash::model::{Device, DeviceSpec, Placement, TaskSet};
+
+fn options(chips: u32, tasks: u32) -> SetOptions {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
+    let page_costs = Thesis.page_costs(&device);
+    let (generator, writes, accesses) = (Generator::UUniFast, Writes::Drawn, Accesses::Sequential);
+    SetOptions::new(SetSpec { device, tasks, generator, page_costs, writes, accesses, seed: 1 }).expect("options")
+}
+
+fn draw(options: &SetOptions, tenths: u64, index: u64) -> TaskSet {
+    let utilization = Utilization::from_billionths(tenths * 100_000_000).expect("a utilization");
+    options.draw(utilization, index, |device, task| fits_alone(&Thesis, device, task)).expect("a set")
+}
+
+/// Clusters of all 8 tasks of a set, of the smallest size at which the test is not sure, or fails.
+fn tests(criterion: &mut Criterion) {
+    let options = options(16, 8);
+    let mut clusters: Vec<(Unit, Option<GcTerms>)> = Vec::new();
+    for tenths in 1..=40 {
+        for index in 0..5 {
+            let set = draw(&options, tenths, index);
+            for chips in 1..=16 {
+                let bus = Bus::anywhere(set.device());
+                let unit = Unit::new(set.device(), set.tasks(), chips, Placement::Stripe, bus).expect("small numbers");
+                if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
+                    clusters.push((unit, gc));
+                    break;
+                }
+            }
+        }
+    }
+    let nobody = Contention::none();
+    let mut group = criterion.benchmark_group("tests of clusters of 8 tasks");
+    group.throughput(Throughput::Elements(clusters.len() as u64));
+    group.bench_function("exact, by segmented QPA", |bencher| {
+        bencher.iter(|| {
+            for (unit, gc) in &clusters {
+                black_box(Demand::new(unit, &nobody, *gc, 0).test());
+            }
+        });
+    });
+    group.bench_function("cheap", |bencher| {
+        bencher.iter(|| {
+            for (unit, gc) in &clusters {
+                black_box(Demand::new(unit, &nobody, *gc, 0).surely_holds());
+            }
+        });
+    });
+    group.bench_function("with the search for a deadline of garbage collection", |bencher| {
+        bencher.iter(|| {
+            for (unit, _) in &clusters {
+                black_box(choose(unit, std::slice::from_ref(&nobody), 0));
+            }
+        });
+    });
+    group.finish();
+}
+
+fn allocations(criterion: &mut Criterion) {
+    for (tasks, chips, step, each) in [(8, 16, 1, 5), (1_000, 1_024, 1_000, 1)] {
+        let options = options(chips, tasks);
+        let tenths = if tasks == 8 { (1..=40).step_by(step) } else { (1_000..=3_000).step_by(step) };
+        let sets: Vec<TaskSet> = tenths
+            .flat_map(|tenths| (0..each).map(move |index| (tenths, index)))
+            .map(|(tenths, index)| draw(&options, tenths, index))
+            .collect();
+        let mut group = criterion.benchmark_group(format!("{tasks} tasks on {chips} chips, sound"));
+        group.sample_size(10);
+        group.throughput(Throughput::Elements(sets.len() as u64));
+        group.bench_function("clustering-bfd", |bencher| {
+            bencher.iter(|| sets.iter().for_each(|set| drop(black_box(ClusteringBfd.allocate(set, &Sound)))));
+        });
+        if tasks == 8 {
+            group.bench_function("exact", |bencher| {
+                bencher.iter(|| sets.iter().for_each(|set| drop(black_box(Exact.allocate(set, &Sound)))));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, tests, allocations);
+criterion_main!(benches);
