@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rtflash::alloc::allocator::ALLOCATORS;
-use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, completed, passing};
+use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock};
 use rtflash::alloc::sound::is_independent;
+use rtflash::alloc::verdict::{completed, passing};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 use rtflash::model::{Allocation, Instant, TaskSet, read_allocation, read_task_set};
 use rtflash::run::execute;

@@ -4,6 +4,8 @@
 //! - [`analysis`]: schedulability analyses. One trait; a file for each analysis. Equations (IV.1) to (IV.9) of the thesis.
 //! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm. Algorithm 1 and its baselines.
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
+//! - [`sound`]: what may be promised on the device: units, demand, certificates (docs/analysis.md).
+//! - [`verdict`]: what an analysis of either kind says of a given allocation.
 //! - [`advice`]: what would make an unschedulable set schedulable.
 //! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes, erases and years.
 //!
@@ -31,5 +33,6 @@ mod fraction;
 pub mod server;
 pub mod sizing;
 pub mod sound;
+pub mod verdict;
 
 pub use fraction::{Fraction, Rational};

@@ -3,12 +3,11 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Allocation, Span, TaskSet};
+use rtflash_model::{Span, TaskSet};
 
 use super::demand::over;
 use super::{Analysis, TaskDemand};
 use crate::fraction::{Fraction, Rational};
-use crate::sound;
 
 /// A cluster in numbers for a reader. Nothing decides by them: verdicts come from [`test_cluster`].
 #[derive(Debug, Clone, PartialEq)]
@@ -111,33 +110,5 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
         min_period,
         server,
         gc_tasks: tasks.iter().zip(&demands).filter_map(gc_task).collect(),
-    }
-}
-
-/// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under one that tests placed clusters the allocation has
-/// certificates ([`crate::sound::certified`]).
-pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
-    if !analysis.placements().is_empty() {
-        return sound::reports(set, allocation);
-    }
-    let clusters = allocation.clusters();
-    clusters.iter().map(|cluster| report_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
-}
-
-/// Whether each cluster of an allocation passes, under an analysis of either kind, exactly.
-pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
-    if !analysis.placements().is_empty() {
-        return sound::holding(set, allocation);
-    }
-    let clusters = allocation.clusters();
-    clusters.iter().map(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
-}
-
-/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters and the allocation has none.
-pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
-    match analysis.placements() {
-        [] => allocation,
-        _ if allocation.is_certified() => allocation,
-        placements => sound::certified(set, &allocation, placements).0,
     }
 }

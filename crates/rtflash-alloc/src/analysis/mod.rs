@@ -16,7 +16,7 @@ use rtflash_model::{Device, Placement, Span, Task};
 
 pub use alone::fits_alone;
 pub(crate) use cluster::terms;
-pub use cluster::{ClusterReport, GcReport, completed, passing, report, report_cluster, server_share, test_cluster};
+pub use cluster::{ClusterReport, GcReport, report_cluster, server_share, test_cluster};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock};

@@ -2,7 +2,8 @@
 
 use rtflash_model::{Allocation, Arrivals, Job, Request, TaskSet};
 
-use crate::analysis::{Analysis, report};
+use crate::analysis::Analysis;
+use crate::verdict::report;
 
 const NS_A_DAY: f64 = 86_400e9;
 const DAYS_A_YEAR: f64 = 365.25;

@@ -2,8 +2,7 @@
 
 use rtflash_model::Device;
 
-use super::demand::transfer_rate;
-use super::unit::{GcTerms, Item, Unit};
+use super::unit::{GcTerms, Item, Unit, transfer_rate};
 use crate::fraction::Fraction;
 
 /// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its requests have.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::contention::{Contention, Work};
-use super::unit::{GcTerms, Item, Unit};
+use super::unit::{GcTerms, Unit};
 use crate::fraction::{Fraction, Rational};
 
 /// Looks at a request after which a test is given up.
@@ -351,9 +351,4 @@ enum End {
     At(u64),
     Overloaded,
     TooLong,
-}
-
-/// What is to be known of a unit's requests to say how much they ask of the bus.
-pub(super) fn transfer_rate(items: &[Item]) -> f64 {
-    items.iter().map(|item| item.transfers as f64 / item.period as f64).sum()
 }

@@ -256,3 +256,8 @@ impl Costs {
 fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Option<Item> {
     Some(Item { cost: steps.checked_mul(cost)?, period: request.period().as_ns(), step, transfers: steps, writes })
 }
+
+/// Pages that requests move over the bus in a nanosecond, in the long run.
+pub(super) fn transfer_rate(items: &[Item]) -> f64 {
+    items.iter().map(|item| item.transfers as f64 / item.period as f64).sum()
+}

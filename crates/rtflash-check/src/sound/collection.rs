@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use rtflash_model::{Certificate, Cluster, Placement, Span, TaskSet};
 
-use super::unit::pages_on_unit;
+use super::numbers::pages_on_unit;
 
 /// H, F, v and α.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! dbf'', B and slack: docs/analysis.md, Sections 2.6, 6 and 6.1. `None` stands for a number of more than 127 bits.
 
-use super::unit::{Unit, ceil};
+use super::numbers::{ceil, sum};
+use super::unit::Unit;
 
 /// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +18,6 @@ impl Demand {
     pub fn total(&self) -> Option<i128> {
         self.reads.checked_add(self.writes)?.checked_add(self.waiting)?.checked_add(self.gc)
     }
-}
-
-pub(super) fn sum(mut terms: impl Iterator<Item = Option<i128>>) -> Option<i128> {
-    terms.try_fold(0i128, |sum, term| sum.checked_add(term?))
 }
 
 impl Unit {

@@ -4,8 +4,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
+use super::numbers::ceil;
 use super::queue::Line;
-use super::unit::{Unit, ceil};
+use super::unit::Unit;
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way before it is given up.
 const LIMIT: u64 = 2_000_000;

@@ -7,6 +7,7 @@
 mod collection;
 mod demand;
 mod lengths;
+mod numbers;
 mod queue;
 mod site;
 mod unit;

@@ -3,9 +3,8 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
-use super::demand::sum;
+use super::numbers::{ceil, sum};
 use super::site::{Neighbour, Transfers};
-use super::unit::ceil;
 
 /// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

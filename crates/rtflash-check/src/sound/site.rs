@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Request, TaskSet};
 
 use super::collection::{Recomputed, recompute};
-use super::unit::pages_on_unit;
+use super::numbers::pages_on_unit;
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md, Sections 2.6, 3 and 4.
 
 use num_bigint::BigInt;
-use rtflash_model::{Access, Certificate, Cluster, Placement, Request, TaskSet};
+use rtflash_model::{Certificate, Cluster, Placement, TaskSet};
 
 use super::collection::Numbers;
+use super::numbers::{ceil, pages_on_unit};
 use super::queue::Queue;
 use super::site::{Channel, Neighbour, Site, Transfers};
 
@@ -57,14 +58,6 @@ pub(super) struct Unit {
     pub neighbours: Vec<Neighbour>,
     /// What is known of the queue for the bus; `None` where someone in it may ask as often as it likes, or nobody else is in it.
     pub queue: Option<Queue>,
-}
-
-/// Pages of a request that can fall on one unit.
-pub(super) fn pages_on_unit(request: &Request, placement: Placement, size: u64) -> u64 {
-    match (placement, request.access()) {
-        (Placement::Stripe, Access::Sequential) => request.pages().div_ceil(size),
-        _ => request.pages(),
-    }
 }
 
 /// Section 7.
@@ -186,9 +179,4 @@ impl Unit {
     pub fn writers(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| item.writes)
     }
-}
-
-/// ⌈a / b⌉ for b > 0.
-pub(super) fn ceil(a: i128, b: i128) -> i128 {
-    -(-a).div_euclid(b)
 }

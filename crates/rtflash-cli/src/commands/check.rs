@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rtflash_alloc::analysis::completed;
+use rtflash_alloc::verdict::completed;
 use rtflash_check::{Equations, judge, judge_sound};
 use rtflash_model::{Allocation, Frame, Frames, TaskSetFile, read_allocation, read_task_set_bytes};
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::{Analysis, Sound, completed, passing};
+use rtflash_alloc::analysis::{Analysis, Sound};
+use rtflash_alloc::verdict::{completed, passing};
 use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};

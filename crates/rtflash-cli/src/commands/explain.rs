@@ -1,7 +1,8 @@
 //! `rtflash explain`: where the utilization goes.
 
 use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::{Analysis, completed, passing};
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, TaskSet};
 use rtflash_model::{Frame, TaskSetFile, read_allocation};
 

@@ -2,7 +2,8 @@
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Failure, Outcome};
-use rtflash_alloc::analysis::{Analysis, PartFtl, report};
+use rtflash_alloc::analysis::{Analysis, PartFtl};
+use rtflash_alloc::verdict::report;
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
 use super::numbers::{chips, count, names, percent, plain, share, time};

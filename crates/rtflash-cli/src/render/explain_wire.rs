@@ -1,6 +1,7 @@
 //! What `rtflash explain --format json` prints: every term, with the equation's letters spelled out.
 
-use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand, passing, report};
+use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand};
+use rtflash_alloc::verdict::{passing, report};
 use rtflash_model::{Allocation, Cluster, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
-use rtflash_alloc::analysis::{Analysis, ClusterReport, report};
+use rtflash_alloc::analysis::{Analysis, ClusterReport};
+use rtflash_alloc::verdict::report;
 use rtflash_check::{Judgement, SoundJudgement};
 use rtflash_model::{Certificate, Cluster, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

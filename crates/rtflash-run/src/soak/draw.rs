@@ -117,11 +117,8 @@ impl Dice {
     }
 }
 
-/// The case of this seed and number; `None` where the device or the set that was drawn is no lawful one.
-pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
-    if world == World::Sound {
-        return super::certified::draw(seed, run);
-    }
+/// A case for Theorem 1.
+pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
     let mut dice = Dice::new(seed, b"soak\0\0\0\0", run);
     let device = dice.device(world)?;
     let load = (0.2 + 0.8 * dice.0.unit()) * f64::from(device.chips());

@@ -12,10 +12,18 @@ use rtflash_alloc::sound;
 use rtflash_exec::Waits;
 use rtflash_exec::check::{CERTIFIED, Finding};
 
-pub use draw::{Case, World, draw};
+pub use draw::{Case, World};
 pub use shrink::shrink;
 
 use crate::case::execute;
+
+/// The case of this seed and number; `None` where the device or the set that was drawn is no lawful one, or cannot be accepted.
+pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
+    match world {
+        World::Sound => certified::draw(seed, run),
+        world => draw::draw(seed, run, world),
+    }
+}
 
 /// What came of a case.
 #[derive(Debug)]
