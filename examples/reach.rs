@@ -127,13 +127,14 @@ fn main() -> Fallible<()> {
     let mut columns = Vec::new();
     for (accesses, name) in [(Accesses::Sequential, "sequential"), (Accesses::Random, "random")] {
         eprintln!("{name} …");
-        let (_, tallies) = measured(device(50)?, accesses, each, &who)?;
-        columns.push((0..who.len()).map(|contender| reach(&tallies, contender)).collect::<Vec<f64>>());
         // The figure has the optima alone.
         let (plan, tallies) = measured(device(50)?, accesses, each, &who[..5])?;
         if let Some(figure) = figures(&plan, &tallies).into_iter().next() {
             fs::write(format!("{root}/analysis/reach-{name}.svg"), figure.figure.svg())?;
         }
+        let (_, heuristics) = measured(device(50)?, accesses, each, &who[5..])?;
+        let optima = (0..5).map(|contender| reach(&tallies, contender));
+        columns.push(optima.chain((0..2).map(|contender| reach(&heuristics, contender))).collect::<Vec<f64>>());
     }
     for (contender, (algorithm, analysis)) in who.iter().enumerate() {
         let (sequential, random) = (columns[0][contender], columns[1][contender]);

@@ -1,5 +1,7 @@
 //! The sound analyses against what breaks Theorem 1: each counterexample is rejected, or served without a miss.
 
+mod common;
+
 use std::path::Path;
 
 use rtflash::alloc::allocator::ALLOCATORS;
@@ -9,6 +11,8 @@ use rtflash::alloc::verdict::{completed, passing};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 use rtflash::model::{Allocation, Instant, TaskSet, read_allocation, read_task_set};
 use rtflash::run::execute;
+
+use common::{file, rtflash};
 
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings").join(name);
@@ -72,4 +76,56 @@ fn the_allocation_astride_two_channels_is_served_by_certificates() {
     let allocation = completed(&set, &Sound, allocation);
     assert!(passing(&set, &Sound, &allocation).into_iter().all(|passes| passes));
     assert_eq!(attack(&set, &allocation, &Sound), Vec::<String>::new());
+}
+
+/// From a file to an allocation with certificates, verified, run, recorded, and the record judged; and a certificate that says something else.
+#[test]
+fn certificates_go_through_every_command() {
+    let set = "tasksets/case-study.json";
+    let answer = rtflash(&["alloc", set, "--analysis", "sound", "--format", "json"]);
+    assert_eq!(answer.status, 0);
+    let json = answer.json();
+    let certificate = &json["clusters"][0]["certificate"];
+    assert!(["stripe", "superblock"].contains(&certificate["kind"].as_str().expect("a kind")));
+    assert!(certificate["slack_ns"].as_i64().expect("a slack") >= 0);
+    let path = file("certified.json", &answer.stdout).display().to_string();
+    let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound", "--format", "json"]);
+    assert_eq!((check.status, check.stderr.as_str()), (0, ""));
+    let trace = file("certified.jsonl", "").display().to_string();
+    let exec = ["exec", set, "--allocation", &path, "--duration", "500ms", "--victims", "worst", "--trace", &trace];
+    let run = rtflash(&[&exec[..], &["--format", "json"]].concat());
+    assert_eq!((run.status, run.json()["verdict"].as_str()), (0, Some("pass")), "{}", run.stdout);
+    // Certificates are run as they are, whatever analysis is asked for.
+    assert_eq!(run.json()["analysis"], "sound");
+    let judged =
+        rtflash(&["check", set, "--trace", &trace, "--analysis", "sound", "--allocation", &path, "--format", "json"]);
+    assert_eq!(judged.status, 0, "{}{}", judged.stdout, judged.stderr);
+
+    // Each number of the certificate is one that follows.
+    for field in ["gc_deadline_ns", "reclaimed_pages", "reserve_pages", "victim_pages", "open_blocks", "slack_ns"] {
+        let mut other = json.clone();
+        let number = other["clusters"][0]["certificate"][field].as_i64().expect("a number");
+        // A deadline that is a nanosecond longer needs a larger reserve.
+        other["clusters"][0]["certificate"][field] = (number + 1).into();
+        let path = file("falsified.json", &other.to_string()).display().to_string();
+        let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound", "--format", "json"]);
+        assert_eq!(check.status, 1, "{field}: {}", check.stdout);
+        assert!(!check.json()["clusters"][0]["complaints"].as_array().expect("complaints").is_empty(), "{field}");
+    }
+    // By hand: certificates are looked for.
+    let hand =
+        r#"{ "clusters": [{ "chips": [0, 1], "tasks": ["t1", "t2"] }, { "chips": [2, 3], "tasks": ["t3", "t4"] }] }"#;
+    let path = file("by-hand.json", hand).display().to_string();
+    let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound"]);
+    assert!(check.status <= 1 && check.stderr.contains("no certificates"), "{}{}", check.stdout, check.stderr);
+}
+
+#[test]
+fn other_verdicts_come_with_a_second_opinion() {
+    for (set, opinion) in [("tasksets/case-study.json", "agrees"), ("docs/findings/shared-bus.json", "does not agree")]
+    {
+        let text = rtflash(&["alloc", set]).stdout;
+        assert!(text.contains(opinion), "{set}: {text}");
+    }
+    assert!(!rtflash(&["alloc", "tasksets/case-study.json", "--analysis", "sound"]).stdout.contains("agree"));
 }

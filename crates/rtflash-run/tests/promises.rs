@@ -2,7 +2,7 @@
 
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
-use rtflash_exec::check::ASSUMPTIONS;
+use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
 use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
@@ -17,6 +17,17 @@ fn ten_thousand_accepted_sets_without_shared_channels_keep_every_bound() {
         soaked.broken.iter().map(|broken| (ASSUMPTIONS[broken.assumption].name, broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 10_000, "{} were accepted", soaked.judged);
+}
+
+/// Sets at the limit of what the sound analyses accept, under whatever is meant to break them. `rtflash soak --world sound` draws more.
+#[test]
+fn sound_promises_are_kept_at_the_limit() {
+    let soaked = soak(31, 1_500, World::Sound);
+    let broken: Vec<_> =
+        soaked.broken.iter().map(|broken| (CERTIFIED[broken.assumption].name, broken.runs, broken.first)).collect();
+    assert_eq!(broken, []);
+    assert!(soaked.judged >= 1_000, "{} were accepted", soaked.judged);
+    assert!(soaked.load > 900_000, "a mean load of {} millionths", soaked.load);
 }
 
 /// Everything drawn: whatever the theory gets wrong, the flash itself is lawful.
