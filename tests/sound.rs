@@ -107,7 +107,7 @@ fn certificates_go_through_every_command() {
         let number = other["clusters"][0]["certificate"][field].as_i64().expect("a number");
         // A deadline that is a nanosecond longer needs a larger reserve.
         other["clusters"][0]["certificate"][field] = (number + 1).into();
-        let path = file("falsified.json", &other.to_string()).display().to_string();
+        let path = file("falsified.json", other.to_string()).display().to_string();
         let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound", "--format", "json"]);
         assert_eq!(check.status, 1, "{field}: {}", check.stdout);
         assert!(!check.json()["clusters"][0]["complaints"].as_array().expect("complaints").is_empty(), "{field}");

@@ -74,7 +74,8 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<
     let least =
         |item: &Item| item.cost - if item.writes { 0 } else { item.transfers.saturating_mul(saved).min(item.cost) };
     let base: f64 = unit.items.iter().map(|item| least(item) as f64 / item.period as f64).sum();
-    if base >= share && !unit.items.is_empty() {
+    // Nearer to the share than roundings go, the test decides.
+    if base > share + 1e-9 {
         return None;
     }
     if unit.writers.is_empty() {
