@@ -1,8 +1,8 @@
 //! What certificates cannot be run by.
 
-mod placed_worlds;
+mod common;
 
-use placed_worlds::ns;
+use common::ns;
 use rtflash_exec::{ClusterTerms, Plan, PlanError, Releases, Timing};
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Task, TaskSet,

@@ -1,9 +1,11 @@
 //! Two executors of certificates, one truth: the event-driven engine says what the cycle-by-cycle one says, record for record.
 
+mod common;
 mod naive_placed;
 mod placed_worlds;
 
-use placed_worlds::{World, engine};
+use common::{World, agree};
+use placed_worlds::engine;
 use rtflash_exec::check::{Checks, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
@@ -52,31 +54,11 @@ impl Seen {
     }
 }
 
-/// Compares the two on cases drawn from a seed; breaks off at the first that differ.
+/// Compares the two on cases drawn from a seed.
 fn compare(seed: u64, cases: u64) -> Seen {
     let mut seen = Seen::default();
-    let mut compared = 0;
-    for case in 0.. {
-        let Some(world) = World::draw(seed, case) else { continue };
-        let (fast, slow) = (engine(&world), naive_placed::run(&world.plan, &world.options, &world.arrivals));
-        let differs = |at: &usize| fast.get(*at) != slow.get(*at);
-        if let Some(at) = (0..fast.len().max(slow.len())).find(differs) {
-            let context = |records: &[Record]| {
-                let near = records.iter().enumerate().skip(at.saturating_sub(12)).take(18);
-                near.map(|(at, record)| format!("  {at} {record:?}\n")).collect::<String>()
-            };
-            panic!(
-                "case {case} of seed {seed} differs at record {at}\n{world:?}\nengine\n{}twin\n{}",
-                context(&fast),
-                context(&slow)
-            );
-        }
-        seen.look(&world, &fast);
-        compared += 1;
-        if compared == cases {
-            break;
-        }
-    }
+    let twin = |world: &World| naive_placed::run(&world.plan, &world.options, &world.arrivals);
+    agree(cases, |case| World::draw(seed, case), engine, twin, |world, records| seen.look(world, records));
     seen
 }
 

@@ -1,14 +1,16 @@
 //! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the checkers on both.
 
+mod common;
 mod naive;
 mod worlds;
 
+use common::World;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Timing, Victims, run};
 use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
-use worlds::{World, engine, gc_period};
+use worlds::{engine, gc_period};
 
 const READ: u64 = 2;
 const PROGRAM: u64 = 4;

@@ -1,6 +1,6 @@
 //! Small random worlds: devices of a few chips and blocks, nanoseconds long.
 
-#![allow(dead_code)] // Each test file uses its own part of this.
+use crate::common::{Dice, World, allocation, jobs, ns};
 
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
@@ -9,38 +9,7 @@ use rtflash_exec::{
     run_traced,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{
-    Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet,
-};
-
-/// Something to run.
-#[derive(Debug)]
-pub struct World {
-    pub plan: Plan,
-    pub options: Options,
-    pub arrivals: Vec<Arrival>,
-}
-
-/// Random numbers.
-pub struct Dice(pub Stream);
-
-impl Dice {
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    pub fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
-    }
-
-    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
-    }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
+use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
 
 /// T^g, Eq. (IV.4).
 pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
@@ -95,16 +64,7 @@ impl World {
             Task { name: format!("t{number}"), read, write, data_pages: None }
         });
         let tasks: Vec<Task> = tasks.collect();
-        let jobs = (0..dice.one_of(&[0, 0, 1, 2])).map(|number: u32| {
-            let arrivals = match dice.within(0, 2) {
-                0 => Arrivals::Every(ns(dice.within(20, 200))),
-                1 => Arrivals::Uniform(ns(dice.within(10, 50)), ns(dice.within(50, 200))),
-                _ => Arrivals::At(vec![Instant::START, Instant::from_ns(100)?, Instant::from_ns(100)?]),
-            };
-            let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
-            Some(Job { name: format!("j{number}"), read_pages, write_pages, arrivals })
-        });
-        let jobs: Vec<Job> = jobs.collect::<Option<_>>()?;
+        let jobs = jobs(&mut dice)?;
         let set = TaskSet::new(device, tasks, jobs).ok()?;
         let allocation = allocation(&mut dice, &set)?;
         let terms: Option<Vec<ClusterTerms>> = allocation
@@ -150,28 +110,6 @@ impl World {
 
 fn whim(seed: u64, case: u64, clusters: u32) -> Whim {
     Whim(Dice(Stream::numbered(seed, b"whim\0\0\0\0", case)), clusters)
-}
-
-/// Any clusters: some chips may be in none.
-fn allocation(dice: &mut Dice, set: &TaskSet) -> Option<Allocation> {
-    let chips = set.device().chips();
-    let most = dice.small(1, chips);
-    let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();
-    for chip in 0..chips {
-        let cluster = dice.small(0, most);
-        if let Some(cluster) = clusters.get_mut(cluster as usize) {
-            cluster.chips.push(chip);
-        }
-    }
-    clusters.retain(|cluster| !cluster.chips.is_empty());
-    for task in 0..set.tasks().len() {
-        let cluster = dice.within(0, (clusters.len() as u64).checked_sub(1)?);
-        clusters[usize::try_from(cluster).ok()?].tasks.push(task);
-    }
-    if clusters.is_empty() {
-        return None;
-    }
-    Allocation::new(chips, set.tasks().len(), &clusters).ok()
 }
 
 /// A run of the engine, as a trace.

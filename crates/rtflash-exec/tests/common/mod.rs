@@ -1,0 +1,101 @@
+//! What the small random worlds of the tests have in common.
+
+#![allow(dead_code)] // Each test file uses its own part of this.
+
+use rtflash_exec::dispatch::Arrival;
+use rtflash_exec::trace::Record;
+use rtflash_exec::{Options, Plan};
+use rtflash_model::random::Stream;
+use rtflash_model::{Allocation, Arrivals, Cluster, Instant, Job, Span, TaskSet};
+
+/// Something to run.
+#[derive(Debug)]
+pub struct World {
+    pub plan: Plan,
+    pub options: Options,
+    pub arrivals: Vec<Arrival>,
+}
+
+/// Random numbers.
+pub struct Dice(pub Stream);
+
+impl Dice {
+    pub fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    pub fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
+    }
+}
+
+pub fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// At most two jobs that are not real-time.
+pub fn jobs(dice: &mut Dice) -> Option<Vec<Job>> {
+    let job = |number: u32, dice: &mut Dice| {
+        let arrivals = match dice.within(0, 2) {
+            0 => Arrivals::Every(ns(dice.within(20, 200))),
+            1 => Arrivals::Uniform(ns(dice.within(10, 50)), ns(dice.within(50, 200))),
+            _ => Arrivals::At(vec![Instant::START, Instant::from_ns(100)?, Instant::from_ns(100)?]),
+        };
+        let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+        Some(Job { name: format!("j{number}"), read_pages, write_pages, arrivals })
+    };
+    (0..dice.one_of(&[0, 0, 1, 2])).map(|number| job(number, dice)).collect()
+}
+
+/// Any clusters: some chips may be in none.
+pub fn allocation(dice: &mut Dice, set: &TaskSet) -> Option<Allocation> {
+    let chips = set.device().chips();
+    let most = dice.small(1, chips);
+    let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();
+    for chip in 0..chips {
+        let cluster = dice.small(0, most);
+        if let Some(cluster) = clusters.get_mut(cluster as usize) {
+            cluster.chips.push(chip);
+        }
+    }
+    clusters.retain(|cluster| !cluster.chips.is_empty());
+    for task in 0..set.tasks().len() {
+        let cluster = dice.within(0, (clusters.len() as u64).checked_sub(1)?);
+        clusters[usize::try_from(cluster).ok()?].tasks.push(task);
+    }
+    if clusters.is_empty() {
+        return None;
+    }
+    Allocation::new(chips, set.tasks().len(), &clusters).ok()
+}
+
+/// Compares the engine with its twin on cases drawn from a seed, as many as asked for; shows what both said where they differ first.
+///
+/// # Panics
+/// At the first case that differs.
+pub fn agree(
+    cases: u64,
+    draw: impl Fn(u64) -> Option<World>,
+    engine: impl Fn(&World) -> Vec<Record>,
+    twin: impl Fn(&World) -> Vec<Record>,
+    mut look: impl FnMut(&World, &[Record]),
+) {
+    let drawn = (0..).filter_map(|case| Some((case, draw(case)?)));
+    for (case, world) in drawn.take(usize::try_from(cases).expect("few cases")) {
+        let (fast, slow) = (engine(&world), twin(&world));
+        let differs = |at: &usize| fast.get(*at) != slow.get(*at);
+        if let Some(at) = (0..fast.len().max(slow.len())).find(differs) {
+            let context = |records: &[Record]| {
+                let near = records.iter().enumerate().skip(at.saturating_sub(12)).take(18);
+                near.map(|(at, record)| format!("  {at} {record:?}\n")).collect::<String>()
+            };
+            let (fast, slow) = (context(&fast), context(&slow));
+            panic!("case {case} differs at record {at}\n{world:?}\nengine\n{fast}twin\n{slow}");
+        }
+        look(&world, &fast);
+    }
+}
