@@ -1,5 +1,7 @@
 //! Small random worlds: devices of a few chips and blocks, nanoseconds long.
 
+#![allow(dead_code)] // Each test file uses its own part of this.
+
 use crate::common::{Dice, World, allocation, jobs, ns};
 
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
