@@ -20,8 +20,10 @@ use crate::analysis::Analysis;
 /// programming over subsets with the trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
 ///
 /// Under an analysis that tests clusters where they are placed, the search is over the same partitions, each subset in the smallest cluster of any form
-/// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, the same once for each of several hopes of
-/// less waiting for the bus, confirmed where the chips are; then it is no longer exact, but never worse than `clustering-search`.
+/// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, and would not be if no page ever waited for
+/// the bus, it goes on to clusters that hold only next to the right neighbours: partitions with less waiting, confirmed where their chips are, what
+/// `clustering-search` finds, and at last every partition, size, placement and choice of channels, as far as some thousand trials go. On small devices
+/// that is all there are; on larger ones a no is then not proved.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 

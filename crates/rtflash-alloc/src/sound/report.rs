@@ -1,6 +1,6 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Placement, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
 
 use super::demand::{Demand, Verdict};
 use super::site::{Certified, Placed, Site, certify};
@@ -31,7 +31,44 @@ pub fn certified(set: &TaskSet, allocation: &Allocation, placements: &[Placement
     };
     let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();
     let certified = certify(set, &clusters, &chosen);
+    let certified = if certified.failing.is_empty() {
+        certified
+    } else {
+        // Another placement of one may hold, or leave its neighbours the room that they need.
+        let mut others = others(&clusters, placements, &chosen).map(|chosen| certify(set, &clusters, &chosen));
+        others.find(|other| other.failing.is_empty()).unwrap_or(certified)
+    };
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
+}
+
+/// Other choices of a placement for each cluster with tasks: all of them where there are few, else each cluster changed alone.
+fn others<'p>(
+    clusters: &'p [Cluster],
+    placements: &'p [Placement],
+    chosen: &'p [Placement],
+) -> impl Iterator<Item = Vec<Placement>> + 'p {
+    const FEW: usize = 6;
+    const MOST: usize = 64;
+    let busy: Vec<usize> = (0..clusters.len()).filter(|&position| !clusters[position].tasks.is_empty()).collect();
+    let count = match (placements.len(), busy.len()) {
+        (0 | 1, _) => 0,
+        (kinds, few @ 0..=FEW) => kinds.pow(u32::try_from(few).unwrap_or(0)).min(MOST),
+        (kinds, many) => Some(many * kinds).filter(|&count| count <= MOST).unwrap_or(0),
+    };
+    let choice = move |number: usize| {
+        let mut all = chosen.to_vec();
+        if busy.len() <= FEW {
+            let mut rest = number;
+            for &position in &busy {
+                all[position] = placements[rest % placements.len()];
+                rest /= placements.len();
+            }
+        } else {
+            all[busy[number / placements.len()]] = placements[number % placements.len()];
+        }
+        all
+    };
+    (0..count).map(choice).filter(move |all| all != chosen)
 }
 
 /// One cluster of an allocation with certificates, as its certificate has it.

@@ -46,11 +46,7 @@ impl Subsets {
         let mut least: Vec<Option<(u32, f64, usize)>> = vec![None; all + 1];
         least[0] = Some((0, 0.0, 0));
         for subset in 1..=all {
-            let highest = 1usize << subset.ilog2();
-            let others = subset & !highest;
-            let mut part = others;
-            loop {
-                let block = part | highest;
+            for block in blocks_of(subset) {
                 if let (Some((shape, load)), Some((chips, work, _))) = (self.best[block], least[subset & !block]) {
                     let chips = chips.saturating_add(shape.chips);
                     let work = work + load * f64::from(shape.chips);
@@ -59,10 +55,6 @@ impl Subsets {
                         least[subset] = Some((chips, work, block));
                     }
                 }
-                if part == 0 {
-                    break;
-                }
-                part = (part - 1) & others;
             }
         }
         let (mut subset, mut groups) = (all, Vec::new());
@@ -75,6 +67,69 @@ impl Subsets {
         groups.sort_by_key(|group| group.tasks.first().copied());
         Some(groups)
     }
+
+    /// The size of a subset's cluster, where there is one.
+    pub(super) fn chips_of(&self, subset: usize) -> Option<u32> {
+        self.best[subset].map(|(shape, _)| shape.chips)
+    }
+
+    /// Partitions of all tasks into clusters of no more chips than there are, at most so many.
+    pub(super) fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
+        let all = (1usize << self.tasks) - 1;
+        // The fewest chips for each subset, so that none is begun that cannot be ended.
+        let mut fewest: Vec<Option<u32>> = vec![None; all + 1];
+        fewest[0] = Some(0);
+        for subset in 1..=all {
+            let sums =
+                blocks_of(subset).filter_map(|block| self.chips_of(block)?.checked_add(fewest[subset & !block]?));
+            fewest[subset] = sums.min().filter(|&chips| chips <= self.chips);
+        }
+        let mut found = Vec::new();
+        self.split(all, self.chips, &fewest, &mut Vec::new(), &mut found, most);
+        found
+    }
+
+    fn split(
+        &self,
+        subset: usize,
+        chips: u32,
+        fewest: &[Option<u32>],
+        blocks: &mut Vec<usize>,
+        found: &mut Vec<Vec<usize>>,
+        most: usize,
+    ) {
+        if found.len() >= most {
+            return;
+        }
+        if subset == 0 {
+            found.push(blocks.clone());
+            return;
+        }
+        let needed = |block: usize| {
+            let chips = self.chips_of(block)?.checked_add(fewest[subset & !block]?)?;
+            Some((chips, self.best[block]?.1))
+        };
+        let options = blocks_of(subset).filter_map(|block| Some((needed(block)?, block)));
+        let mut options: Vec<((u32, f64), usize)> = options.filter(|((needed, _), _)| *needed <= chips).collect();
+        options.sort_by(|(a, one), (b, other)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(one.cmp(other)));
+        for (_, block) in options {
+            blocks.push(block);
+            self.split(subset & !block, chips - self.chips_of(block).unwrap_or(0), fewest, blocks, found, most);
+            blocks.pop();
+        }
+    }
+}
+
+/// The parts of a subset with its highest task: in each partition there is one.
+fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
+    let highest = 1usize << subset.ilog2();
+    let others = subset & !highest;
+    let mut next = Some(others);
+    std::iter::from_fn(move || {
+        let part = next?;
+        next = (part > 0).then(|| (part - 1) & others);
+        Some(part | highest)
+    })
 }
 
 /// Fewer chips, then less to do on them.

@@ -5,6 +5,7 @@
 //! are given out so that those that move much have neighbours that move little: what [`certify`] then confirms is an allocation.
 
 mod chips;
+mod everywhere;
 mod exact;
 mod groups;
 mod shape;
@@ -54,37 +55,64 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
     {
         return Outcome::Schedulable(allocation);
     }
-    let ways = set.device().chips_per_channel().min(set.device().chips());
-    // What does not pass without any waiting passes nowhere: then nothing else is tried.
-    let mut hopes = Vec::new();
-    if ways > 1 && placements.contains(&Placement::Stripe) {
-        hopes = vec![Waiting::Hoped(1), Waiting::Queue];
-        hopes.extend((2..ways).rev().map(Waiting::Hoped));
+    let found = if strategy == Strategy::Exact {
+        exactly(set, placements, &mut given_up)
+    } else {
+        hopefully(set, placements, strategy, &mut given_up)
+    };
+    match found {
+        Some(allocation) => Outcome::Schedulable(allocation),
+        None if given_up || shapes.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
+        None => {
+            Outcome::NotSchedulable(Failure { unplaced: unplaced(set, &shapes), overloaded: None, by_merge: false })
+        }
     }
+}
+
+/// Groups in the hope of less waiting for the bus, confirmed where their chips are.
+fn hopefully(set: &TaskSet, placements: &[Placement], strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
+    let ways = set.device().chips_per_channel().min(set.device().chips());
+    if ways == 1 || !placements.contains(&Placement::Stripe) {
+        return None;
+    }
+    let hopes = [Waiting::Hoped(1), Waiting::Queue].into_iter().chain((2..ways).rev().map(Waiting::Hoped));
     for hope in hopes {
         let hopeful = Shapes::new(set, placements, hope).of_one_chip(strategy == Strategy::OneChipEach);
         let groups = form(&hopeful, strategy);
-        given_up |= hopeful.given_up();
+        *given_up |= hopeful.given_up();
         let Some(groups) = groups else {
+            // What does not pass without any waiting passes nowhere: then nothing else is tried.
             if hope == Waiting::Hoped(1) {
-                break;
+                return None;
             }
             continue;
         };
         for layout in [Layout::InOrder, Layout::Balanced] {
-            if let Some(allocation) = settle(set, placements[0], &groups, layout, &mut given_up) {
-                return Outcome::Schedulable(allocation);
+            if let Some(allocation) = settle(set, placements[0], &groups, layout, given_up) {
+                return Some(allocation);
             }
         }
     }
-    if strategy == Strategy::Exact {
-        // The best partition of one hope need not be the one that holds next to its neighbours: another may.
-        return grouped(set, placements, Strategy::Search);
+    None
+}
+
+/// The best partition of a hope need not be the one that holds next to its neighbours: another may.
+fn exactly(set: &TaskSet, placements: &[Placement], given_up: &mut bool) -> Option<Allocation> {
+    if set.device().chips_per_channel().min(set.device().chips()) == 1 {
+        return None;
     }
-    if given_up || shapes.given_up() {
-        return Outcome::CannotTell(Limit::TestGivenUp);
+    let shapes = Shapes::new(set, placements, Waiting::Nowhere);
+    let subsets = Subsets::new(&shapes);
+    *given_up |= shapes.given_up();
+    subsets.best_partition()?;
+    if let Some(allocation) = hopefully(set, placements, Strategy::Exact, given_up) {
+        return Some(allocation);
     }
-    Outcome::NotSchedulable(Failure { unplaced: unplaced(set, &shapes), overloaded: None, by_merge: false })
+    // Never worse than the search.
+    if let Outcome::Schedulable(allocation) = grouped(set, placements, Strategy::Search) {
+        return Some(allocation);
+    }
+    everywhere::search(set, placements, &subsets, given_up)
 }
 
 /// Groups that need no more chips than there are.

@@ -44,6 +44,8 @@ pub(super) enum Waiting {
     Hoped(u32),
     /// In stripes, as if all chips of a channel were the cluster's: likewise.
     Queue,
+    /// None at all, wherever the chips are: what does not hold so holds nowhere.
+    Nowhere,
 }
 
 /// Tests of task subsets against shapes.
@@ -98,6 +100,7 @@ impl<'a> Shapes<'a> {
             return None;
         }
         let bus = match (shape.form, self.waiting) {
+            (_, Waiting::Nowhere) => Bus::alone(),
             (Form::Stripe, Waiting::Hoped(ways)) => Bus { ways, ..Bus::anywhere(device) },
             (Form::Compact, _) => Bus::compact(device, shape.chips),
             _ => Bus::anywhere(device),
@@ -136,7 +139,7 @@ impl<'a> Shapes<'a> {
             let size = match form {
                 // One chip is a stripe of one, which copies inside the chip.
                 Form::Superblock if chips == 1 && self.forms.contains(&Form::Stripe) => 2,
-                Form::Compact => self.next_compact(chips),
+                Form::Compact if self.waiting != Waiting::Nowhere => self.next_compact(chips),
                 _ => chips,
             };
             if size > most {

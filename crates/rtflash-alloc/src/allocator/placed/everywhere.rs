@@ -1,0 +1,237 @@
+//! Every partition, every size, every place: what `exact` tries where its clusters hold only next to the right neighbours.
+
+use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+
+use super::exact::Subsets;
+use crate::sound::certify;
+
+/// Allocations that are tried, on small devices; each counts for more as it has more chips.
+const TRIED: u64 = 3_000;
+/// Chips beyond which an allocation counts for more.
+const SMALL: u64 = 64;
+/// Channels beyond which clusters are only tried one behind the other.
+const MOST_CHANNELS: usize = 64;
+
+/// Looks for an allocation that holds. `subsets` are as if no page ever waited for the bus: no subset holds in fewer chips. What is tried is bounded;
+/// on small devices it is everything.
+pub(super) fn search(
+    set: &TaskSet,
+    placements: &[Placement],
+    subsets: &Subsets,
+    given_up: &mut bool,
+) -> Option<Allocation> {
+    let device = set.device();
+    let chips = u64::from(device.chips());
+    let mut search = Search { set, placements, given_up, left: TRIED * SMALL / chips.max(SMALL) };
+    // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
+    let partitions = subsets.partitions(usize::try_from(search.left / 4).unwrap_or(0));
+    let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
+    for parts in &all {
+        let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
+        if let Some(found) = search.places(parts, &sizes, 1) {
+            return Some(found);
+        }
+    }
+    for (position, parts) in all.iter().enumerate() {
+        let (before, share) = (search.left, search.left / (all.len() - position) as u64);
+        if let Some(found) = search.sizes(parts, before - share) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Tasks that are to share a cluster, and how many chips it has at least.
+#[derive(Debug)]
+struct Part {
+    tasks: Vec<usize>,
+    least: u32,
+}
+
+struct Search<'s> {
+    set: &'s TaskSet,
+    placements: &'s [Placement],
+    given_up: &'s mut bool,
+    left: u64,
+}
+
+impl Search<'_> {
+    fn parts(&self, subsets: &Subsets, blocks: Vec<usize>) -> Vec<Part> {
+        let part = |block: usize| {
+            let tasks = (0..self.set.tasks().len()).filter(|task| block >> task & 1 == 1).collect();
+            Part { tasks, least: subsets.chips_of(block).unwrap_or(1) }
+        };
+        blocks.into_iter().map(part).collect()
+    }
+
+    /// All sizes of the clusters, the smaller sums first, down to so much effort left.
+    fn sizes(&mut self, parts: &[Part], floor: u64) -> Option<Allocation> {
+        let least: u32 = parts.iter().map(|part| part.least).sum();
+        for more in 0..=self.set.device().chips() - least {
+            let mut given = vec![0; parts.len()];
+            if let Some(found) = self.give(parts, &mut given, 0, more, floor) {
+                return Some(found);
+            }
+            if self.left <= floor {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Gives `more` chips to the clusters from `next` on, in every way.
+    fn give(&mut self, parts: &[Part], given: &mut Vec<u32>, next: usize, more: u32, floor: u64) -> Option<Allocation> {
+        if self.left <= floor {
+            return None;
+        }
+        if next + 1 >= parts.len() {
+            if let Some(last) = given.last_mut() {
+                *last = more;
+            }
+            let sizes: Vec<u32> = parts.iter().zip(given).map(|(part, given)| part.least + *given).collect();
+            return self.places(parts, &sizes, self.left - floor);
+        }
+        for here in (0..=more).rev() {
+            given[next] = here;
+            if let Some(found) = self.give(parts, given, next + 1, more - here, floor) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Clusters of these sizes on all chips that differ, with all placements of their pages, at most so many of them.
+    fn places(&mut self, parts: &[Part], sizes: &[u32], most: u64) -> Option<Allocation> {
+        let floor = self.left.saturating_sub(most);
+        let device = self.set.device();
+        let ways = device.chips_per_channel();
+        let starts = (0..device.chips()).step_by(ways as usize);
+        let room: Vec<u32> = starts.map(|start| (device.chips() - start).min(ways)).collect();
+        let mut plans = Plans { sizes, on: vec![vec![0; room.len()]; sizes.len()], room, ways };
+        if plans.room.len() > MOST_CHANNELS {
+            plans.in_order();
+            return self.placements(parts, &plans, floor);
+        }
+        self.place(parts, &mut plans, 0, 0, 0, floor)
+    }
+
+    /// Gives chips of the channels from `channel` on to the cluster `at`, which has `had` chips already, then to those behind it.
+    fn place(
+        &mut self,
+        parts: &[Part],
+        plans: &mut Plans<'_>,
+        at: usize,
+        channel: usize,
+        had: u32,
+        floor: u64,
+    ) -> Option<Allocation> {
+        if self.left <= floor {
+            return None;
+        }
+        if at == parts.len() {
+            return self.placements(parts, plans, floor);
+        }
+        let wanted = plans.sizes[at] - had;
+        if wanted == 0 {
+            return self.place(parts, plans, at + 1, 0, 0, floor);
+        }
+        if channel == plans.room.len() {
+            return None;
+        }
+        let most = wanted.min(plans.room[channel]).min(plans.like_before(at, channel).unwrap_or(u32::MAX));
+        for here in (0..=most).rev() {
+            plans.on[at][channel] = here;
+            plans.room[channel] -= here;
+            let found = self.place(parts, plans, at, channel + 1, had + here, floor);
+            plans.room[channel] += here;
+            plans.on[at][channel] = 0;
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// These chips with all placements of pages.
+    fn placements(&mut self, parts: &[Part], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
+        let kinds = self.placements.len();
+        let ways = u32::try_from(parts.len()).map_or(u64::MAX, |count| (kinds as u64).saturating_pow(count));
+        for number in 0..ways {
+            if self.left <= floor {
+                return None;
+            }
+            self.left -= 1;
+            let mut rest = number;
+            let chosen: Vec<Placement> = parts
+                .iter()
+                .map(|_| {
+                    let kind = usize::try_from(rest % kinds as u64).unwrap_or(0);
+                    rest /= kinds as u64;
+                    self.placements[kind]
+                })
+                .collect();
+            let (clusters, chosen) = plans.clusters(parts, &chosen, self.placements[0]);
+            let certified = certify(self.set, &clusters, &chosen);
+            *self.given_up |= certified.given_up;
+            if certified.failing.is_empty() {
+                let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
+                return Some(allocation.with_certificates(certified.certificates));
+            }
+        }
+        None
+    }
+}
+
+/// How many chips of each channel each cluster has.
+struct Plans<'p> {
+    sizes: &'p [u32],
+    on: Vec<Vec<u32>>,
+    /// Chips of each channel that are free.
+    room: Vec<u32>,
+    ways: u32,
+}
+
+impl Plans<'_> {
+    /// One cluster behind the other.
+    fn in_order(&mut self) {
+        let mut channel = 0;
+        for (&size, on) in self.sizes.iter().zip(&mut self.on) {
+            let mut left = size;
+            while left > 0 && channel < self.room.len() {
+                let here = left.min(self.room[channel]);
+                on[channel] += here;
+                self.room[channel] -= here;
+                left -= here;
+                channel += usize::from(self.room[channel] == 0);
+            }
+        }
+    }
+
+    /// Chips that the cluster has on the channel before this one, if the two are the same up to there: of two ways to exchange them one is enough.
+    fn like_before(&self, at: usize, channel: usize) -> Option<u32> {
+        let before = channel.checked_sub(1)?;
+        let given = self.on[at][before];
+        let same =
+            self.room[before] + given == self.room[channel] && self.on[..at].iter().all(|on| on[before] == on[channel]);
+        same.then_some(given)
+    }
+
+    /// The clusters and their placements, chips left over as clusters of their own.
+    fn clusters(&self, parts: &[Part], placements: &[Placement], free: Placement) -> (Vec<Cluster>, Vec<Placement>) {
+        let mut next: Vec<u32> = (0u32..).step_by(self.ways as usize).take(self.room.len()).collect();
+        let mut all: Vec<(Cluster, Placement)> = Vec::new();
+        for ((part, on), &placement) in parts.iter().zip(&self.on).zip(placements) {
+            let mut chips = Vec::new();
+            for (next, &count) in next.iter_mut().zip(on) {
+                chips.extend(*next..*next + count);
+                *next += count;
+            }
+            all.push((Cluster { chips, tasks: part.tasks.clone() }, placement));
+        }
+        for (next, &room) in next.iter().zip(&self.room) {
+            all.extend((*next..*next + room).map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, free)));
+        }
+        all.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+        all.into_iter().unzip()
+    }
+}

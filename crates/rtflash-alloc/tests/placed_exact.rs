@@ -1,0 +1,118 @@
+//! `exact` under the sound analyses against every allocation that there is, on small devices.
+
+use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::analysis::{Analysis, analysis};
+use rtflash_alloc::sound::certified;
+use rtflash_model::random::Stream;
+use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task, TaskSet};
+
+struct Dice(Stream);
+
+impl Dice {
+    fn from(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+}
+
+fn us(micros: u64) -> Span {
+    Span::from_us(u32::try_from(micros).expect("short"))
+}
+
+/// A set of a few tasks whose load is about what its device carries.
+fn draw(dice: &mut Dice) -> Option<TaskSet> {
+    let mut count = |low, high| u32::try_from(dice.from(low, high)).ok();
+    let (chips, ways, blocks, pages) = (count(1, 4)?, count(1, 4)?, count(24, 200)?, count(8, 64)?);
+    let device = Device::new(DeviceSpec {
+        chips,
+        chips_per_channel: ways,
+        blocks_per_chip: blocks,
+        pages_per_block: pages,
+        page_size: 4096,
+        logical_ratio: LogicalRatio::from_decimal(u128::from(dice.from(2, 8)).into(), 1).ok()?,
+        page_read: us(dice.from(10, 80)),
+        page_program: us(dice.from(100, 600)),
+        block_erase: us(dice.from(500, 4_000)),
+        page_transfer: us(dice.from(5, 60)),
+        erase_cycles: None,
+    })
+    .ok()?;
+    let count = dice.from(1, 4);
+    let share = dice.from(200, 1_600) * u64::from(chips) / count;
+    let mut tasks = Vec::new();
+    for index in 0..count {
+        let mut request = |cost: u64| {
+            let pages = dice.from(1, 60);
+            let access = if dice.from(0, 1) == 1 { Access::Sequential } else { Access::Random };
+            // `share` thousandths of a chip, more or less.
+            let part = (share * dice.from(20, 100) / 100).max(1);
+            Request::new(pages, us(pages * cost * 1_000 / part)).map(|request| request.with_access(access))
+        };
+        let (read, write) = (request(100), request(900));
+        let kind = dice.from(0, 2);
+        let task = Task {
+            name: format!("t{index}"),
+            read: read.filter(|_| kind != 1),
+            write: write.filter(|_| kind != 0),
+            data_pages: None,
+        };
+        tasks.push(task);
+    }
+    TaskSet::new(device, tasks, vec![]).ok()
+}
+
+/// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been used or the next new one.
+fn partitions(items: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![vec![]];
+    for _ in 0..items {
+        all = all
+            .into_iter()
+            .flat_map(|owners: Vec<u32>| {
+                let next = owners.iter().max().map_or(0, |most| most + 1);
+                (0..=next).map(move |owner| [owners.clone(), vec![owner]].concat())
+            })
+            .collect();
+    }
+    all
+}
+
+/// Every allocation of the tasks: clusters of chips, each task to one of them.
+fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
+    let mut all = Vec::new();
+    for of_chip in partitions(chips) {
+        let clusters = of_chip.iter().max().map_or(0, |most| most + 1);
+        for number in 0..u64::from(clusters).pow(u32::try_from(tasks).expect("few")) {
+            let of_task =
+                (0..tasks).map(|task| (number / u64::from(clusters).pow(task as u32) % u64::from(clusters)) as u32);
+            all.extend(Allocation::from_owners(of_chip.clone(), of_task.collect()));
+        }
+    }
+    all
+}
+
+/// Where there is one, `exact` finds one, and nothing is found where there is none.
+///
+/// Whether there is a set of this number.
+fn agrees(name: &str, number: u64) -> bool {
+    let test: &dyn Analysis = analysis(name).expect("there is");
+    let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number))) else { return false };
+    let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
+    let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
+    let holds = |hand: &Allocation| certified(&set, hand, test.placements()).1.failing.is_empty();
+    let hand = hands(chips, tasks).into_iter().find(holds);
+    assert_eq!(found, Some(hand.is_some()), "{name} {number}: {hand:?}");
+    true
+}
+
+#[test]
+fn finds_one_whenever_there_is_one() {
+    // Sets with an allocation that only the last resort finds, and one whose placements are best chosen together.
+    let hard: [(&str, &[u64]); 3] = [
+        ("stripe", &[1899, 2234, 2526, 3022, 3213, 3364]),
+        ("superblock", &[40, 43, 70, 73, 158, 366, 1168, 3679]),
+        ("sound", &[558, 1899, 2234, 2526, 3022, 3364]),
+    ];
+    for (name, numbers) in hard {
+        let tested = (0..100).chain(numbers.iter().copied()).filter(|&number| agrees(name, number));
+        assert!(tested.count() > 90, "{name}");
+    }
+}
