@@ -4,6 +4,7 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, 
 
 use crate::allocator::Allocator;
 use crate::analysis::Analysis;
+use crate::effort::Budget;
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked. `None`: no such change was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,16 +31,27 @@ const THOROUGH: u64 = 20_000;
 /// Tasks times chips above which nothing is tried: each trial would take longer than a person waits.
 const TOO_LARGE: u64 = 1_000_000;
 
-/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the device.
+/// Requests looked at in tests of sound analyses, for all advice together.
+const MOST_EFFORT: u64 = 150_000_000;
+
+/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the device, and under an analysis that tests clusters
+/// where they are placed by what the tests take.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
-    let passes = |set: &TaskSet| allocator.allocate(set, analysis).is_schedulable() == Some(true);
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
+    // Whether a set passes, as long as the budget lasts.
+    let trial = |budget: Budget| {
+        move |set: &TaskSet| budget.left() > 0 && allocator.allocate(set, analysis).is_schedulable() == Some(true)
+    };
+    let within = |parts: u64| Budget::of(MOST_EFFORT / parts);
+    // A boundary with a trial left out is none.
+    let (chips, ratio, load) = (within(2), within(4), within(4));
+    let chips = more_chips(set, &trial(chips)).filter(|_| chips.left() > 0);
     Advice {
-        chips: more_chips(set, &passes),
-        logical_ratio: lower_ratio(set, &passes),
-        load_permille: less_load(set, &passes),
+        chips,
+        logical_ratio: lower_ratio(set, &trial(ratio)).filter(|_| ratio.left() > 0),
+        load_permille: less_load(set, &trial(load)).filter(|_| load.left() > 0),
     }
 }
 

@@ -113,6 +113,21 @@ impl Rational {
             .then(|| Rational { numerator: &self.denominator - self.numerator, denominator: self.denominator })
     }
 
+    /// This − `less`, or `None` where that is below zero.
+    pub fn minus(self, less: &Rational) -> Option<Rational> {
+        let (whole, part) = (self.numerator * &less.denominator, &less.numerator * &self.denominator);
+        (whole >= part).then(|| Rational { numerator: whole - part, denominator: self.denominator * &less.denominator })
+    }
+
+    /// ⌈this / `divisor`⌉, or `None` for a zero divisor or a result of 2⁶⁴ or more.
+    pub fn ceil_quotient(&self, divisor: &Rational) -> Option<u64> {
+        if divisor.is_zero() {
+            return None;
+        }
+        let (whole, part) = (&self.numerator * &divisor.denominator, &self.denominator * &divisor.numerator);
+        num_integer::Integer::div_ceil(&whole, &part).to_u64()
+    }
+
     /// How it compares with one.
     pub fn cmp_one(&self) -> Ordering {
         self.numerator.cmp(&self.denominator)
@@ -212,6 +227,11 @@ mod tests {
             Some(Some((2, 3)))
         );
         assert!(Rational::sum(&[Fraction::new(7, 6)]).complement().is_none());
+        let (half, third) = (Rational::product([1], [2]), Rational::product([1], [3]));
+        assert!(third.clone().minus(&half).is_none() && third.clone().minus(&third).is_some_and(|rest| rest.is_zero()));
+        let sixth = half.clone().minus(&third).expect("not below zero");
+        assert_eq!((sixth.clone().reduced().to_u64_pair(), half.ceil_quotient(&sixth)), (Some((1, 6)), Some(3)));
+        assert_eq!((half.ceil_quotient(&third), half.ceil_quotient(&Rational::product([0], [1]))), (Some(2), None));
     }
 
     proptest! {

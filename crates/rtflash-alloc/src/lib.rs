@@ -29,6 +29,7 @@
 pub mod advice;
 pub mod allocator;
 pub mod analysis;
+mod effort;
 mod fraction;
 pub mod server;
 pub mod sizing;

@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis};
 use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
 
 struct Dice(Stream);
 
@@ -28,7 +28,7 @@ fn draw(dice: &mut Dice) -> Option<TaskSet> {
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 4096,
-        logical_ratio: LogicalRatio::from_decimal(u128::from(dice.from(2, 8)).into(), 1).ok()?,
+        logical_ratio: LogicalRatio::from_decimal(dice.from(2, 8).into(), 1).ok()?,
         page_read: us(dice.from(10, 80)),
         page_program: us(dice.from(100, 600)),
         block_erase: us(dice.from(500, 4_000)),
@@ -80,11 +80,12 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
     let mut all = Vec::new();
     for of_chip in partitions(chips) {
         let clusters = of_chip.iter().max().map_or(0, |most| most + 1);
-        for number in 0..u64::from(clusters).pow(u32::try_from(tasks).expect("few")) {
-            let of_task =
-                (0..tasks).map(|task| (number / u64::from(clusters).pow(task as u32) % u64::from(clusters)) as u32);
-            all.extend(Allocation::from_owners(of_chip.clone(), of_task.collect()));
+        let mut owners: Vec<Vec<u32>> = vec![vec![]];
+        for _ in 0..tasks {
+            let with = |of_task: Vec<u32>| (0..clusters).map(move |owner| [of_task.clone(), vec![owner]].concat());
+            owners = owners.into_iter().flat_map(with).collect();
         }
+        all.extend(owners.into_iter().flat_map(|of_task| Allocation::from_owners(of_chip.clone(), of_task)));
     }
     all
 }

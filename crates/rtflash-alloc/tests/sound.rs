@@ -179,3 +179,48 @@ proptest! {
         }
     }
 }
+
+/// A millionth of a millionth below one the load is decided as exactly as anywhere, and at one it is refused.
+#[test]
+fn a_load_next_to_one_is_decided() {
+    let device = Device::new(DeviceSpec {
+        chips: 1,
+        chips_per_channel: 1,
+        blocks_per_chip: 64,
+        pages_per_block: 8,
+        page_size: 4096,
+        logical_ratio: LogicalRatio::from_decimal(5, 1).expect("a ratio"),
+        page_read: span(1),
+        page_program: span(2),
+        block_erase: span(4),
+        page_transfer: span(1),
+        erase_cycles: None,
+    })
+    .expect("a device");
+    let task = |pages, period, writes: bool| {
+        let request = Request::new(pages, span(period));
+        Task {
+            name: "t".into(),
+            read: request.filter(|_| !writes),
+            write: request.filter(|_| writes),
+            data_pages: None,
+        }
+    };
+    let verdict = |tasks: &[Task], deadline: u64| {
+        let unit = Unit::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
+        let gc = if unit.writers.is_empty() { None } else { Some(unit.gc(deadline, false).expect("room")) };
+        Demand::new(&unit, &Contention::none(), gc, 0).test()
+    };
+    let (trillion, half) = (1_000_000_000_000, 250_000_000_000);
+    let reads = |long| verdict(&[task(1, 4, false), task(long, trillion, false)], 1);
+    assert_eq!([reads(half - 1), reads(half), reads(half + 1)], [Verdict::Holds, Verdict::Fails(0), Verdict::Fails(0)]);
+    // With garbage collection whose demand is below its load everywhere, from the second multiple of the period on; and with one where it is not.
+    let write = task(1, trillion, true);
+    let unit = Unit::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
+    let gc = unit.gc(10 * trillion, false).expect("room");
+
+    let room = trillion - gc.cost.div_ceil(gc.reclaimed) - 3;
+    let both = |pages| [task(pages, trillion, false), write.clone()];
+    assert_eq!(verdict(&both(room / 2 - 10), 10 * trillion), Verdict::Holds);
+    assert_eq!(verdict(&both(room / 2 + 10), 10 * trillion), Verdict::Fails(0));
+}

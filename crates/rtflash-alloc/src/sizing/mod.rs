@@ -25,6 +25,10 @@ use search::Trials;
 /// by a search, counts as so many more as it takes longer.
 pub const MOST_WORK: u64 = 64_000_000;
 
+/// Requests looked at in intervals by the tests of sound analyses, for all limits of a set together; where a limit's share of them does not suffice it is
+/// [`Limit::TooMuchWork`] too.
+pub const MOST_EFFORT: u64 = 800_000_000;
+
 /// A limit, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<T> {
@@ -32,7 +36,7 @@ pub enum Limit<T> {
     At(T),
     /// Nothing that was tried passes.
     Nothing,
-    /// It would take more than [`MOST_WORK`].
+    /// It would take more than [`MOST_WORK`] or [`MOST_EFFORT`].
     TooMuchWork,
 }
 
@@ -107,7 +111,7 @@ pub struct Sizing {
 /// Sizes a task set: its limits, and what the allocation found costs; where there is none, the allocation to the fewest chips.
 pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Sizing {
     let outcome = allocator.allocate(set, analysis);
-    let trials = Trials { set, allocator, analysis };
+    let trials = Trials::new(set, allocator, analysis);
     let limits = limits_of(&trials, outcome.is_schedulable() == Some(true));
     let cost = match (&outcome, limits.chips) {
         (Outcome::Schedulable(allocation), _) => Some(cost(set, analysis, allocation)),
@@ -122,15 +126,16 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 
 /// The limits of a set alone.
 pub fn limits(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Limits {
-    let trials = Trials { set, allocator, analysis };
+    let trials = Trials::new(set, allocator, analysis);
     limits_of(&trials, trials.passes(Some(set.clone())))
 }
 
 fn limits_of(trials: &Trials<'_>, passes: bool) -> Limits {
+    let requests = request::count(trials);
     Limits {
-        chips: whole::fewest_chips(trials, passes),
-        logical_ratio: whole::largest_ratio(trials, passes),
-        load_permille: whole::largest_load(trials, passes),
+        chips: trials.limit(2 * requests + 3, || whole::fewest_chips(trials, passes)),
+        logical_ratio: trials.limit(2 * requests + 2, || whole::largest_ratio(trials, passes)),
+        load_permille: trials.limit(2 * requests + 1, || whole::largest_load(trials, passes)),
         tasks: request::tasks(trials, passes),
     }
 }

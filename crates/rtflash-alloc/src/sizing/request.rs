@@ -8,19 +8,27 @@ use super::{Limit, RequestLimits, TaskLimits};
 /// Trials for the period and the pages of a request, together.
 const TRIALS: u64 = 80;
 
+/// Requests of all tasks.
+pub(super) fn count(trials: &Trials<'_>) -> u64 {
+    let tasks = trials.set.tasks().iter();
+    tasks.map(|task| u64::from(task.read.is_some()) + u64::from(task.write.is_some())).sum()
+}
+
 /// The limits of every task's requests.
 pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     let tasks = trials.set.tasks();
-    let requests =
-        tasks.iter().map(|task| u64::from(task.read.is_some()) + u64::from(task.write.is_some())).sum::<u64>();
-    let too_many = trials.too_many(TRIALS.saturating_mul(requests), trials.set.device().chips());
-    let limits = |position: usize, writes: bool| {
+    let mut left = 2 * count(trials);
+    let too_many = trials.too_many(TRIALS.saturating_mul(left / 2), trials.set.device().chips());
+    let mut limits = |position: usize, writes: bool| {
         let search = Search { trials, position, writes };
         let request = search.request(tasks.get(position)?)?;
         if too_many {
             return Some(RequestLimits { period: Limit::TooMuchWork, more_pages: Limit::TooMuchWork });
         }
-        Some(RequestLimits { period: search.period(request, passes), more_pages: search.pages(request, passes) })
+        let period = trials.limit(left, || search.period(request, passes));
+        let more_pages = trials.limit(left - 1, || search.pages(request, passes));
+        left -= 2;
+        Some(RequestLimits { period, more_pages })
     };
     (0..tasks.len()).map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
 }

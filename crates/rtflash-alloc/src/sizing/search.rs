@@ -1,10 +1,13 @@
 //! Trials of changed sets, and the search for a boundary between what passes and what fails.
 
+use std::cell::Cell;
+
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
-use super::MOST_WORK;
+use super::{Limit, MOST_EFFORT, MOST_WORK};
 use crate::allocator::{Allocator, Strategy};
 use crate::analysis::Analysis;
+use crate::effort::Budget;
 
 /// Steps beyond a boundary that are tried before it is believed.
 const WALK: u64 = 4;
@@ -14,14 +17,33 @@ const ROUNDS: u32 = 8;
 /// What sets are tried with.
 pub(super) struct Trials<'a> {
     pub(super) set: &'a TaskSet,
-    pub(super) allocator: &'a dyn Allocator,
-    pub(super) analysis: &'a dyn Analysis,
+    allocator: &'a dyn Allocator,
+    analysis: &'a dyn Analysis,
+    /// For all limits that are still to be found.
+    all: Budget,
+    /// For the limit that is looked for.
+    one: Cell<Budget>,
 }
 
-impl Trials<'_> {
-    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor does one of which it cannot tell.
+impl<'a> Trials<'a> {
+    pub(super) fn new(set: &'a TaskSet, allocator: &'a dyn Allocator, analysis: &'a dyn Analysis) -> Trials<'a> {
+        let all = Budget::of(MOST_EFFORT);
+        Trials { set, allocator, analysis, all, one: Cell::new(all) }
+    }
+
+    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor does one of which it cannot tell, or any once the effort
+    /// is spent.
     pub(super) fn passes(&self, set: Option<TaskSet>) -> bool {
-        set.is_some_and(|set| self.allocator.allocate(&set, self.analysis).is_schedulable() == Some(true))
+        self.one.get().left() > 0
+            && set.is_some_and(|set| self.allocator.allocate(&set, self.analysis).is_schedulable() == Some(true))
+    }
+
+    /// A limit, looked for with its share of the effort that is left: the first of so many.
+    pub(super) fn limit<T>(&self, of: u64, look: impl FnOnce() -> Limit<T>) -> Limit<T> {
+        self.one.set(Budget::of(self.all.left() / of.max(1)));
+        let found = look();
+        // A boundary beside a trial that was left out is none.
+        if self.one.get().left() > 0 { found } else { Limit::TooMuchWork }
     }
 
     /// Whether so many trials on so many chips are too much work.

@@ -1,8 +1,11 @@
 //! The relative deadline of garbage collection: a free parameter, searched for.
 
+use rtflash_model::TIME_LIMIT_NS;
+
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
 use super::unit::{GcTerms, Item, Unit};
+use crate::effort;
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
@@ -73,6 +76,7 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<
     // As if every read were saved all that it can be.
     let least =
         |item: &Item| item.cost - if item.writes { 0 } else { item.transfers.saturating_mul(saved).min(item.cost) };
+    effort::spend(4 * unit.items.len() + 16);
     let base: f64 = unit.items.iter().map(|item| least(item) as f64 / item.period as f64).sum();
     // Nearer to the share than roundings go, the test decides.
     if base > share + 1e-9 {
@@ -81,6 +85,8 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<
     if unit.writers.is_empty() {
         return Some(vec![if server { Some(unit.gc(1, true)?) } else { None }]);
     }
+    // Some fifty deadlines are looked at.
+    effort::spend(50 * unit.writers.len());
     let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
     let load = |gc: &GcTerms| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
     let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
@@ -118,7 +124,8 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
     let level = |deadline: u64| {
         let multiples =
             unit.writers.iter().filter_map(|writer| deadline.max(1).div_ceil(writer.period).checked_mul(writer.period));
-        multiples.min().unwrap_or(deadline)
+        // No more than a time can be.
+        multiples.min().unwrap_or(deadline).min(TIME_LIMIT_NS - 1)
     };
     if !light(shortest) {
         return vec![];
@@ -127,11 +134,11 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
     while light(high) && high < 1 << 62 {
         (low, high) = (high, high.saturating_mul(2));
     }
-    while low + low / 64 + 1 < high {
+    while low.saturating_add(low / 64 + 1) < high {
         let middle = u64::midpoint(low, high);
         if light(middle) { low = middle } else { high = middle }
     }
-    let longest = low;
+    let longest = low.min(TIME_LIMIT_NS - 1);
     // Where the demand is in proportion to time: Σ w (1 − D_g/T) + α − 1 = 0, with α as it is there.
     let pending: f64 = unit.writers.iter().map(|writer| writer.pages as f64).sum();
     let mut even = longest;

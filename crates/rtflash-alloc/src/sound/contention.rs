@@ -89,6 +89,11 @@ impl Contention {
         Contention { queue: (others > 0).then_some(queue), ..self }
     }
 
+    /// Requests of the neighbours.
+    pub(super) fn requests(&self) -> usize {
+        self.neighbours.iter().map(|neighbour| neighbour.requests.len()).sum()
+    }
+
     /// What each read may wait less, at most.
     pub(super) fn saved(&self) -> u64 {
         self.queue.map_or(0, |queue| queue.saved)

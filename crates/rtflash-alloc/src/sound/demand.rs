@@ -1,13 +1,12 @@
 //! The processor-demand test with non-preemptive steps, exactly.
 
-use std::cmp::Ordering;
-
 use super::contention::{Contention, Work};
-use super::unit::{GcTerms, Unit};
+use super::unit::{GcTerms, Unit, Writer};
+use crate::effort;
 use crate::fraction::{Fraction, Rational};
 
 /// Looks at a request after which a test is given up.
-const MAX_LOOKS: usize = 1 << 25;
+const MAX_LOOKS: usize = 1 << 23;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +65,7 @@ impl<'u> Demand<'u> {
 
     /// dbf(L): time that jobs released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
+        effort::spend(self.unit.items.len() + self.contention.requests() + 4);
         let mut sum = 0u128;
         let mut work = Work { length, ..Work::default() };
         for item in &self.unit.items {
@@ -236,44 +236,47 @@ impl<'u> Demand<'u> {
         Search::Nothing
     }
 
-    /// The long-run load as fractions, its estimate, and the constant above it: dbf(L) + q ≤ load·L + constant for every L from the
-    /// longest deadline on.
-    fn line(&self) -> Option<(Vec<Fraction>, f64, f64)> {
+    /// The line that demand and blocking stay below, from the longest relative deadline on.
+    fn line(&self) -> Option<Line> {
         let mut load = Vec::new();
-        let mut constant = self.server_step as f64;
+        let (mut constant, mut magnitude) = (self.server_step as f64, self.server_step as f64);
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let (pass, reclaimed) = (gc.cost as f64, gc.reclaimed as f64);
-            let mut pages = reclaimed - 1.0;
+            let per_page = gc.cost as f64 / gc.reclaimed as f64;
+            let mut pages = (gc.reclaimed - 1) as f64;
+            let mut all = pages;
             for writer in &self.unit.writers {
-                pages += writer.pages as f64 * (1.0 - deadline as f64 / writer.period as f64);
+                let (own, before) = (writer.pages as f64, deadline as f64 / writer.period as f64);
+                pages += own * (1.0 - before);
+                all += own * (1.0 + before);
                 load.push(Fraction::new(
                     u128::from(gc.cost) * u128::from(writer.pages),
                     u128::from(gc.reclaimed).checked_mul(writer.period.into())?,
                 ));
             }
-            constant += pass / reclaimed * pages;
+            constant += per_page * pages;
+            magnitude += per_page * all;
         }
-        constant += self.contention.add_to(&mut load, self.unit, self.gc);
+        let waiting = self.contention.add_to(&mut load, self.unit, self.gc);
         let estimate = load.iter().map(|term| term.to_f64()).sum();
-        Some((load, estimate, constant))
+        Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
     }
 
     /// The length from which on demand and blocking fit into every interval.
     fn end(&self) -> End {
-        let Some((mut load, estimate, constant)) = self.line() else { return End::TooLong };
+        // Ten thousand roundings and more stay below this part of what is added up.
+        const ROUNDINGS: f64 = 1e-10;
+        let Some(line) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;
-        let room = share - estimate;
-        if room.abs() < 1e-9 {
-            // Too near for doubles: decided exactly; the interval to be tested is then too long to be.
-            load.push(Fraction::new((1_000 - self.share).into(), 1_000));
-            return if Rational::sum(&load).cmp_one() == Ordering::Less { End::TooLong } else { End::Overloaded };
+        let room = share - line.estimate;
+        let longest = self.deadlines.last().map_or(0, |last| last.0);
+        if room.abs() < 10.0 * ROUNDINGS * (1.0 + line.estimate) {
+            return self.exact_end(line, longest);
         }
         if room < 0.0 {
             return End::Overloaded;
         }
-        let longest = self.deadlines.last().map_or(0, |last| last.0);
-        // A little more than need be, for the roundings.
-        let bound = (constant * (1.0 + 1e-6) / (room - 1e-12) + 2.0).max(0.0);
+        let constant = line.constant + ROUNDINGS * line.magnitude;
+        let bound = (constant / (room - ROUNDINGS * (1.0 + line.estimate)) * (1.0 + 1e-6) + 2.0).max(0.0);
         if bound > 9e18 {
             return End::TooLong;
         }
@@ -281,9 +284,37 @@ impl<'u> Demand<'u> {
         End::At(longest.max(bound as u64))
     }
 
+    /// The same where the load is too near to what there is for doubles.
+    fn exact_end(&self, mut line: Line, longest: u64) -> End {
+        line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));
+        let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
+            return End::Overloaded;
+        };
+        let mut more = vec![Rational::product([self.server_step.into()], [])];
+        let mut less = Vec::new();
+        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
+            let (cost, reclaimed) = (u128::from(gc.cost), u128::from(gc.reclaimed));
+            more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
+            for &Writer { pages, period } in &self.unit.writers {
+                more.push(Rational::product([cost, pages.into()], [reclaimed]));
+                less.push(Rational::product([cost, pages.into(), deadline.into()], [reclaimed, period.into()]));
+            }
+        }
+        if line.waiting > 0.0 {
+            // An upper bound in any case.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
+            more.push(Rational::product([(line.waiting * (1.0 + 1e-6)) as u128 + 1], []));
+        }
+        match Rational::sum(&more).minus(&Rational::sum(&less)) {
+            // The demand is nowhere above the load.
+            None => End::At(longest),
+            Some(constant) => constant.ceil_quotient(&room).map_or(End::TooLong, |bound| End::At(longest.max(bound))),
+        }
+    }
+
     /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage collection included.
     pub fn load(&self) -> f64 {
-        self.line().map_or(f64::INFINITY, |(_, estimate, _)| estimate)
+        self.line().map_or(f64::INFINITY, |line| line.estimate)
     }
 
     /// The cheap sufficient test: whether it is sure, from sums alone, that [`Demand::test`] holds.
@@ -293,6 +324,7 @@ impl<'u> Demand<'u> {
 
     /// A share of the processor with which it is sure that demand and blocking fit into every interval.
     pub fn needed_share(&self) -> f64 {
+        effort::spend(4 * self.unit.items.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
         let mut sums: Vec<Sum> = self
@@ -338,6 +370,20 @@ struct Sum {
     load: f64,
     constant: f64,
     transfers: f64,
+}
+
+/// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
+struct Line {
+    /// The long-run load, term by term.
+    load: Vec<Fraction>,
+    /// Its sum, about.
+    estimate: f64,
+    /// The constant, about.
+    constant: f64,
+    /// The sum of its parts without their signs.
+    magnitude: f64,
+    /// The part of it that is waiting for the bus.
+    waiting: f64,
 }
 
 enum Search {
