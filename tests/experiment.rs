@@ -346,3 +346,18 @@ fn bandwidth_is_measured_on_the_same_sets() {
     }
     assert!(one.join("figure-read.pdf").exists() && one.join("figure-write.svg").exists());
 }
+
+/// Without a list of algorithms, those are compared that the analyses can decide on.
+#[test]
+fn the_usual_algorithms_suit_the_analysis() {
+    let header = |analyses: &str, name: &str| {
+        let out = place(name);
+        let run = experiment(&format!("experiment schedulability --util 0.5 --sets 2 --tasks 3 {analyses}"), &out);
+        assert_eq!(run.status, 0, "{run:?}");
+        String::from_utf8(fs::read(out.join("results.csv")).expect("results")).expect("text")
+    };
+    assert!(header("", "usual").contains("part-ftl"));
+    for analyses in ["--analysis sound", "--analyses thesis,stripe"] {
+        assert!(!header(analyses, "usual-placed").contains("part-ftl"), "{analyses}");
+    }
+}

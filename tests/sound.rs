@@ -129,3 +129,80 @@ fn other_verdicts_come_with_a_second_opinion() {
     }
     assert!(!rtflash(&["alloc", "tasksets/case-study.json", "--analysis", "sound"]).stdout.contains("agree"));
 }
+
+/// Reads that fill a chip only if nobody else used the bus, and a writer; a device whose data fill it, with jobs; and a request that is too long to be run.
+const LEANING: &str = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 2 }, "tasks": [
+    { "name": "a", "read": { "pages": 300, "period": "36ms" } }, { "name": "b", "write": { "pages": 1, "period": "100ms" } }] }"#;
+const FULL: &str = r#"{ "device": { "chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 8, "page_size": 4096,
+    "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "2ms", "page_transfer": "10us" },
+    "tasks": [{ "name": "a", "write": { "pages": 2, "period": "100ms" }, "data_pages": 256 }],
+    "jobs": [{ "name": "j", "write_pages": 3, "arrivals": { "every": "100ms" } }] }"#;
+const LONG: &str = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 2 }, "tasks": [
+    { "name": "a", "read": { "pages": 4294967295, "period": "1000000s" } }] }"#;
+
+#[test]
+fn what_a_cluster_relies_on_is_said_and_not_overdone() {
+    let path = file("leaning.json", LEANING).display().to_string();
+    let answer = rtflash(&["alloc", &path, "--analysis", "stripe", "--format", "json"]);
+    assert_eq!(answer.json()["clusters"][0]["relies_on"], "neighbours", "{}", answer.stdout);
+    assert!(rtflash(&["alloc", &path, "--analysis", "stripe"]).stdout.contains("cluster 0 relies on"));
+    let run = |waits| rtflash(&["exec", &path, "--analysis", "stripe", "--duration", "500ms", "--waits", waits]);
+    assert_eq!(run("actual").status, 0);
+    // Every page waiting for a chip that has nothing to do is no run of this device.
+    let refused = run("worst");
+    assert!(refused.status == 2 && refused.stderr.contains("neighbours on their channels"), "{refused:?}");
+    let independent = rtflash(&["alloc", "tasksets/case-study.json", "--analysis", "sound", "--format", "json"]).json();
+    assert_eq!(independent["clusters"][0]["relies_on"], "nothing");
+    let worst = ["exec", "tasksets/case-study.json", "--analysis", "sound", "--duration", "500ms", "--waits", "worst"];
+    assert_eq!(rtflash(&worst).status, 0);
+}
+
+#[test]
+fn what_is_accepted_is_run_or_the_reason_given() {
+    let full = file("full.json", FULL).display().to_string();
+    let run = rtflash(&["exec", &full, "--analysis", "sound", "--duration", "2s", "--victims", "worst"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    let long = file("long.json", LONG).display().to_string();
+    let run = rtflash(&["exec", &long, "--analysis", "sound", "--duration", "1ms"]);
+    assert!(run.status == 3 && run.stdout.contains("4294967295 pages"), "{run:?}");
+}
+
+/// What `check` says of an allocation from elsewhere, `exec` predicts.
+#[test]
+fn exec_predicts_what_check_says() {
+    let set = "tasksets/case-study.json";
+    let json = rtflash(&["alloc", set, "--analysis", "sound", "--format", "json"]).json();
+    for (field, value) in
+        [("tightest_ns", 0u64), ("slack_ns", 0), ("server_thousandths", 44), ("server_thousandths", 45)]
+    {
+        let mut other = json.clone();
+        other["clusters"][0]["certificate"][field] = value.into();
+        let path = file("edited.json", other.to_string()).display().to_string();
+        let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound", "--format", "json"]);
+        let exec = rtflash(&["exec", set, "--allocation", &path, "--duration", "20ms", "--format", "json"]);
+        assert_eq!(exec.json()["predicted_schedulable"], check.json()["schedulable"], "{field} {value}");
+        let text = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound"]).stdout;
+        assert!(!text.contains("inf"), "{text}");
+    }
+}
+
+/// Times as long as there are: no verdict takes long, and none is wrong.
+#[test]
+fn the_longest_times_are_times() {
+    for period in ["9223372036854775807ns", "9223372036854775806ns", "4611686018427387904ns"] {
+        let set = format!(
+            r#"{{ "device": {{ "profile": "dgist-2021", "chips": 4, "chips_per_channel": 2 }}, "tasks": [
+                {{ "name": "a", "write": {{ "pages": 1, "period": "{period}" }} }},
+                {{ "name": "b", "read": {{ "pages": 1, "period": "{period}" }} }},
+                {{ "name": "c", "write": {{ "pages": 24, "period": "30ms" }} }}] }}"#
+        );
+        let path = file(&format!("longest-{period}.json"), set).display().to_string();
+        for analysis in ["stripe", "superblock", "sound"] {
+            let answer = rtflash(&["alloc", &path, "--analysis", analysis, "--format", "json"]);
+            assert_eq!(answer.status, 0, "{period} {analysis}: {}", answer.stdout);
+            let allocation = file(&format!("longest-{period}-{analysis}.json"), answer.stdout).display().to_string();
+            let check = rtflash(&["check", &path, "--allocation", &allocation, "--analysis", analysis]);
+            assert_eq!(check.status, 0, "{period} {analysis}: {}", check.stdout);
+        }
+    }
+}

@@ -180,6 +180,9 @@ pub struct Plan {
 /// Pages that a device may have to be run: each takes some ten bytes of memory.
 pub const MAX_PAGES: u64 = 1 << 30;
 
+/// Pages that a request or job may have to be run under certificates: all of them are drawn at its release.
+pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
+
 /// Why an allocation cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanError {
@@ -192,6 +195,13 @@ pub enum PlanError {
     },
     /// The device has more pages than can be simulated, [`MAX_PAGES`].
     TooManyPages(u64),
+    /// Under certificates, a request or job has more pages than can be simulated, [`MAX_REQUEST_PAGES`].
+    LargeRequest {
+        /// Whose jobs they are.
+        source: String,
+        /// The pages of each.
+        pages: u64,
+    },
     /// Two sources of jobs have this name: a job stream is called like a task with `.read`, `.write` or `.gc` behind it.
     SameName(String),
     /// Some clusters have a certificate, and others have none.
@@ -203,8 +213,8 @@ pub enum PlanError {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// Under its certificate a cluster has no room for its tasks' data, a page for each task and job stream without a declared number of pages, and
-    /// the free pages kept in reserve.
+    /// Under its certificate a cluster has no room for its tasks' data, a page for each task without a declared number of pages, and the free pages
+    /// kept in reserve.
     NoRoom {
         /// The cluster, by position.
         cluster: usize,
@@ -219,6 +229,12 @@ impl fmt::Display for PlanError {
             PlanError::TooFewBlocks { cluster, missing } => write!(f, "cluster {cluster}: {missing}"),
             PlanError::TooManyPages(pages) => {
                 write!(f, "a device of {pages} pages is too large to be simulated: {MAX_PAGES} pages is the limit")
+            }
+            PlanError::LargeRequest { source, pages } => {
+                write!(
+                    f,
+                    "a job of `{source}` has {pages} pages, too many to be simulated: {MAX_REQUEST_PAGES} is the limit"
+                )
             }
             PlanError::SameName(name) => {
                 write!(
@@ -293,6 +309,11 @@ impl Plan {
         plan.add_tasks(set, allocation, terms)?;
         plan.add_units();
         plan.add_jobs(set);
+        let pages = |source: &Source| source.read_pages.saturating_add(source.write_pages);
+        let large = plan.sources.iter().find(|source| certified > 0 && pages(source) > MAX_REQUEST_PAGES);
+        if let Some(large) = large {
+            return Err(PlanError::LargeRequest { source: large.name.clone(), pages: pages(large) });
+        }
         let mut names: Vec<&str> = plan.sources.iter().map(|source| source.name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

@@ -104,7 +104,8 @@ impl LogicalRatio {
 
     /// The nearest double, for reports and plots.
     pub fn to_f64(self) -> f64 {
-        self.scaled as f64 / 10f64.powi(38)
+        // Decimal digits are read correctly rounded; a quotient of two doubles is not.
+        self.to_string().parse().unwrap_or_else(|_| self.scaled as f64 / 10f64.powi(38))
     }
 }
 

@@ -38,3 +38,25 @@ impl Bus {
         Bus { ways: 1, most: 1, foreign: 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Bus;
+    use rtflash_model::{Device, DeviceSpec};
+
+    /// A cluster that owns whole channels waits for no other; one that owns a part of one as well, for the other chips there.
+    #[test]
+    fn compact_clusters_wait_for_the_rest_of_their_last_channel() {
+        let spec = Device::profile("dgist-2021").expect("a profile").spec();
+        let device = Device::new(DeviceSpec { chips: 16, chips_per_channel: 4, ..spec }).expect("a device");
+        let foreign = [1, 2, 3, 4, 5, 6, 8].map(|chips| Bus::compact(&device, chips).foreign);
+        assert_eq!(foreign, [3, 2, 1, 0, 3, 2, 0]);
+        assert_eq!(Bus::compact(&device, 5).ways, 4);
+        // A channel that is longer than the device has no more chips than that.
+        let short = Device::new(DeviceSpec { chips: 3, chips_per_channel: 4, ..spec }).expect("a device");
+        assert_eq!(
+            [2, 3].map(|chips| Bus::compact(&short, chips)).map(|bus| (bus.ways, bus.foreign)),
+            [(3, 1), (3, 0)]
+        );
+    }
+}

@@ -177,23 +177,59 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     report
 }
 
-/// Whether every cluster holds with its certificate whatever its neighbours on the channels do.
-pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
+/// What it takes for a cluster to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reliance {
+    /// Nothing but its own certificate: it holds whatever the other clusters do.
+    Nothing,
+    /// Clusters on its channels that move no more than their tasks do (docs/analysis.md, Section 6).
+    Neighbours,
+    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that take exactly as long as the device says (Section 6.1).
+    Queue,
+}
+
+impl Reliance {
+    /// What it is called: `nothing`, `neighbours` or `queue`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reliance::Nothing => "nothing",
+            Reliance::Neighbours => "neighbours",
+            Reliance::Queue => "queue",
+        }
+    }
+}
+
+/// What each cluster of an allocation with certificates relies on, if it holds. Without certificates there is nothing to say.
+pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Reliance> {
     let clusters = allocation.clusters();
-    let all = held(set, allocation).into_iter().collect::<Option<Vec<Held>>>();
-    let certificates = all.map(|all| all.iter().map(|held| held.certificate).collect::<Vec<Certificate>>());
-    let Some(certificates) = certificates else { return false };
+    let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
+    let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
     let site = Site::of_certificates(set, &clusters, &certificates);
-    certificates.iter().enumerate().all(|(position, certificate)| {
-        let Some(placed) = site.among_strangers(position) else { return false };
+    let holds = |placed: Option<Placed>, certificate: &Certificate| {
+        let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
         let deadline = certificate.collection.map(|gc| gc.deadline.map_or(1, rtflash_model::Span::as_ns));
         let gc = deadline.and_then(|deadline| placed.unit.gc(deadline, server > 0));
         placed.contentions.iter().all(|contention| {
-            clusters[position].tasks.is_empty()
-                || Demand::new(&placed.unit, contention, gc, server).test() == Verdict::Holds
+            let demand = Demand::new(&placed.unit, contention, gc, server);
+            demand.surely_holds() || demand.test() == Verdict::Holds
         })
-    })
+    };
+    let of = |(position, certificate): (usize, &Certificate)| {
+        if clusters[position].tasks.is_empty() || holds(site.among_strangers(position), certificate) {
+            Reliance::Nothing
+        } else if holds(site.on_any_bus(position), certificate) {
+            Reliance::Neighbours
+        } else {
+            Reliance::Queue
+        }
+    };
+    certificates.iter().enumerate().map(of).collect()
+}
+
+/// Whether every cluster of an allocation with certificates holds whatever its neighbours on the channels do, if it holds at all.
+pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
+    allocation.is_certified() && reliances(set, allocation).into_iter().all(|reliance| reliance == Reliance::Nothing)
 }
 
 /// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in millionths.

@@ -112,6 +112,15 @@ impl<'a> Site<'a> {
 
     /// A cluster's unit next to its neighbours as they are: the device-level test.
     pub fn among_neighbours(&self, position: usize) -> Option<Placed> {
+        self.beside(position, true)
+    }
+
+    /// The same on any bus that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
+    pub fn on_any_bus(&self, position: usize) -> Option<Placed> {
+        self.beside(position, false)
+    }
+
+    fn beside(&self, position: usize, queues: bool) -> Option<Placed> {
         let mut bus = Bus { ways: u32::MAX, most: 1, foreign: 0 };
         let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
         for members in self.channels_of(position) {
@@ -131,7 +140,8 @@ impl<'a> Site<'a> {
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
             // All chips of the channel known, and none of them serving other jobs.
-            let queued = self.placements[position] == Placement::Stripe
+            let queued = queues
+                && self.placements[position] == Placement::Stripe
                 && self.is_bounded(position)
                 && unbounded == 0
                 && bounded.iter().all(|&(neighbour, _)| self.gcs[neighbour].is_some());
@@ -266,29 +276,32 @@ impl Site<'_> {
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them: those that fail, and whether a
     /// test was given up.
     fn settle(&mut self, busy: &[usize], fragile: &[bool]) -> (Vec<usize>, bool) {
-        let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
-        for &position in busy {
-            if !self.holds_data(position) {
-                failing.push(position);
-            } else if fragile[position] && !self.holds_now(position) {
-                let choice = self.among_neighbours(position).map(|placed| choose(&placed.unit, &placed.contentions, 0));
-                match choice {
-                    Some(Choice::Holds(gc)) => {
-                        changed |= self.gcs[position] != Some(gc);
-                        self.gcs[position] = Some(gc);
-                    }
-                    other => {
-                        given_up |= other == Some(Choice::TooLong);
-                        failing.push(position);
+        // What is changed for one of them, its neighbours were tested without: as long as there are changes, all are tested again.
+        const ROUNDS: usize = 4;
+        for _ in 0..ROUNDS {
+            let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
+            for &position in busy {
+                if !self.holds_data(position) {
+                    failing.push(position);
+                } else if fragile[position] && !self.holds_now(position) {
+                    let placed = self.among_neighbours(position);
+                    match placed.map(|placed| choose(&placed.unit, &placed.contentions, 0)) {
+                        Some(Choice::Holds(gc)) => {
+                            changed |= self.gcs[position] != Some(gc);
+                            self.gcs[position] = Some(gc);
+                        }
+                        other => {
+                            given_up |= other == Some(Choice::TooLong);
+                            failing.push(position);
+                        }
                     }
                 }
             }
+            if !changed || !failing.is_empty() {
+                return (failing, given_up);
+            }
         }
-        // What one of them changed, its neighbours have been tested without.
-        if changed && failing.is_empty() {
-            failing.extend(busy.iter().filter(|&&position| fragile[position] && !self.holds_now(position)));
-        }
-        (failing, given_up)
+        (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
     }
 
     /// Whether a cluster holds next to its neighbours as everything is now.

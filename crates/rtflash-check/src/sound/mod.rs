@@ -167,7 +167,7 @@ fn compare_tightest(units: &[Unit], certificate: &Certificate, verdict: &Verdict
     let Some((shares, slack)) = shares(units, length.as_ns()) else {
         return found.complaints.push(format!("the slack of {length} is beyond the arithmetic of the judge"));
     };
-    found.shares = Some(shares);
+    found.shares = Some(shares).filter(|_| length > Span::ZERO);
     if slack != i128::from(slack_ns) {
         found.complaints.push(format!("the slack of {length} is {slack} ns, not {slack_ns}"));
     }

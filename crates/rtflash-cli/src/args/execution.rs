@@ -64,7 +64,7 @@ pub enum Pattern {
 pub enum Waits {
     /// Until the transfers before it are over
     Actual,
-    /// As long as all other chips of the channel may take
+    /// As long as all other chips of the channel may take: for clusters that hold whatever their neighbours do
     Worst,
 }
 
@@ -142,7 +142,7 @@ pub struct SoakArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Cases to draw
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]

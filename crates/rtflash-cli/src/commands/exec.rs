@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::{Analysis, Sound};
+use rtflash_alloc::sound::is_independent;
 use rtflash_alloc::verdict::{completed, passing};
-use rtflash_exec::{Options, PlanError};
+use rtflash_check::judge_sound;
+use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
 
@@ -138,9 +140,24 @@ pub fn refused(error: &NotRun) -> Status {
     }
 }
 
-/// Whether the analysis accepts every cluster.
-pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> bool {
-    passing(set, analysis, allocation).into_iter().all(|passes| passes)
+/// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check` judges them.
+pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis, given: bool) -> Option<bool> {
+    if given && !analysis.placements().is_empty() {
+        let judgement = judge_sound(set, allocation, analysis.placements());
+        return judgement.holds().map(|_| judgement.approves());
+    }
+    Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
+}
+
+/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its neighbours does not hold if every page waits for all of
+/// them, and never has to.
+fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
+    let asked = options.placed.waits == Waits::Worst && allocation.is_certified();
+    (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {
+        "some clusters hold because of what the neighbours on their channels do, and --waits worst would have each page wait for more than these ever \
+         move: run this allocation with --waits actual"
+            .into()
+    })
 }
 
 impl Plan {
@@ -172,7 +189,10 @@ impl Plan {
             meta: file.meta.as_deref(),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
-        let predicted = Some(predicted(set, &allocation, analysis));
+        let predicted = predicted(set, &allocation, analysis, self.given.is_some());
+        if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
+            return wrong(output::error(&complaint));
+        }
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };

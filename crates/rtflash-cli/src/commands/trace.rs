@@ -98,7 +98,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     let findings = checks.finish(duration);
     let report = statistics.finish(&plan);
     let settings = traced(duration, dispatch_name);
-    let predicted = Some(predicted(&file.set, &allocation, analysis));
+    let predicted = predicted(&file.set, &allocation, analysis, given.is_some());
     let algorithm = given.is_none().then_some(name);
     let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, settings, String::new());
     let answer =

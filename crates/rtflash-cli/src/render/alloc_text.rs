@@ -3,6 +3,7 @@
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Failure, Outcome};
 use rtflash_alloc::analysis::{Analysis, PartFtl};
+use rtflash_alloc::sound::{Reliance, reliances};
 use rtflash_alloc::verdict::report;
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
@@ -34,7 +35,7 @@ pub fn headline(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome
             let spare = if free > 0 { format!(", {free} left free") } else { String::new() };
             format!("{algorithm} puts {tasks} into {} of the {device}{spare}", count(used, "cluster"))
         }
-        Outcome::NotSchedulable(_) if algorithm == "exact" => {
+        Outcome::NotSchedulable(_) if algorithm == "exact" && analysis.placements().is_empty() => {
             format!("no allocation of {tasks} to {device} passes the test")
         }
         Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
@@ -57,10 +58,13 @@ pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: 
     if let Some(allocation) = outcome.allocation() {
         text += "\n";
         text += &clusters(set, analysis, allocation);
+        if outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty() {
+            text += &relying(set, allocation);
+        }
     }
     if let Outcome::NotSchedulable(failure) = outcome {
         text += "\n";
-        text += &unplaced(set, failure);
+        text += &unplaced(set, failure, !analysis.placements().is_empty());
     }
     text
 }
@@ -136,6 +140,27 @@ pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation)
     text
 }
 
+/// What clusters rely on that do not hold by themselves.
+fn relying(set: &TaskSet, allocation: &Allocation) -> String {
+    let reliances = reliances(set, allocation);
+    let of = |wanted: Reliance| -> Vec<u32> {
+        (0..).zip(&reliances).filter(|(_, reliance)| **reliance == wanted).map(|(position, _)| position).collect()
+    };
+    let line = |wanted: Reliance, because: &str| {
+        let positions = of(wanted);
+        if positions.is_empty() {
+            return String::new();
+        }
+        let (clusters, verb) = if positions.len() == 1 { ("cluster", "relies") } else { ("clusters", "rely") };
+        format!("  ({clusters} {} {verb} on {because})\n", elide(&chips(&positions)))
+    };
+    line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
+        + &line(
+            Reliance::Queue,
+            "that, on a first-come-first-served bus, and on reads and transfers of exact length: Section 6.1",
+        )
+}
+
 /// The slack of the tightest interval, of its length.
 fn slack(allocation: &Allocation, position: usize) -> String {
     match allocation.certificate(position).and_then(|certificate| certificate.tightest) {
@@ -158,7 +183,7 @@ fn partitioned(verdict: &PartFtl) -> String {
     format!("\n{}", table(&["chips in mode", ">U"], rows))
 }
 
-fn unplaced(set: &TaskSet, failure: &Failure) -> String {
+fn unplaced(set: &TaskSet, failure: &Failure, placed: bool) -> String {
     let unplaced = &failure.unplaced;
     let task = paint(BOLD, &plain(task_name(set, unplaced.task)));
     let others = match unplaced.others.len() {
@@ -168,6 +193,11 @@ fn unplaced(set: &TaskSet, failure: &Failure) -> String {
     let size = count(unplaced.chips as usize, "chip");
     let excess = unplaced.best_utilization - 1.0;
     let (utilization, excess) = (share(unplaced.best_utilization), percent(excess.max(f64::MIN_POSITIVE)));
+    let (utilization, excess) = if placed && unplaced.best_utilization <= 1.0f64.next_up() {
+        ("1.0000".to_owned(), "where it has to stay below one: that is".to_owned())
+    } else {
+        (utilization, excess)
+    };
     match failure.overloaded {
         Some(_) => format!(
             "Cluster {} ({size}) is overloaded: U = {utilization}, {excess} too much. Task {task} is the first that does not fit in it.\n",

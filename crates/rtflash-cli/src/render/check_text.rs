@@ -5,6 +5,9 @@ use super::table::table;
 use super::wire::{CheckAnswer, CheckedCluster};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
+/// Loads from here on are those of certificates whose interval is none.
+const OVERLOAD: f64 = 1e9;
+
 /// The verdict, then the clusters.
 pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
@@ -14,7 +17,7 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
         Some((first, CheckedCluster { schedulable: None, .. })) => {
             format!("{}: the test of cluster {first} was given up {by}\n", paint(YELLOW, "cannot tell"))
         }
-        Some((first, cluster)) if cluster.utilization > 1.0 => {
+        Some((first, cluster)) if cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
             let excess = percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE));
             format!("{}: cluster {first} is {excess} overloaded {by}\n", paint(RED, "not schedulable"))
         }

@@ -48,7 +48,7 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
         Some(fewest) if fewest.chips == 1 => "the fewest there are",
         Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
         Some(_) => "fewest, by bisection; not every smaller number was tried",
-        None if limits.chips == Limit::TooMuchWork => "too many tasks on too many chips to be tried",
+        None if limits.chips == Limit::TooMuchWork => "it would take too long to look for",
         None => "",
     };
     let found = |found: bool, how: String| if found { how } else { String::new() };
@@ -90,7 +90,7 @@ fn limit<T>(limit: Limit<T>, show: impl FnOnce(T) -> String) -> String {
     match limit {
         Limit::At(value) => show(value),
         Limit::Nothing => "none found".into(),
-        Limit::TooMuchWork => "not tried".into(),
+        Limit::TooMuchWork => "not known".into(),
     }
 }
 

@@ -3,6 +3,7 @@
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
+use rtflash_alloc::sound::{Reliance, reliances};
 use rtflash_alloc::verdict::report;
 use rtflash_check::{Judgement, SoundJudgement};
 use rtflash_model::{Certificate, Cluster, TaskSet};
@@ -64,6 +65,11 @@ pub struct ClusterAnswer<'a> {
     /// What a sound analysis promises of the cluster, and the device runs by. Under such an analysis the shares above are those of the tightest interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
+    /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do; `neighbours`, because the clusters on its channels
+    /// move no more than their tasks; `queue`, because moreover the bus serves first come, first served, and page reads and transfers take exactly as
+    /// long as the device says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<&'static str>,
 }
 
 /// A certificate, in a [`ClusterAnswer`]: docs/analysis.md.
@@ -174,8 +180,11 @@ impl<'a> AllocAnswer<'a> {
     ) -> AllocAnswer<'a> {
         let clusters = outcome.allocation().map_or_else(Vec::new, |allocation| {
             let clusters = allocation.clusters().into_iter().zip(report(set, analysis, allocation)).enumerate();
-            let answer = |(position, (cluster, report))| {
-                ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
+            let holds = outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty();
+            let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
+            let answer = |(position, (cluster, report))| ClusterAnswer {
+                relies_on: reliances.get(position).map(|reliance: &Reliance| reliance.name()),
+                ..ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
             };
             clusters.map(answer).collect()
         });
@@ -229,6 +238,7 @@ impl<'a> ClusterAnswer<'a> {
                 })
                 .collect(),
             certificate: certificate.map(CertificateAnswer::new),
+            relies_on: None,
         }
     }
 }

@@ -36,9 +36,17 @@ pub(super) fn cluster(
         Placement::Superblock => (u64::from(cluster.size()), 1),
     };
     let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
-    let mut pages: Vec<Option<u64>> = tasks.map(|task| task.data_pages).collect();
-    pages.extend(set.jobs().iter().map(|_| None));
-    match ranges(layout.logical_pages().into(), row, &pages) {
+    let own: Vec<Option<u64>> = tasks.map(|task| task.data_pages).collect();
+    let all = layout.logical_pages();
+    let streams = set.jobs().len();
+    let with_jobs = [own.as_slice(), &vec![None; streams]].concat();
+    // Where the tasks leave no pages to the jobs, these read and write the tasks'.
+    let shared = || {
+        let mut found = ranges(all.into(), row, &own)?;
+        found.extend(std::iter::repeat_n(0..all, streams));
+        Some(found)
+    };
+    match ranges(all.into(), row, &with_jobs).or_else(shared) {
         Some(ranges) if reserve <= spare => Ok(ClusterPlan {
             page_delay: longest_wait(device),
             chips: cluster.chips,

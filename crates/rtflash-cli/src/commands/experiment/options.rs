@@ -127,8 +127,11 @@ fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Resu
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
     let usual: &[&str] = if bandwidth {
         &["clustering-bfd+tbs", "equal-split+background"]
-    } else {
+    } else if analyses.iter().all(|analysis| analysis.placements().is_empty()) {
         &["clustering-bfd", "equal-split", "part-ftl", "global"]
+    } else {
+        // Part-FTL makes no clusters that could be placed.
+        &["clustering-bfd", "equal-split", "global"]
     };
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();
