@@ -9,6 +9,8 @@ use crate::sound::certify;
 const TRIED: u64 = 3_000;
 /// Chips beyond which an allocation counts for more.
 const SMALL: u64 = 64;
+/// What a trial counts for, where a step towards one counts for one.
+const TRIAL: u64 = 64;
 /// Channels beyond which clusters are only tried one behind the other.
 const MOST_CHANNELS: usize = 64;
 
@@ -22,13 +24,14 @@ pub(super) fn search(
 ) -> Option<Allocation> {
     let device = set.device();
     let chips = u64::from(device.chips());
-    let mut search = Search { set, placements, given_up, left: TRIED * SMALL / chips.max(SMALL) };
+    let mut search = Search { set, placements, given_up, left: TRIED * SMALL / chips.max(SMALL) * TRIAL };
     // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
-    let partitions = subsets.partitions(usize::try_from(search.left / 4).unwrap_or(0));
+    let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
     for parts in &all {
         let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
-        if let Some(found) = search.places(parts, &sizes, 1) {
+        // Enough for one trial.
+        if let Some(found) = search.places(parts, &sizes, TRIAL + (parts.len() * MOST_CHANNELS) as u64) {
             return Some(found);
         }
     }
@@ -128,6 +131,7 @@ impl Search<'_> {
         if self.left <= floor {
             return None;
         }
+        self.left -= 1;
         if at == parts.len() {
             return self.placements(parts, plans, floor);
         }
@@ -160,7 +164,7 @@ impl Search<'_> {
             if self.left <= floor {
                 return None;
             }
-            self.left -= 1;
+            self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
             let chosen: Vec<Placement> = parts
                 .iter()
