@@ -150,7 +150,7 @@ fn what_a_cluster_relies_on_is_said_and_not_overdone() {
     assert_eq!(run("actual").status, 0);
     // Every page waiting for a chip that has nothing to do is no run of this device.
     let refused = run("worst");
-    assert!(refused.status == 2 && refused.stderr.contains("neighbours on their channels"), "{refused:?}");
+    assert!(refused.status == 2 && refused.stderr.contains("chips on their channels"), "{refused:?}");
     let independent = rtflash(&["alloc", "tasksets/case-study.json", "--analysis", "sound", "--format", "json"]).json();
     assert_eq!(independent["clusters"][0]["relies_on"], "nothing");
     let worst = ["exec", "tasksets/case-study.json", "--analysis", "sound", "--duration", "500ms", "--waits", "worst"];
@@ -204,5 +204,33 @@ fn the_longest_times_are_times() {
             let check = rtflash(&["check", &path, "--allocation", &allocation, "--analysis", analysis]);
             assert_eq!(check.status, 0, "{period} {analysis}: {}", check.stdout);
         }
+    }
+}
+
+/// Sets with an allocation by hand that leaves chips idle so that others need not wait for them, and one with a load that is next to one.
+const IDLE: [&str; 2] = [
+    r#"{"device": {"chips": 7, "chips_per_channel": 4, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "20us", "page_program": "50us", "block_erase": "200us", "page_transfer": "60us"}, "tasks": [{"name": "t0", "data_pages": 946, "read": {"pages": 1, "period": "749819ns"}, "write": {"pages": 5, "access": "sequential", "period": "1141783ns"}}, {"name": "t1", "write": {"pages": 20, "period": "9919435ns"}}, {"name": "t2", "read": {"pages": 1, "period": "325339ns"}, "write": {"pages": 3, "access": "sequential", "period": "901698ns"}}]}"#,
+    r#"{"device": {"chips": 6, "chips_per_channel": 4, "blocks_per_chip": 200, "pages_per_block": 16, "page_size": 4096, "logical_ratio": 0.7, "page_read": "10us", "page_program": "500us", "block_erase": "5000us", "page_transfer": "40us"}, "tasks": [{"name": "t0", "read": {"pages": 3, "period": "236147ns"}}, {"name": "t1", "data_pages": 2240, "read": {"pages": 5, "access": "sequential", "period": "2016257ns"}}, {"name": "t2", "read": {"pages": 3, "access": "sequential", "period": "172756ns"}}, {"name": "t3", "read": {"pages": 20, "access": "sequential", "period": "3730900ns"}}]}"#,
+];
+const NEXT_TO_ONE: &str = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "40us"}, "tasks": [{"name": "a", "read": {"pages": 100, "period": "18.00001ms"}}, {"name": "b", "read": {"pages": 1000, "period": "180.00013ms"}}, {"name": "w", "write": {"pages": 1, "period": "1000000s"}}]}"#;
+
+#[test]
+fn exact_leaves_chips_idle_where_that_helps() {
+    for (number, set) in IDLE.into_iter().enumerate() {
+        let path = file(&format!("idle-{number}.json"), set).display().to_string();
+        let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", "exact", "--format", "json"]);
+        assert_eq!(answer.status, 0, "{set}");
+        let allocation = file(&format!("idle-{number}-allocation.json"), answer.stdout).display().to_string();
+        assert_eq!(rtflash(&["check", &path, "--allocation", &allocation, "--analysis", "sound"]).status, 0);
+    }
+}
+
+/// A test that would take too long is given up, and then no more than a few of them.
+#[test]
+fn what_cannot_be_told_is_said_soon() {
+    let path = file("next-to-one.json", NEXT_TO_ONE).display().to_string();
+    for algorithm in ["clustering-bfd", "clustering-search", "exact"] {
+        let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", algorithm]);
+        assert!(answer.status == 3 && answer.stdout.contains("cannot tell"), "{algorithm}: {answer:?}");
     }
 }

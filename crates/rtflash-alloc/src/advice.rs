@@ -22,7 +22,7 @@ pub struct Advice {
 pub struct MoreChips {
     /// The number.
     pub chips: u32,
-    /// Whether every smaller number was tried and fails.
+    /// Whether every number between the device's and it was tried and fails.
     pub fewest: bool,
 }
 

@@ -11,6 +11,8 @@ use crate::effort;
 const STEPS: u32 = 40;
 /// Deadlines tried where each has to be tested in full.
 const FEW: usize = 6;
+/// Tests given up after which no other deadline is tried: each of them takes long.
+const GIVEN_UP: u32 = 4;
 
 /// What a search came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,16 +106,19 @@ fn try_all(unit: &Unit, contentions: &[Contention], terms: &[Option<GcTerms>], s
     if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
         return Choice::Holds(gc);
     }
-    let mut outcome = Choice::Fails;
+    let mut given_up = 0;
     for gc in terms {
         let verdict = demands(gc).map(|demand| demand.test()).find(|&verdict| verdict != Verdict::Holds);
         match verdict {
             None => return Choice::Holds(*gc),
-            Some(Verdict::TooLong) => outcome = Choice::TooLong,
+            Some(Verdict::TooLong) => given_up += 1,
             Some(_) => {}
         }
+        if given_up >= GIVEN_UP {
+            break;
+        }
     }
-    outcome
+    if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
 /// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is below one; it is up to some deadline, and not beyond.

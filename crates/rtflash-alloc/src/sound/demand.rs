@@ -5,8 +5,8 @@ use super::unit::{GcTerms, Unit, Writer};
 use crate::effort;
 use crate::fraction::{Fraction, Rational};
 
-/// Looks at a request after which a test is given up.
-const MAX_LOOKS: usize = 1 << 23;
+/// Looks at a request after which a test is given up, beside some for each relative deadline.
+const MAX_LOOKS: usize = 1 << 20;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl<'u> Demand<'u> {
             return Some(least);
         }
         let mut least = least;
-        let mut looks = MAX_LOOKS / 64 / (self.deadlines.len() + 1);
+        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1);
         for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
             let mut length = self.deadlines.get(position + 1).map_or(from, |next| next.0 - 1);
             loop {
@@ -210,7 +210,7 @@ impl<'u> Demand<'u> {
             End::TooLong => return Search::TooLong,
             End::At(end) => end,
         };
-        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1);
+        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1) + 4 * self.deadlines.len();
         for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
             let mut length = match self.deadlines.get(position + 1) {
                 Some(next) => next.0 - 1,

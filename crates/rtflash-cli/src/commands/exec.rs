@@ -154,7 +154,7 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
 fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
     let asked = options.placed.waits == Waits::Worst && allocation.is_certified();
     (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {
-        "some clusters hold because of what the neighbours on their channels do, and --waits worst would have each page wait for more than these ever \
+        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have each page wait for more than these ever \
          move: run this allocation with --waits actual"
             .into()
     })

@@ -157,7 +157,7 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
         + &line(
             Reliance::Queue,
-            "that, on a first-come-first-served bus, and on reads and transfers of exact length: Section 6.1",
+            "a first-come-first-served bus, reads and transfers of exact length, and what all chips there move at most: docs/analysis.md, Section 6.1",
         )
 }
 
@@ -218,7 +218,7 @@ pub fn advice(set: &TaskSet, advice: &Advice) -> String {
     let mut lines = Vec::new();
     if let Some(more) = advice.chips {
         let how =
-            if more.fewest { "every smaller number was tried and fails" } else { "not every smaller number was tried" };
+            if more.fewest { "every number between was tried and fails" } else { "not every smaller number was tried" };
         lines.push(format!("{} chips instead of {} ({how})", more.chips, set.device().chips()));
     }
     if let Some(ratio) = advice.logical_ratio {

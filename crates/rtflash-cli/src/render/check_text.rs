@@ -21,7 +21,13 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
             let excess = percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE));
             format!("{}: cluster {first} is {excess} overloaded {by}\n", paint(RED, "not schedulable"))
         }
-        Some((first, _)) => format!("{}: cluster {first} fails {by}\n", paint(RED, "not schedulable")),
+        Some((first, cluster)) if !cluster.complaints.is_empty() => {
+            format!("{}: cluster {first} fails {by}\n", paint(RED, "not schedulable"))
+        }
+        Some((first, _)) => {
+            let why = "demand and blocking do not fit into some interval, or in the long run";
+            format!("{}: cluster {first} fails: {why} {by}\n", paint(RED, "not schedulable"))
+        }
     };
     for (position, cluster) in answer.clusters.iter().enumerate() {
         for complaint in &cluster.complaints {

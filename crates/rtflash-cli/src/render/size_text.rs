@@ -48,10 +48,9 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
         Some(fewest) if fewest.chips == 1 => "the fewest there are",
         Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
         Some(_) => "fewest, by bisection; not every smaller number was tried",
-        None if limits.chips == Limit::TooMuchWork => "it would take too long to look for",
+        None if limits.chips == Limit::TooMuchWork => TOO_LONG,
         None => "",
     };
-    let found = |found: bool, how: String| if found { how } else { String::new() };
     let rows = [
         [
             "chips".into(),
@@ -63,22 +62,29 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
             "logical_ratio".into(),
             device.logical_ratio().to_string(),
             limit(limits.logical_ratio, |ratio| ratio.to_string()),
-            found(
-                limits.logical_ratio.value().is_some(),
-                format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
+            how_found(
+                limits.logical_ratio,
+                &format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
             ),
         ],
         [
             "load".into(),
             "1".into(),
             limit(limits.load_permille, factor),
-            found(
-                limits.load_permille.value().is_some(),
-                "largest, by bisection in steps of 0.001: every period divided by it".into(),
-            ),
+            how_found(limits.load_permille, "largest, by bisection in steps of 0.001: every period divided by it"),
         ],
     ];
     table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from))
+}
+
+const TOO_LONG: &str = "it would take too long to look for";
+
+fn how_found<T>(limit: Limit<T>, found: &str) -> String {
+    match limit {
+        Limit::At(_) => found.to_owned(),
+        Limit::Nothing => String::new(),
+        Limit::TooMuchWork => TOO_LONG.to_owned(),
+    }
 }
 
 fn factor(permille: u32) -> String {

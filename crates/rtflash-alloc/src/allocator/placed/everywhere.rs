@@ -1,30 +1,33 @@
 //! Every partition, every size, every place: what `exact` tries where its clusters hold only next to the right neighbours.
 
+use std::collections::BTreeMap;
+
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
 use super::exact::Subsets;
+use super::shape::{Form, Shape, Shapes};
 use crate::sound::certify;
 
-/// Allocations that are tried, on small devices; each counts for more as it has more chips.
-const TRIED: u64 = 3_000;
-/// Chips beyond which an allocation counts for more.
-const SMALL: u64 = 64;
+/// Chips of all allocations that are tried, together.
+const TRIED: u64 = 48_000;
 /// What a trial counts for, where a step towards one counts for one.
 const TRIAL: u64 = 64;
 /// Channels beyond which clusters are only tried one behind the other.
 const MOST_CHANNELS: usize = 64;
 
-/// Looks for an allocation that holds. `subsets` are as if no page ever waited for the bus: no subset holds in fewer chips. What is tried is bounded;
+/// Looks for an allocation that holds. `shapes` and `subsets` are as if no page ever waited for the bus: no subset holds in fewer chips. What is tried is bounded;
 /// on small devices it is everything.
 pub(super) fn search(
     set: &TaskSet,
     placements: &[Placement],
+    shapes: &Shapes<'_>,
     subsets: &Subsets,
     given_up: &mut bool,
 ) -> Option<Allocation> {
     let device = set.device();
     let chips = u64::from(device.chips());
-    let mut search = Search { set, placements, given_up, left: TRIED * SMALL / chips.max(SMALL) * TRIAL };
+    let mut search =
+        Search { set, placements, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
     // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
@@ -47,6 +50,7 @@ pub(super) fn search(
 /// Tasks that are to share a cluster, and how many chips it has at least.
 #[derive(Debug)]
 struct Part {
+    block: usize,
     tasks: Vec<usize>,
     least: u32,
 }
@@ -54,15 +58,18 @@ struct Part {
 struct Search<'s> {
     set: &'s TaskSet,
     placements: &'s [Placement],
+    shapes: &'s Shapes<'s>,
     given_up: &'s mut bool,
     left: u64,
+    /// The placements with which a subset of the tasks holds in a cluster of some size, without any waiting.
+    fitting: BTreeMap<(usize, u32), Vec<Placement>>,
 }
 
 impl Search<'_> {
     fn parts(&self, subsets: &Subsets, blocks: Vec<usize>) -> Vec<Part> {
         let part = |block: usize| {
             let tasks = (0..self.set.tasks().len()).filter(|task| block >> task & 1 == 1).collect();
-            Part { tasks, least: subsets.chips_of(block).unwrap_or(1) }
+            Part { block, tasks, least: subsets.chips_of(block).unwrap_or(1) }
         };
         blocks.into_iter().map(part).collect()
     }
@@ -105,6 +112,10 @@ impl Search<'_> {
 
     /// Clusters of these sizes on all chips that differ, with all placements of their pages, at most so many of them.
     fn places(&mut self, parts: &[Part], sizes: &[u32], most: u64) -> Option<Allocation> {
+        self.left = self.left.saturating_sub(1);
+        if parts.iter().zip(sizes).any(|(part, &size)| self.fitting(part, size).is_empty()) {
+            return None;
+        }
         let floor = self.left.saturating_sub(most);
         let device = self.set.device();
         let ways = device.chips_per_channel();
@@ -156,24 +167,40 @@ impl Search<'_> {
         None
     }
 
+    /// The placements that a part of this size may have.
+    fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
+        let (shapes, placements) = (self.shapes, self.placements);
+        self.fitting.entry((part.block, chips)).or_insert_with(|| {
+            let holds = |placement: &Placement| {
+                let form = match placement {
+                    Placement::Stripe => Form::Stripe,
+                    // One chip is a stripe of one, which copies inside the chip.
+                    Placement::Superblock if chips == 1 && placements.contains(&Placement::Stripe) => return false,
+                    Placement::Superblock => Form::Superblock,
+                };
+                shapes.load(&part.tasks, Shape { chips, form }).is_some()
+            };
+            placements.iter().copied().filter(holds).collect()
+        })
+    }
+
     /// These chips with all placements of pages.
     fn placements(&mut self, parts: &[Part], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
-        let kinds = self.placements.len();
-        let ways = u32::try_from(parts.len()).map_or(u64::MAX, |count| (kinds as u64).saturating_pow(count));
+        let kinds: Vec<Vec<Placement>> =
+            parts.iter().zip(plans.sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
+        let ways = kinds.iter().fold(1u64, |ways, kinds| ways.saturating_mul(kinds.len() as u64));
         for number in 0..ways {
             if self.left <= floor {
                 return None;
             }
             self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
-            let chosen: Vec<Placement> = parts
-                .iter()
-                .map(|_| {
-                    let kind = usize::try_from(rest % kinds as u64).unwrap_or(0);
-                    rest /= kinds as u64;
-                    self.placements[kind]
-                })
-                .collect();
+            let next = |kinds: &Vec<Placement>| {
+                let kind = usize::try_from(rest % kinds.len() as u64).unwrap_or(0);
+                rest /= kinds.len() as u64;
+                kinds[kind]
+            };
+            let chosen: Vec<Placement> = kinds.iter().map(next).collect();
             let (clusters, chosen) = plans.clusters(parts, &chosen, self.placements[0]);
             let certified = certify(self.set, &clusters, &chosen);
             *self.given_up |= certified.given_up;

@@ -5,6 +5,7 @@ use rtflash_model::random::Stream;
 use super::chips::Group;
 use super::exact::before;
 use super::shape::{Shape, Shapes};
+use crate::effort::Budget;
 
 /// Groups that a task is tried in, at most, before it gets more chips.
 const TRIED: usize = 24;
@@ -16,6 +17,8 @@ const STEPS: usize = 50;
 const LOOSE: u64 = 5;
 /// Tests of a cluster after which the search ends.
 const MAX_TESTS: u64 = 100_000;
+/// Requests looked at in them after which it ends, too.
+const MAX_EFFORT: u64 = 200_000_000;
 
 /// Tasks in groups.
 pub(super) struct Groups<'s, 'a> {
@@ -100,8 +103,10 @@ impl<'s, 'a> Groups<'s, 'a> {
     pub(super) fn search(&mut self) {
         let mut dice = Stream::numbered(0, b"placed__", 0);
         let steps = STEPS.saturating_mul(self.alone.len());
+        let budget = Budget::of(MAX_EFFORT);
         for _ in 0..steps {
-            if self.needed() <= u64::from(self.chips) || self.tests > MAX_TESTS {
+            let spent = self.tests > MAX_TESTS || budget.left() == 0 || self.shapes.given_up();
+            if self.needed() <= u64::from(self.chips) || spent {
                 return;
             }
             let (needed, before) = (self.needed(), self.groups.clone());

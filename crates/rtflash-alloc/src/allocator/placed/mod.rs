@@ -112,7 +112,9 @@ fn exactly(set: &TaskSet, placements: &[Placement], given_up: &mut bool) -> Opti
     if let Outcome::Schedulable(allocation) = grouped(set, placements, Strategy::Search) {
         return Some(allocation);
     }
-    everywhere::search(set, placements, &subsets, given_up)
+    let found = everywhere::search(set, placements, &shapes, &subsets, given_up);
+    *given_up |= shapes.given_up();
+    found
 }
 
 /// Groups that need no more chips than there are.

@@ -58,14 +58,18 @@ pub(super) struct Shapes<'a> {
     waiting: Waiting,
     /// The largest cluster, where that is not the device.
     largest: Option<u32>,
-    given_up: Cell<bool>,
+    /// Tests that were given up.
+    given_up: Cell<u32>,
 }
+
+/// Tests given up after which no more are begun: each of them takes long.
+const GIVEN_UP: u32 = 8;
 
 impl<'a> Shapes<'a> {
     pub(super) fn new(set: &'a TaskSet, placements: &[Placement], waiting: Waiting) -> Shapes<'a> {
         let forms = FORMS.into_iter().filter(|form| placements.contains(&form.placement())).collect();
         let ways = set.device().chips_per_channel().min(set.device().chips());
-        Shapes { set, forms, chain: chain(ways), waiting, largest: None, given_up: Cell::new(false) }
+        Shapes { set, forms, chain: chain(ways), waiting, largest: None, given_up: Cell::new(0) }
     }
 
     /// The same with clusters of one chip only, if so.
@@ -83,7 +87,7 @@ impl<'a> Shapes<'a> {
 
     /// Whether a test was given up, so that a no is none.
     pub(super) fn given_up(&self) -> bool {
-        self.given_up.get()
+        self.given_up.get() > 0
     }
 
     fn tasks<'t>(&self, tasks: &'t [usize]) -> impl Iterator<Item = &'a Task> + Clone + use<'a, 't> {
@@ -93,6 +97,9 @@ impl<'a> Shapes<'a> {
 
     /// The long-run load of a unit if these tasks hold in a cluster of this shape.
     pub(super) fn load(&self, tasks: &[usize], shape: Shape) -> Option<f64> {
+        if self.given_up.get() >= GIVEN_UP {
+            return None;
+        }
         let device = self.set.device();
         let placement = shape.form.placement();
         let (wanted, room) = data_share(device, self.tasks(tasks), shape.chips, placement);
@@ -114,7 +121,7 @@ impl<'a> Shapes<'a> {
             Choice::Holds(gc) => Some(Demand::new(&unit, &others, gc, 0).load()),
             Choice::Fails => None,
             Choice::TooLong => {
-                self.given_up.set(true);
+                self.given_up.set(self.given_up.get() + 1);
                 None
             }
         }
