@@ -1,0 +1,104 @@
+//! Up to where the demand test has to look: a line above demand and blocking, in doubles where these are sure and exactly where they are not.
+
+use super::Demand;
+use crate::fraction::{Fraction, Rational};
+use crate::sound::unit::Writer;
+
+/// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
+pub(super) struct Line {
+    /// The long-run load, term by term.
+    load: Vec<Fraction>,
+    /// Its sum, about.
+    pub(super) estimate: f64,
+    /// The constant, about.
+    constant: f64,
+    /// The sum of its parts without their signs.
+    magnitude: f64,
+    /// The part of it that is waiting for the bus.
+    waiting: f64,
+}
+
+/// From where on demand and blocking fit.
+pub(super) enum End {
+    At(u64),
+    Overloaded,
+    TooLong,
+}
+
+impl Demand<'_> {
+    /// The line that demand and blocking stay below, from the longest relative deadline on.
+    pub(super) fn line(&self) -> Option<Line> {
+        let mut load = Vec::new();
+        let (mut constant, mut magnitude) = (self.server_step as f64, self.server_step as f64);
+        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
+            let per_page = gc.cost as f64 / gc.reclaimed as f64;
+            let mut pages = (gc.reclaimed - 1) as f64;
+            let mut all = pages;
+            for writer in &self.unit.writers {
+                let (own, before) = (writer.pages as f64, deadline as f64 / writer.period as f64);
+                pages += own * (1.0 - before);
+                all += own * (1.0 + before);
+                load.push(Fraction::new(
+                    u128::from(gc.cost) * u128::from(writer.pages),
+                    u128::from(gc.reclaimed).checked_mul(writer.period.into())?,
+                ));
+            }
+            constant += per_page * pages;
+            magnitude += per_page * all;
+        }
+        let waiting = self.contention.add_to(&mut load, self.unit, self.gc);
+        let estimate = load.iter().map(|term| term.to_f64()).sum();
+        Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
+    }
+
+    /// The length from which on demand and blocking fit into every interval.
+    pub(super) fn end(&self) -> End {
+        // Ten thousand roundings and more stay below this part of what is added up.
+        const ROUNDINGS: f64 = 1e-10;
+        let Some(line) = self.line() else { return End::TooLong };
+        let share = self.share as f64 / 1_000.0;
+        let room = share - line.estimate;
+        let longest = self.deadlines.last().map_or(0, |last| last.0);
+        if room.abs() < 10.0 * ROUNDINGS * (1.0 + line.estimate) {
+            return self.exact_end(line, longest);
+        }
+        if room < 0.0 {
+            return End::Overloaded;
+        }
+        let constant = line.constant + ROUNDINGS * line.magnitude;
+        let bound = (constant / (room - ROUNDINGS * (1.0 + line.estimate)) * (1.0 + 1e-6) + 2.0).max(0.0);
+        if bound > 9e18 {
+            return End::TooLong;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 2⁶³.
+        End::At(longest.max(bound as u64))
+    }
+
+    /// The same where the load is too near to what there is for doubles.
+    fn exact_end(&self, mut line: Line, longest: u64) -> End {
+        line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));
+        let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
+            return End::Overloaded;
+        };
+        let mut more = vec![Rational::product([self.server_step.into()], [])];
+        let mut less = Vec::new();
+        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
+            let (cost, reclaimed) = (u128::from(gc.cost), u128::from(gc.reclaimed));
+            more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
+            for &Writer { pages, period } in &self.unit.writers {
+                more.push(Rational::product([cost, pages.into()], [reclaimed]));
+                less.push(Rational::product([cost, pages.into(), deadline.into()], [reclaimed, period.into()]));
+            }
+        }
+        if line.waiting > 0.0 {
+            // An upper bound in any case.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
+            more.push(Rational::product([(line.waiting * (1.0 + 1e-6)) as u128 + 1], []));
+        }
+        match Rational::sum(&more).minus(&Rational::sum(&less)) {
+            // The demand is nowhere above the load.
+            None => End::At(longest),
+            Some(constant) => constant.ceil_quotient(&room).map_or(End::TooLong, |bound| End::At(longest.max(bound))),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Certificates for clusters on their chips.
+
+use rtflash_model::{Certificate, Cluster, Placement, TaskSet};
+
+use super::{Site, nearest_terms};
+use crate::sound::bus::Bus;
+use crate::sound::choice::{Choice, choose, largest_server};
+use crate::sound::contention::Contention;
+use crate::sound::demand::{Demand, Verdict};
+use crate::sound::unit::GcTerms;
+
+/// What certifying came to.
+#[derive(Debug)]
+pub struct Certified {
+    /// Of each cluster; `None` where no garbage collection can be made to keep up.
+    pub certificates: Vec<Option<Certificate>>,
+    /// The clusters that fail.
+    pub failing: Vec<usize>,
+    /// Whether a test was given up.
+    pub given_up: bool,
+}
+
+/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed, then servers for what is left.
+///
+/// A cluster that holds only because its neighbours on the channel are known to move little gets no server, and neither do these neighbours.
+pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
+    let count = clusters.len();
+    let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count]);
+    let mut fragile = vec![false; count];
+    let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
+    for &position in &busy {
+        let choice = site.among_strangers(position).map(|placed| choose(&placed.unit, &placed.contentions, 0));
+        site.gcs[position] = match choice {
+            Some(Choice::Holds(gc)) => Some(gc),
+            _ => {
+                fragile[position] = true;
+                site.likely_gc(position)
+            }
+        };
+    }
+    let (failing, given_up) = site.settle(&busy, &fragile);
+    if failing.is_empty() {
+        let quiet = site.near(&fragile);
+        for position in (0..count).filter(|&position| !quiet[position]) {
+            let Some(placed) = site.among_strangers(position) else { continue };
+            if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
+                site.servers[position] = thousandths;
+                site.gcs[position] = Some(Some(gc));
+            }
+        }
+    }
+    let certificate = |position: usize| {
+        if failing.contains(&position) {
+            site.failing_certificate(position)
+        } else {
+            site.certificate(position, site.gcs[position].flatten())
+        }
+    };
+    Certified { certificates: (0..count).map(certificate).collect(), failing, given_up }
+}
+
+impl Site<'_> {
+    /// Garbage collection with which a cluster may hold next to calmer neighbours than there can be.
+    fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
+        let placed = self.among_strangers(position)?;
+        if placed.unit.writers.is_empty() {
+            return Some(None);
+        }
+        if self.placements[position] == Placement::Stripe {
+            let unit = self.unit(position, Bus::alone())?;
+            if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
+                return Some(gc);
+            }
+        }
+        nearest_terms(&placed.unit).map(Some)
+    }
+
+    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them: those that fail, and whether a
+    /// test was given up.
+    fn settle(&mut self, busy: &[usize], fragile: &[bool]) -> (Vec<usize>, bool) {
+        // What is changed for one of them, its neighbours were tested without: as long as there are changes, all are tested again.
+        const ROUNDS: usize = 4;
+        for _ in 0..ROUNDS {
+            let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
+            for &position in busy {
+                if !self.holds_data(position) {
+                    failing.push(position);
+                } else if fragile[position] && !self.holds_now(position) {
+                    let placed = self.among_neighbours(position);
+                    match placed.map(|placed| choose(&placed.unit, &placed.contentions, 0)) {
+                        Some(Choice::Holds(gc)) => {
+                            changed |= self.gcs[position] != Some(gc);
+                            self.gcs[position] = Some(gc);
+                        }
+                        other => {
+                            given_up |= other == Some(Choice::TooLong);
+                            failing.push(position);
+                        }
+                    }
+                }
+            }
+            if !changed || !failing.is_empty() {
+                return (failing, given_up);
+            }
+        }
+        (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
+    }
+
+    /// Whether a cluster holds next to its neighbours as everything is now.
+    fn holds_now(&self, position: usize) -> bool {
+        let (Some(placed), Some(gc)) = (self.among_neighbours(position), self.gcs[position]) else { return false };
+        let demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0));
+        demands.into_iter().all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
+    }
+
+    /// The clusters that are marked, and those that share a channel with one.
+    fn near(&self, marked: &[bool]) -> Vec<bool> {
+        let mut near = marked.to_vec();
+        for members in self.channels.values() {
+            if members.iter().any(|&(cluster, _)| marked[cluster]) {
+                members.iter().for_each(|&(cluster, _)| near[cluster] = true);
+            }
+        }
+        near
+    }
+}
