@@ -267,12 +267,16 @@ impl<'u> Demand<'u> {
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let per_page = gc.cost as f64 / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
+            let mut all = pages;
             for writer in &self.unit.writers {
                 let (w, t) = (writer.pages as f64, writer.period as f64);
                 rate += w / t;
                 pages += w * (1.0 - deadline as f64 / t);
+                all += w * (1.0 + deadline as f64 / t);
             }
-            sums.push(Sum { deadline, load: per_page * rate, constant: per_page * pages, transfers: 0.0 });
+            // What is added up may be much more than the sum: its roundings with it.
+            let constant = per_page * (pages + end::ROUNDINGS * all);
+            sums.push(Sum { deadline, load: per_page * rate, constant, transfers: 0.0 });
         }
         sums.sort_unstable_by_key(|sum| sum.deadline);
         let (mut load, mut constant, mut transfers, mut next) = (0.0, 0.0, 0.0, 0);

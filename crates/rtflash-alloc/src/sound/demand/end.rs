@@ -4,6 +4,9 @@ use super::Demand;
 use crate::fraction::{Fraction, Rational};
 use crate::sound::unit::Writer;
 
+/// The part of what is added up that ten thousand roundings of doubles, and more, stay below.
+pub(super) const ROUNDINGS: f64 = 1e-10;
+
 /// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
 pub(super) struct Line {
     /// The long-run load, term by term.
@@ -53,8 +56,6 @@ impl Demand<'_> {
 
     /// The length from which on demand and blocking fit into every interval.
     pub(super) fn end(&self) -> End {
-        // Ten thousand roundings and more stay below this part of what is added up.
-        const ROUNDINGS: f64 = 1e-10;
         let Some(line) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;
         let room = share - line.estimate;
