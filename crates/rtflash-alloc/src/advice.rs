@@ -40,19 +40,24 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
-    // Whether a set passes, as long as the budget lasts.
-    let trial = |budget: Budget| {
-        move |set: &TaskSet| budget.left() > 0 && allocator.allocate(set, analysis).is_schedulable() == Some(true)
-    };
-    let within = |parts: u64| Budget::of(MOST_EFFORT / parts);
-    // A boundary with a trial left out is none.
-    let (chips, ratio, load) = (within(2), within(4), within(4));
-    let chips = more_chips(set, &trial(chips)).filter(|_| chips.left() > 0);
     Advice {
-        chips,
-        logical_ratio: lower_ratio(set, &trial(ratio)).filter(|_| ratio.left() > 0),
-        load_permille: less_load(set, &trial(load)).filter(|_| load.left() > 0),
+        chips: within(MOST_EFFORT / 2, set, allocator, analysis, more_chips),
+        logical_ratio: within(MOST_EFFORT / 4, set, allocator, analysis, lower_ratio),
+        load_permille: within(MOST_EFFORT / 4, set, allocator, analysis, less_load),
     }
+}
+
+/// Looks for a boundary between what passes and what fails, with so much effort from now on. One beside a trial that was left out is none.
+fn within<T>(
+    effort: u64,
+    set: &TaskSet,
+    allocator: &dyn Allocator,
+    analysis: &dyn Analysis,
+    look: impl FnOnce(&TaskSet, &dyn Fn(&TaskSet) -> bool) -> Option<T>,
+) -> Option<T> {
+    let budget = Budget::of(effort);
+    let passes = |set: &TaskSet| budget.left() > 0 && allocator.allocate(set, analysis).is_schedulable() == Some(true);
+    look(set, &passes).filter(|_| budget.left() > 0)
 }
 
 fn size(set: &TaskSet, chips: u32) -> u64 {
