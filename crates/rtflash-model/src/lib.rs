@@ -38,6 +38,7 @@ pub mod generate;
 mod invalid;
 pub mod random;
 mod ratio;
+mod reliance;
 mod task;
 mod time;
 
@@ -50,5 +51,6 @@ pub use file::{
 };
 pub use invalid::{Invalid, Path, Step};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
+pub use reliance::Reliance;
 pub use task::{Access, Arrivals, Job, Request, Task, TaskSet};
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

@@ -1,6 +1,6 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, TaskSet};
 
 use super::demand::{Demand, Verdict};
 use super::site::{Certified, Placed, Site, certify};
@@ -175,28 +175,6 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     let Some(most) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else { return report };
     (report.utilization, report.blocking, report.read, report.write, report.gc) = most;
     report
-}
-
-/// What it takes for a cluster to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reliance {
-    /// Nothing but its own certificate: it holds whatever the other clusters do.
-    Nothing,
-    /// Clusters on its channels that move no more than their tasks do (docs/analysis.md, Section 6).
-    Neighbours,
-    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that take exactly as long as the device says (Section 6.1).
-    Queue,
-}
-
-impl Reliance {
-    /// What it is called: `nothing`, `neighbours` or `queue`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reliance::Nothing => "nothing",
-            Reliance::Neighbours => "neighbours",
-            Reliance::Queue => "queue",
-        }
-    }
 }
 
 /// What each cluster of an allocation with certificates relies on, if it holds. Without certificates there is nothing to say.

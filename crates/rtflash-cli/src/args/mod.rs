@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_alloc::analysis::ANALYSES;
+use rtflash_model::Reliance;
 
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs};
@@ -110,6 +111,37 @@ pub struct AnalysisArg {
     /// Which schedulability analysis decides
     #[arg(long, default_value = "thesis", value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analysis: String,
+}
+
+/// `--rely-on`: to be flattened by every command that promises something or judges a promise.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct RelyOnArg {
+    /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the tasks of its neighbours on the channel move; or,
+    /// moreover, a bus that serves first come, first served, and reads and transfers that are never shorter than the device says
+    #[arg(long, value_enum, default_value_t = RelyOn::Neighbours)]
+    pub rely_on: RelyOn,
+}
+
+impl RelyOnArg {
+    /// What is granted.
+    pub fn granted(self) -> Reliance {
+        match self.rely_on {
+            RelyOn::Nothing => Reliance::Nothing,
+            RelyOn::Neighbours => Reliance::Neighbours,
+            RelyOn::Queue => Reliance::Queue,
+        }
+    }
+}
+
+/// What a promise may rely on, as the user says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RelyOn {
+    /// Every cluster holds whatever the others do
+    Nothing,
+    /// The clusters on its channels move no more than their tasks
+    Neighbours,
+    /// And the bus is first come, first served, and reads and transfers take exactly as long as stated
+    Queue,
 }
 
 /// `--format`.

@@ -3,9 +3,9 @@
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Failure, Outcome};
 use rtflash_alloc::analysis::{Analysis, PartFtl};
-use rtflash_alloc::sound::{Reliance, reliances};
+use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::report;
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
 
 use super::numbers::{chips, count, names, percent, plain, share, time};
 use super::table::table;

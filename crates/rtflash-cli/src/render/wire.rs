@@ -3,10 +3,10 @@
 use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
-use rtflash_alloc::sound::{Reliance, reliances};
+use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::report;
 use rtflash_check::{Judgement, SoundJudgement};
-use rtflash_model::{Certificate, Cluster, TaskSet};
+use rtflash_model::{Certificate, Cluster, Reliance, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;

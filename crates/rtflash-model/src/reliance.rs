@@ -1,0 +1,33 @@
+//! What a promise of a sound analysis may lean on beyond a cluster's own certificate.
+
+/// What it takes for a cluster to hold, from the least to the most; and what a user grants that it may take (docs/analysis.md).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reliance {
+    /// Nothing but its own certificate: it holds whatever the other clusters do (test T).
+    Nothing,
+    /// Clusters on its channels that move no more than their tasks do (Section 6, test T').
+    #[default]
+    Neighbours,
+    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that take exactly as long as the device says
+    /// (Section 6.1, test T'').
+    Queue,
+}
+
+impl Reliance {
+    /// All of them, the least first.
+    pub const ALL: [Reliance; 3] = [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue];
+
+    /// What it is called: `nothing`, `neighbours` or `queue`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reliance::Nothing => "nothing",
+            Reliance::Neighbours => "neighbours",
+            Reliance::Queue => "queue",
+        }
+    }
+
+    /// The one of that name.
+    pub fn from_name(name: &str) -> Option<Reliance> {
+        Reliance::ALL.into_iter().find(|reliance| reliance.name() == name)
+    }
+}
