@@ -72,3 +72,50 @@ fn what_should_hold_beside_them_holds() {
     let uniform = rtflash(&["exec", "docs/findings/one-chip.json", "--algorithm", "global"]);
     assert_eq!(uniform.status, 0, "{}", uniform.stdout);
 }
+
+/// A grant of the thesis's executor: the set, the run with it, the run without it, and the checks that fail then.
+type Grant = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+const GRANTS: [Grant; 4] = [
+    (
+        "docs/findings/transfer-inside.json",
+        &[],
+        &["--allocation", "docs/findings/transfer-inside-stripe.json"],
+        &["deadlines", "overdue"],
+    ),
+    (
+        "docs/findings/reserve-inside.json",
+        &[],
+        &["--allocation", "docs/findings/reserve-inside-stripe.json"],
+        &["overdue", "gc-cost", "victim-bound", "gc-keeps-pace", "reserve"],
+    ),
+    (
+        "docs/findings/static-placement.json",
+        &["--algorithm", "global", "--pattern", "one-chip"],
+        &["--allocation", "docs/findings/static-placement-stripe.json", "--pattern", "one-chip"],
+        &["deadlines", "overdue", "reserve"],
+    ),
+    (
+        "tasksets/case-study.json",
+        &["--algorithm", "global", "--dispatch", "parallel"],
+        &["--algorithm", "global"],
+        &["deadlines", "overdue"],
+    ),
+];
+
+#[test]
+fn what_the_executor_grants_is_missed_where_it_is_taken_away() {
+    let text = std::fs::read_to_string(root().join("docs/findings.md")).expect("the findings");
+    let failing = |args: &[&str]| -> Vec<String> {
+        let answer = rtflash(&[args, &["--format", "json"]].concat()).json();
+        let checks = answer["checks"].as_array().expect("checks").iter();
+        checks.filter(|check| check["holds"] == false).map(|check| check["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for (file, with, without, expected) in GRANTS {
+        let command = format!("`rtflash exec {}`", [&[file], without].concat().join(" "));
+        assert!(text.contains(&command), "{command} is not in the text");
+        let granted = failing(&[&["exec", file], with].concat());
+        assert!(!granted.iter().any(|check| check == "deadlines" || check == "overdue"), "{file}: {granted:?}");
+        assert_eq!(failing(&[&["exec", file], without].concat()), expected, "{command}");
+    }
+}

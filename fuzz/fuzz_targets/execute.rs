@@ -1,0 +1,24 @@
+//! Whatever is allocated is run, whatever the options: nothing panics, and what a sound analysis accepts keeps every check.
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use rtflash::alloc::allocator::Outcome;
+use rtflash::run::execute;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = executed(&mut Unstructured::new(bytes));
+});
+
+fn executed(bytes: &mut Unstructured) -> Result<()> {
+    let Some(set) = rtflash_fuzz::task_set(bytes)? else { return Ok(()) };
+    let (allocator, analysis) = (rtflash_fuzz::allocator(bytes)?, rtflash_fuzz::analysis(bytes)?);
+    let Some(options) = rtflash_fuzz::options(&set, bytes)? else { return Ok(()) };
+    let outcome = allocator.allocate(&set, analysis);
+    let Some(allocation) = outcome.allocation() else { return Ok(()) };
+    if let Ok(executed) = execute(&set, allocation, analysis, &options, None) {
+        let promised = matches!(outcome, Outcome::Schedulable(_)) && !analysis.placements().is_empty();
+        assert!(!promised || executed.passes(), "{:?}", executed.findings);
+    }
+    Ok(())
+}
