@@ -197,8 +197,7 @@ impl Device {
 
     /// m⌊λNP⌋, where N is the number of blocks on a chip: pages that the device's address space has. May be zero.
     pub fn logical_pages(&self) -> u128 {
-        let physical = u64::from(self.spec.blocks_per_chip) * u64::from(self.spec.pages_per_block);
-        u128::from(self.spec.chips) * u128::from(self.spec.logical_ratio.floor_of(physical))
+        self.logical_pages_of(self.spec.chips)
     }
 
     /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size because it runs on

@@ -17,6 +17,7 @@
 //! | τ_i = [(r, T^r), (w, T^w)] | [`Task`] of two [`Request`]s | |
 //! | J_j = (r_j, w_j) | [`Job`] | |
 //! | φ, Φ and Λ | [`Cluster`], [`Allocation`] | |
+//! | (none: data that fit) | [`Space`] | |
 //!
 //! ```
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet, read_task_set, write_task_set};
@@ -39,6 +40,7 @@ mod invalid;
 pub mod random;
 mod ratio;
 mod reliance;
+mod space;
 mod task;
 mod time;
 
@@ -52,5 +54,6 @@ pub use file::{
 pub use invalid::{Invalid, Path, Step};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;
+pub use space::Space;
 pub use task::{Access, Arrivals, Job, Request, Task, TaskSet};
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};
