@@ -19,7 +19,9 @@ fn on(name: &str, set: &str, field: &str, value: Value) -> String {
 #[test]
 fn what_it_reports_alloc_confirms() {
     let set = "tasksets/case-study.json";
-    let run = rtflash(&["size", set, "--format", "json"]);
+    // Every command has the same default.
+    assert_eq!(rtflash(&["size", set, "--format", "json"]).json()["analysis"], "thesis");
+    let run = rtflash(&["size", set, "--analysis", "sound", "--format", "json"]);
     let answer = run.json();
     assert_eq!((run.status, run.stderr.as_str(), &answer["schedulable"]), (0, "", &json!(true)));
     assert_eq!((&answer["analysis"], &answer["algorithm"]), (&json!("sound"), &json!("clustering-bfd")));
@@ -68,9 +70,18 @@ fn a_set_that_fails_is_sized_all_the_same() {
     assert_eq!((&answer["chips"]["fewest"], &answer["load"]["largest_factor"]), (&json!(7), &json!(0.935)));
     assert_eq!(answer["cost"]["chips"], json!(7));
     let text = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis"]).stdout;
-    assert!(text.starts_with("not schedulable: ") && text.contains("What it costs on 7 chips"), "{text}");
+    assert!(text.starts_with("not schedulable by Theorem 1 (thesis)") && text.contains("What it costs on 7 chips"), "{text}");
     // PaRT-FTL has no test under a sound analysis.
-    let run = rtflash(&["size", "tasksets/overload.json", "--algorithm", "part-ftl", "--format", "json"]);
+    let run = rtflash(&[
+        "size",
+        "tasksets/overload.json",
+        "--analysis",
+        "sound",
+        "--algorithm",
+        "part-ftl",
+        "--format",
+        "json",
+    ]);
     assert_eq!((run.status, &run.json()["schedulable"], &run.json()["cost"]), (3, &Value::Null, &Value::Null));
 }
 
@@ -103,7 +114,7 @@ fn answers_hold_the_schema_and_streams_are_answered() {
 #[test]
 fn the_readme_shows_the_limits() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
-    let run = rtflash(&["size", "tasksets/case-study.json"]);
+    let run = rtflash(&["size", "tasksets/case-study.json", "--analysis", "sound"]);
     let rows: Vec<&str> = run.stdout.lines().skip(2).take(5).collect();
     assert!(readme.contains(&rows.join("\n")), "the README does not show:\n{}", rows.join("\n"));
 }

@@ -9,7 +9,7 @@ use crate::sound;
 /// certificates ([`crate::sound::certified`]).
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
     if !analysis.placements().is_empty() {
-        return sound::reports(set, allocation);
+        return sound::reports(set, allocation, analysis.relies_on());
     }
     let clusters = allocation.clusters();
     clusters.iter().map(|cluster| report_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
@@ -18,7 +18,7 @@ pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
 /// Whether each cluster of an allocation passes, under an analysis of either kind, exactly.
 pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
     if !analysis.placements().is_empty() {
-        return sound::holding(set, allocation);
+        return sound::holding(set, allocation, analysis.relies_on());
     }
     let clusters = allocation.clusters();
     clusters.iter().map(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
@@ -29,6 +29,6 @@ pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation)
     match analysis.placements() {
         [] => allocation,
         _ if allocation.is_certified() => allocation,
-        placements => sound::certified(set, &allocation, placements).0,
+        placements => sound::certified(set, &allocation, placements, analysis.relies_on()).0,
     }
 }

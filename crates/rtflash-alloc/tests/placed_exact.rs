@@ -1,10 +1,10 @@
 //! `exact` under the sound analyses against every allocation that there is, on small devices.
 
 use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::{Analysis, analysis};
+use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 struct Dice(Stream);
 
@@ -93,14 +93,14 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
 /// Where there is one, `exact` finds one, and nothing is found where there is none.
 ///
 /// Whether there is a set of this number.
-fn agrees(name: &str, number: u64) -> bool {
-    let test: &dyn Analysis = analysis(name).expect("there is");
+fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
+    let test: &dyn Analysis = analysis_relying_on(name, granted).expect("there is");
     let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number))) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
-    let holds = |hand: &Allocation| certified(&set, hand, test.placements()).1.failing.is_empty();
+    let holds = |hand: &Allocation| certified(&set, hand, test.placements(), granted).1.failing.is_empty();
     let hand = hands(chips, tasks).into_iter().find(holds);
-    assert_eq!(found, Some(hand.is_some()), "{name} {number}: {hand:?}");
+    assert_eq!(found, Some(hand.is_some()), "{name} relying on {} {number}: {hand:?}", granted.name());
     true
 }
 
@@ -113,7 +113,11 @@ fn finds_one_whenever_there_is_one() {
         ("sound", &[558, 1899, 2234, 2526, 3022, 3364]),
     ];
     for (name, numbers) in hard {
-        let tested = (0..100).chain(numbers.iter().copied()).filter(|&number| agrees(name, number));
+        let tested = (0..100).chain(numbers.iter().copied()).filter(|&number| agrees(name, Reliance::Queue, number));
         assert!(tested.count() > 90, "{name}");
+        for granted in [Reliance::Nothing, Reliance::Neighbours] {
+            let tested = (0..40).chain(numbers.iter().copied()).filter(|&number| agrees(name, granted, number));
+            assert!(tested.count() > 30, "{name}");
+        }
     }
 }

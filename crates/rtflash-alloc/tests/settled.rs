@@ -2,7 +2,9 @@
 
 use rtflash_alloc::sound::{certify, holding};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
+};
 
 fn us(micros: u64) -> Span {
     Span::from_us(u32::try_from(micros).expect("short"))
@@ -53,11 +55,11 @@ fn a_changed_deadline_is_tested_with_the_neighbours() {
         let Some(set) = draw(number, scale) else { continue };
         let cluster = |chip: u32| Cluster { chips: vec![chip], tasks: vec![chip as usize] };
         let clusters: Vec<Cluster> = (0..set.device().chips()).map(cluster).collect();
-        let certified = certify(&set, &clusters, &vec![Placement::Stripe; clusters.len()]);
+        let certified = certify(&set, &clusters, &vec![Placement::Stripe; clusters.len()], Reliance::Queue);
         if certified.failing.is_empty() {
             let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).expect("a partition");
             let allocation = allocation.with_certificates(certified.certificates);
-            assert!(holding(&set, &allocation).into_iter().all(|holds| holds), "{number} at {scale}");
+            assert!(holding(&set, &allocation, Reliance::Queue).into_iter().all(|holds| holds), "{number} at {scale}");
             accepted += 1;
         }
     }

@@ -47,9 +47,9 @@ impl Batch {
             ));
             return Ok(Status::Wrong);
         };
-        // Only a person's answer waits for what comes next.
-        let mut next = if self.separate && batch.len() == 1 { Some(next_batch(&mut frames, &name)?) } else { None };
-        let alone = self.separate && batch.len() == 1 && matches!(next, Some(None));
+        // The first answer waits for what comes next: more is said of a set that is the only one.
+        let mut next = if batch.len() == 1 { Some(next_batch(&mut frames, &name)?) } else { None };
+        let alone = batch.len() == 1 && matches!(next, Some(None));
         loop {
             let answers: Vec<Answer> = if batch.len() == 1 {
                 batch.iter().map(|frame| self.one(&name, frame, alone, &answer)).collect()

@@ -7,7 +7,7 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, V
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
-    Placement, Request, Span, Task, TaskSet,
+    Placement, Reliance, Request, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -40,7 +40,7 @@ fn certify(
     background: bool,
 ) -> Option<Certificate> {
     let clusters = std::slice::from_ref(cluster);
-    let placed = Site::new(set, clusters, vec![placement], vec![0]).among_strangers(0)?;
+    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing).among_strangers(0)?;
     let server = if background { server.max(1) } else { server };
     let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server) else { return None };
     let collection = gc.map(GcTerms::to_collection);

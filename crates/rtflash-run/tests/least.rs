@@ -7,8 +7,8 @@ use rtflash_alloc::sound::{Demand, Site, Verdict, choose};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Span,
-    Task, TaskSet,
+    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
+    Request, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -57,7 +57,7 @@ fn options(duration: u64, pattern: Pattern, phases: Phases, seed: u64) -> Option
 fn broken(set: &TaskSet, clusters: &[Cluster], certificates: &[Certificate], options: &Options) -> Vec<&'static str> {
     let allocation = Allocation::new(set.device().chips(), set.tasks().len(), clusters).expect("an allocation");
     let allocation = allocation.with_certificates(certificates.iter().copied().map(Some).collect());
-    let Ok(executed) = execute(set, &allocation, &Sound, options, None) else { return vec![] };
+    let Ok(executed) = execute(set, &allocation, &Sound::default(), options, None) else { return vec![] };
     let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());
     broken.map(|finding| finding.assumption.name).collect()
 }
@@ -80,7 +80,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let tasks = vec![writer("a", within(1, 6), within(8, 200)), writer("b", within(1, 6), within(8, 200))];
         let set = TaskSet::new(device, tasks, vec![]).expect("a task set");
         let clusters = [cluster(&[0], &[0, 1])];
-        let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0]);
+        let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing);
         let placed = site.among_strangers(0).expect("small numbers");
         let Some(gc) = placed.unit.gc(within(1, 200), false) else { continue };
         if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0).test() != Verdict::Holds {
@@ -114,7 +114,8 @@ fn a_page_of_reserve_and_a_copy_are_missed() {
 
 /// Whether stripes hold whatever their neighbours do.
 fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
-    let site = Site::new(set, clusters, vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()]);
+    let site =
+        Site::new(set, clusters, vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()], Reliance::Nothing);
     let all = (0..clusters.len()).map(|position| site.among_strangers(position).expect("small numbers"));
     all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
 }

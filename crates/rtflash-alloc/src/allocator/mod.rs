@@ -151,7 +151,7 @@ pub trait Allocator: Sync {
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         match (analysis.placements(), self.strategy()) {
             ([], _) => self.by_utilization(set, analysis),
-            (placements, Some(strategy)) => placed::allocate(set, placements, strategy),
+            (_, Some(strategy)) => placed::allocate(set, analysis, strategy),
             (_, None) => Outcome::CannotTell(Limit::OtherAnalysis),
         }
     }

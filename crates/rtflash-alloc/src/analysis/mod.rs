@@ -12,7 +12,7 @@ mod thesis;
 mod thesis_evaluated;
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Device, Placement, Span, Task};
+use rtflash_model::{Device, Placement, Reliance, Span, Task};
 
 pub use alone::fits_alone;
 pub(crate) use cluster::terms;
@@ -52,6 +52,11 @@ pub trait Analysis: Sync {
         &[]
     }
 
+    /// The most that a promise of an analysis with [`Analysis::placements`] may rely on; the others do not ask.
+    fn relies_on(&self) -> Reliance {
+        Reliance::default()
+    }
+
     /// The cost of one page, the factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
     fn page_costs(&self, device: &Device) -> PageCosts;
 
@@ -65,12 +70,39 @@ pub trait Analysis: Sync {
     }
 }
 
-/// Every analysis that has a name.
-pub static ANALYSES: [&dyn Analysis; 5] = [&Thesis, &ThesisEvaluated, &Stripe, &Superblock, &Sound];
+/// The analyses with a constant of [`Reliance`].
+macro_rules! all {
+    ($granted:expr) => {
+        [
+            &Thesis,
+            &ThesisEvaluated,
+            &Stripe { rely_on: $granted },
+            &Superblock { rely_on: $granted },
+            &Sound { rely_on: $granted },
+        ]
+    };
+}
+
+/// Every analysis that has a name, where promises may rely on the neighbours.
+pub static ANALYSES: [&dyn Analysis; 5] = relying_on(Reliance::Neighbours);
+
+/// Every analysis that has a name, where promises may rely on so much.
+const fn relying_on(granted: Reliance) -> [&'static dyn Analysis; 5] {
+    match granted {
+        Reliance::Nothing => all!(Reliance::Nothing),
+        Reliance::Neighbours => all!(Reliance::Neighbours),
+        Reliance::Queue => all!(Reliance::Queue),
+    }
+}
 
 /// The analysis of that name.
 pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {
-    ANALYSES.into_iter().find(|analysis| analysis.name() == name)
+    analysis_relying_on(name, Reliance::default())
+}
+
+/// The analysis of that name, its promises relying on so much at most.
+pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
+    relying_on(granted).into_iter().find(|analysis| analysis.name() == name)
 }
 
 /// The assumptions that both readings of Theorem 1 share.

@@ -1,21 +1,34 @@
 //! `stripe`, `superblock` and `sound`: what may be promised on the device that the executor models.
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Device, Placement, Span};
+use rtflash_model::{Device, Placement, Reliance, Span};
 
 use super::{Analysis, Assumption, DEADLINES, Thesis};
 
-/// Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of its own.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Stripe;
+macro_rules! form {
+    ($analysis:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct $analysis {
+            /// The most that its promises may rely on.
+            pub rely_on: Reliance,
+        }
 
-/// Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF processor.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Superblock;
+        impl $analysis {
+            /// The one whose promises may rely on so much.
+            pub const fn relying_on(rely_on: Reliance) -> $analysis {
+                $analysis { rely_on }
+            }
+        }
+    };
+}
 
-/// The better of [`Stripe`] and [`Superblock`] for each cluster.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sound;
+form!(Stripe, "Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of its own.");
+form!(
+    Superblock,
+    "Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF processor."
+);
+form!(Sound, "The better of [`Stripe`] and [`Superblock`] for each cluster.");
 
 const RULES: Assumption = Assumption {
     name: "device-rules",
@@ -27,7 +40,7 @@ const BUS: Assumption = Assumption {
 };
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
-    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the map; where a cluster leans on its neighbours, a page is sensed and moved in exactly these times (docs/analysis.md, Section 6.1)",
+    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly these times (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {
     name: "access-as-declared",
@@ -55,6 +68,10 @@ macro_rules! sound {
 
             fn placements(&self) -> &'static [Placement] {
                 &$placements
+            }
+
+            fn relies_on(&self) -> Reliance {
+                self.rely_on
             }
 
             fn page_costs(&self, device: &Device) -> PageCosts {

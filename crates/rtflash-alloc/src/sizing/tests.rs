@@ -96,7 +96,7 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
 
 #[test]
 fn limits_pass_and_what_is_beyond_fails() {
-    for analysis in [&Thesis as &dyn Analysis, &Sound] {
+    for analysis in [&Thesis as &dyn Analysis, &Sound::default()] {
         for allocator in [&ClusteringBfd as &dyn Allocator, &Global, &FullIsolation, &Exact] {
             for chips in [2, 4] {
                 let set = case_study(chips);
@@ -116,11 +116,11 @@ fn limits_pass_and_what_is_beyond_fails() {
         ..task("film", None, request(24, 500_000).map(|write| write.with_access(Access::Sequential)))
     };
     let set = on(2, vec![film], vec![]);
-    let sizing = size(&set, &ClusteringBfd, &Sound);
-    check(&set, &ClusteringBfd, &Sound, &sizing.limits);
+    let sizing = size(&set, &ClusteringBfd, &Sound::default());
+    check(&set, &ClusteringBfd, &Sound::default(), &sizing.limits);
     assert_eq!(sizing.limits.tasks[0].write.unwrap().more_pages, Limit::At(6));
     // Nothing to divide: one chip is enough for no task.
-    let sizing = size(&on(4, vec![], vec![]), &ClusteringBfd, &Sound);
+    let sizing = size(&on(4, vec![], vec![]), &ClusteringBfd, &Sound::default());
     assert_eq!((sizing.limits.chips.value().unwrap().chips, sizing.limits.load_permille), (1, Limit::Nothing));
     // No chips help.
     let hopeless = on(2, vec![task("h", request(1_000, 1), None)], vec![]);
@@ -169,11 +169,12 @@ fn costs_of_the_case_study() {
     near(with_jobs.erases, (10_240.0 / 4.0 * 2.0 / 256.0 + 3.125) * 86_400.0);
     assert_eq!(cost.left_out, [1]);
     // Under a sound analysis: by the certificate.
-    let sizing = size(&set, &ClusteringBfd, &Sound);
+    let sizing = size(&set, &ClusteringBfd, &Sound::default());
     let cost = sizing.cost.unwrap();
     let (fewest, allocation) = (sizing.limits.chips.value().unwrap().chips, sizing.outcome.allocation().cloned());
     let set = if allocation.is_some() { set } else { case_study(fewest) };
-    let allocation = allocation.or_else(|| ClusteringBfd.allocate(&set, &Sound).allocation().cloned()).unwrap();
+    let allocation =
+        allocation.or_else(|| ClusteringBfd.allocate(&set, &Sound::default()).allocation().cloned()).unwrap();
     for (position, cluster) in cost.clusters.iter().enumerate() {
         let collection = allocation.certificate(position).unwrap().collection;
         let by_hand = collection.map(|gc| 1.0 + gc.victim_pages as f64 / gc.reclaimed_pages as f64);

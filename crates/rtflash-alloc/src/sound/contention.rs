@@ -59,6 +59,11 @@ impl Contention {
         Contention::default()
     }
 
+    /// Whether it is that of [`Contention::none`], or comes to as much.
+    pub fn is_none(&self) -> bool {
+        self.neighbours.is_empty() && self.always == 0
+    }
+
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
         Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), always: 0, queue: None }

@@ -9,14 +9,21 @@ use crate::analysis::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 
 /// An allocation of any origin with certificates for its clusters: for each the placement that it holds with, or comes nearest to holding with.
-pub fn certified(set: &TaskSet, allocation: &Allocation, placements: &[Placement]) -> (Allocation, Certified) {
+///
+/// Certificates are sought that rely on no more than what is granted.
+pub fn certified(
+    set: &TaskSet,
+    allocation: &Allocation,
+    placements: &[Placement],
+    granted: Reliance,
+) -> (Allocation, Certified) {
     let clusters = allocation.clusters();
     // Each cluster by itself: the others as busy as can be.
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
             let mut all = vec![Placement::Superblock; clusters.len()];
             all[position] = placement;
-            let site = Site::new(set, &clusters, all, vec![1; clusters.len()]);
+            let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted);
             (site.holds_among_strangers(position), site.excess(position), placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
@@ -30,12 +37,12 @@ pub fn certified(set: &TaskSet, allocation: &Allocation, placements: &[Placement
         }
     };
     let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();
-    let certified = certify(set, &clusters, &chosen);
+    let certified = certify(set, &clusters, &chosen, granted);
     let certified = if certified.failing.is_empty() {
         certified
     } else {
         // Another placement of one may hold, or leave its neighbours the room that they need.
-        let mut others = others(&clusters, placements, &chosen).map(|chosen| certify(set, &clusters, &chosen));
+        let mut others = others(&clusters, placements, &chosen).map(|chosen| certify(set, &clusters, &chosen, granted));
         others.find(|other| other.failing.is_empty()).unwrap_or(certified)
     };
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
@@ -84,15 +91,16 @@ pub struct Held {
     pub data_fit: bool,
 }
 
-/// Each cluster of an allocation as its certificate has it; `None` for a cluster without one, and where no garbage collection is possible with it.
-pub fn held(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Held>> {
+/// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that is granted; `None` for a cluster without one, and
+/// where no garbage collection is possible with it.
+pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
     let certificates: Option<Vec<Certificate>> =
         (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
-    let site = Site::of_certificates(set, &clusters, &certificates);
+    let site = Site::of_certificates(set, &clusters, &certificates, granted);
     let one = |(position, certificate): (usize, &Certificate)| {
-        let placed = site.among_neighbours(position)?;
+        let placed = site.as_granted(position)?;
         let gc = match certificate.collection {
             None => None,
             Some(collection) => {
@@ -105,8 +113,8 @@ pub fn held(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Held>> {
     certificates.iter().enumerate().map(one).collect()
 }
 
-/// Whether each cluster holds with its certificate. Without one it does not.
-pub fn holding(set: &TaskSet, allocation: &Allocation) -> Vec<bool> {
+/// Whether each cluster holds with its certificate, relying on no more than what is granted. Without a certificate it does not.
+pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
     let holds = |held: &Held| {
         let as_stated = held.gc.map(GcTerms::to_collection) == held.certificate.collection
             && held.gc.is_some() == (!held.placed.unit.writers.is_empty() || held.certificate.server_thousandths > 0);
@@ -118,13 +126,13 @@ pub fn holding(set: &TaskSet, allocation: &Allocation) -> Vec<bool> {
                 demand.test() == Verdict::Holds
             })
     };
-    held(set, allocation).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
+    held(set, allocation, granted).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
 }
 
 /// Each cluster in numbers for a reader: shares of its tightest interval.
-pub fn reports(set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+pub fn reports(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<ClusterReport> {
     let tasks = allocation.clusters().into_iter().map(|cluster| cluster.tasks);
-    held(set, allocation).iter().zip(tasks).map(|(held, tasks)| report(set, held.as_ref(), &tasks)).collect()
+    held(set, allocation, granted).iter().zip(tasks).map(|(held, tasks)| report(set, held.as_ref(), &tasks)).collect()
 }
 
 fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport {
@@ -177,12 +185,13 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     report
 }
 
-/// What each cluster of an allocation with certificates relies on, if it holds. Without certificates there is nothing to say.
-pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Reliance> {
+/// What each cluster of an allocation with certificates relies on: the least with which it holds, `None` where it does not hold. Without certificates
+/// there is nothing to say.
+pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
     let clusters = allocation.clusters();
     let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
     let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
-    let site = Site::of_certificates(set, &clusters, &certificates);
+    let site = Site::of_certificates(set, &clusters, &certificates, Reliance::Queue);
     let holds = |placed: Option<Placed>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
@@ -194,31 +203,32 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Reliance> {
         })
     };
     let of = |(position, certificate): (usize, &Certificate)| {
-        if clusters[position].tasks.is_empty() || holds(site.among_strangers(position), certificate) {
-            Reliance::Nothing
-        } else if holds(site.on_any_bus(position), certificate) {
-            Reliance::Neighbours
-        } else {
-            Reliance::Queue
-        }
+        let suffices = |&reliance: &Reliance| {
+            clusters[position].tasks.is_empty() || holds(site.relying_on(position, reliance), certificate)
+        };
+        let fits = site.holds_data(position);
+        Reliance::ALL.into_iter().find(suffices).filter(|_| fits)
     };
     certificates.iter().enumerate().map(of).collect()
 }
 
 /// Whether every cluster of an allocation with certificates holds whatever its neighbours on the channels do, if it holds at all.
 pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
-    allocation.is_certified() && reliances(set, allocation).into_iter().all(|reliance| reliance == Reliance::Nothing)
+    allocation.is_certified()
+        && reliances(set, allocation).into_iter().all(|reliance| reliance == Some(Reliance::Nothing))
 }
 
 /// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in millionths.
-pub fn load_millionths(set: &TaskSet, allocation: &Allocation) -> u64 {
+pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> u64 {
     let loads =
-        held(set, allocation).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(|held| {
-            let server = held.certificate.server_thousandths;
-            let demands = held.placed.contentions.iter();
-            let load = demands.map(|contention| Demand::new(&held.placed.unit, contention, held.gc, server).load());
-            load.fold(0.0, f64::max)
-        });
+        held(set, allocation, granted).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(
+            |held| {
+                let server = held.certificate.server_thousandths;
+                let demands = held.placed.contentions.iter();
+                let load = demands.map(|contention| Demand::new(&held.placed.unit, contention, held.gc, server).load());
+                load.fold(0.0, f64::max)
+            },
+        );
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
     let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;
     millionths

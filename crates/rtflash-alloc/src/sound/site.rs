@@ -4,7 +4,7 @@ mod certify;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Certificate, Cluster, Device, Placement, Span, Task, TaskSet, Tightest};
+use rtflash_model::{Certificate, Cluster, Device, Placement, Reliance, Span, Task, TaskSet, Tightest};
 
 use super::bus::Bus;
 use super::choice::choose;
@@ -21,6 +21,8 @@ pub struct Site<'a> {
     placements: Vec<Placement>,
     /// Thousandths of the server of each cluster.
     servers: Vec<u32>,
+    /// What a cluster may rely on.
+    granted: Reliance,
     /// Garbage collection of each cluster's units, as far as it is known; `None` inside where nothing is written.
     gcs: Vec<Option<Option<GcTerms>>>,
     /// Clusters on each channel, ascending, with the number of their chips there.
@@ -48,8 +50,14 @@ pub struct Placed {
 }
 
 impl<'a> Site<'a> {
-    /// Clusters of the set's device, each with its placement and the thousandths of its server.
-    pub fn new(set: &'a TaskSet, clusters: &'a [Cluster], placements: Vec<Placement>, servers: Vec<u32>) -> Site<'a> {
+    /// Clusters of the set's device, each with its placement and the thousandths of its server, tested by what they may rely on.
+    pub fn new(
+        set: &'a TaskSet,
+        clusters: &'a [Cluster],
+        placements: Vec<Placement>,
+        servers: Vec<u32>,
+        granted: Reliance,
+    ) -> Site<'a> {
         let ways = set.device().chips_per_channel();
         let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
         for (position, cluster) in clusters.iter().enumerate() {
@@ -61,14 +69,19 @@ impl<'a> Site<'a> {
                 }
             }
         }
-        Site { set, clusters, placements, servers, gcs: vec![None; clusters.len()], channels }
+        Site { set, clusters, placements, servers, granted, gcs: vec![None; clusters.len()], channels }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
-    pub fn of_certificates(set: &'a TaskSet, clusters: &'a [Cluster], certificates: &[Certificate]) -> Site<'a> {
+    pub fn of_certificates(
+        set: &'a TaskSet,
+        clusters: &'a [Cluster],
+        certificates: &[Certificate],
+        granted: Reliance,
+    ) -> Site<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
-        let mut site = Site::new(set, clusters, placements, servers);
+        let mut site = Site::new(set, clusters, placements, servers, granted);
         for (position, certificate) in certificates.iter().enumerate() {
             let deadline = certificate.collection.and_then(|collection| collection.deadline);
             let unit = site.unit(position, Bus::alone());
@@ -113,14 +126,20 @@ impl<'a> Site<'a> {
         Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] })
     }
 
-    /// A cluster's unit next to its neighbours as they are: the device-level test.
-    pub fn among_neighbours(&self, position: usize) -> Option<Placed> {
-        self.beside(position, true)
+    /// A cluster's unit next to its neighbours as they are, as far as it may rely on them.
+    pub fn as_granted(&self, position: usize) -> Option<Placed> {
+        self.relying_on(position, self.granted)
     }
 
-    /// The same on any bus that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
-    pub fn on_any_bus(&self, position: usize) -> Option<Placed> {
-        self.beside(position, false)
+    /// A cluster's unit for the test that relies on so much: (T), (T') or (T'').
+    ///
+    /// (T') holds on any bus that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
+    pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<Placed> {
+        match reliance {
+            Reliance::Nothing => self.among_strangers(position),
+            Reliance::Neighbours => self.beside(position, false),
+            Reliance::Queue => self.beside(position, true),
+        }
     }
 
     fn beside(&self, position: usize, queues: bool) -> Option<Placed> {
@@ -189,7 +208,7 @@ impl<'a> Site<'a> {
 
     /// A cluster's certificate with garbage collection as it is here.
     fn certificate(&self, position: usize, gc: Option<GcTerms>) -> Option<Certificate> {
-        let placed = self.among_neighbours(position)?;
+        let placed = self.as_granted(position)?;
         let server_thousandths = self.servers[position];
         // The same numbers, at what they cost here.
         let gc = match gc {
@@ -213,7 +232,7 @@ impl<'a> Site<'a> {
 impl Site<'_> {
     /// What a cluster that fails would have to be run with: the garbage collection that comes nearest.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
-        let placed = self.among_neighbours(position)?;
+        let placed = self.as_granted(position)?;
         let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit)?) };
         let (length, slack) = worst(&placed, gc);
         Some(Certificate {
@@ -227,7 +246,7 @@ impl Site<'_> {
 
     /// How much too much a failing cluster has to do: above one.
     pub fn excess(&self, position: usize) -> f64 {
-        match self.among_neighbours(position) {
+        match self.as_granted(position) {
             Some(placed) => {
                 let tasks = || self.tasks(position);
                 excess(self.set.device(), tasks, self.clusters[position].size(), &placed)

@@ -152,6 +152,12 @@ impl Unit {
         self.placement
     }
 
+    /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a superblock), in nanoseconds; waiting for chips whose load
+    /// is known comes on top.
+    pub fn page_costs(&self) -> (u64, u64) {
+        (self.costs.user_read, self.costs.write)
+    }
+
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> u64 {
         let Costs { erase, copy, longest_read, longest_write, .. } = self.costs;

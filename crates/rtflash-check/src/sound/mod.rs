@@ -15,7 +15,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, Span, TaskSet, Tightest};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Span, TaskSet, Tightest};
 
 use collection::Recomputed;
 use lengths::Verdict;
@@ -88,10 +88,15 @@ pub struct Shares {
 }
 
 /// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements. Where there are no tasks
-/// but a server alone, the placement may be another.
-pub fn judge_sound(set: &TaskSet, allocation: &Allocation, placements: &[Placement]) -> SoundJudgement {
+/// but a server alone, the placement may be another. The test is (T), (T') or (T''), as a cluster may rely on what is granted.
+pub fn judge_sound(
+    set: &TaskSet,
+    allocation: &Allocation,
+    placements: &[Placement],
+    granted: Reliance,
+) -> SoundJudgement {
     let clusters = allocation.clusters();
-    let judge = |position: usize| judge_cluster(set, allocation, &clusters, position, placements);
+    let judge = |position: usize| judge_cluster(set, allocation, &clusters, position, placements, granted);
     SoundJudgement { clusters: (0..clusters.len()).map(judge).collect() }
 }
 
@@ -101,6 +106,7 @@ fn judge_cluster(
     clusters: &[Cluster],
     position: usize,
     placements: &[Placement],
+    granted: Reliance,
 ) -> SoundClusterJudgement {
     let cluster = clusters[position].clone();
     let mut found = SoundClusterJudgement {
@@ -134,7 +140,7 @@ fn judge_cluster(
         Recomputed::Impossible(_) => return found,
         Recomputed::Numbers(numbers) => Some(numbers),
     };
-    let site = Site::of(set, allocation, clusters, position);
+    let site = Site::of(set, allocation, clusters, position, granted);
     let unit = |channel| Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
     let Some(units) = site.channels.iter().map(unit).collect::<Option<Vec<Unit>>>() else {
         found.holds = None;

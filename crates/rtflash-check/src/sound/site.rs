@@ -1,6 +1,6 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
-use rtflash_model::{Allocation, Cluster, Placement, Request, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::{Recomputed, recompute};
 use super::numbers::pages_on_unit;
@@ -49,17 +49,25 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Of the cluster at this position.
-    pub fn of(set: &TaskSet, allocation: &Allocation, clusters: &[Cluster], position: usize) -> Site {
+    /// Of the cluster at this position, where it may rely on so much: of chips that nothing is supposed of, each may ask for the bus at any time.
+    pub fn of(
+        set: &TaskSet,
+        allocation: &Allocation,
+        clusters: &[Cluster],
+        position: usize,
+        granted: Reliance,
+    ) -> Site {
         let device = set.device();
         let mut site = Site { most: 0, foreign: 0, channels: vec![] };
         let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
         let server = |cluster: usize| {
             allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0)
         };
-        let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
+        let active =
+            |cluster: usize| granted == Reliance::Nothing || !clusters[cluster].tasks.is_empty() || server(cluster);
         let bounded = |cluster: usize| {
-            placement(position) == Some(Placement::Stripe)
+            granted > Reliance::Nothing
+                && placement(position) == Some(Placement::Stripe)
                 && placement(cluster) == Some(Placement::Stripe)
                 && !server(cluster)
         };
@@ -78,7 +86,7 @@ impl Site {
             let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
             site.most = site.most.max(chips[position] + unknown + known);
             site.foreign = site.foreign.max(unknown + known);
-            let mut all_known = unknown == 0;
+            let mut all_known = unknown == 0 && granted >= Reliance::Queue;
             let mut neighbours = vec![];
             for other in others().filter(|&other| bounded(other)) {
                 let gc = collecting(set, allocation, &clusters[other], other);

@@ -70,7 +70,7 @@ fn section_8(server: u32, numbers: [u64; 4], tightest: (u32, i64)) -> (TaskSet, 
 }
 
 fn assert_approved(set: &TaskSet, allocation: &Allocation) -> SoundJudgement {
-    let judgement = judge_sound(set, allocation, &BOTH);
+    let judgement = judge_sound(set, allocation, &BOTH, Reliance::Queue);
     assert!(judgement.approves(), "{judgement:?}");
     assert!(judgement.clusters.iter().all(|cluster| cluster.tighter.is_none()), "{judgement:?}");
     judgement
@@ -92,12 +92,12 @@ fn the_example_of_the_certificate() {
 fn the_example_with_a_server() {
     // U is 0.61631 and so a server may have up to 0.383 of a chip, but not 0.384.
     let (set, allocation) = section_8(383, [128, 655, 128, 4], (30, 5_590));
-    let found = judge_sound(&set, &allocation, &BOTH);
+    let found = judge_sound(&set, &allocation, &BOTH, Reliance::Queue);
     // 30 ms · 0.617 − 12.92 ms.
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 5_590_000);
     assert_eq!(found.holds(), Some(true), "{found:?}");
     let (set, allocation) = section_8(384, [128, 655, 128, 4], (30, 5_560));
-    assert_eq!(judge_sound(&set, &allocation, &BOTH).clusters[0].holds, Some(false));
+    assert_eq!(judge_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].holds, Some(false));
 }
 
 #[test]
@@ -130,7 +130,8 @@ fn reads_in_a_queue() {
     let slack = 40_000 - 14_400 - 6_480 - 5_000 - waits;
     let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
-    let judgement = judge_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH);
+    let judgement =
+        judge_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
     assert!(judgement.approves(), "{judgement:?}");
     // One by one, each page would wait for both.
     let saved = [0, 1].map(|cluster| judgement.clusters[cluster].shares.unwrap().saved_ns);
@@ -138,7 +139,7 @@ fn reads_in_a_queue() {
     // With an unknown chip on the channel nothing is.
     let clusters: [(&[u32], &[usize]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
     let certificates = vec![Some(reader), Some(both), Some(only_server(100))];
-    let judgement = judge_sound(&set, &allocation(&set, &clusters, certificates), &BOTH);
+    let judgement = judge_sound(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
     assert_eq!(judgement.clusters[0].shares.unwrap().saved_ns, 0);
     assert_eq!(judgement.clusters[1].holds, Some(false));
 }
@@ -151,11 +152,12 @@ fn a_superblock_cluster() {
     let own = certificate(Placement::Superblock, collection(Some(360), [256, 799, 256, 2]), 0, Some((30, 18_040)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
     assert_approved(&set, &allocation(&set, &clusters, vec![Some(own), None]));
-    let judgement = judge_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe]);
+    let judgement =
+        judge_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe], Reliance::Queue);
     assert_eq!((judgement.holds(), judgement.clusters[0].complaints.len()), (Some(true), 1));
     // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580 us + 5 ms.
     let far = Certificate { tightest: Some(Tightest { length: ms(396), slack_ns: 153_400_000 }), ..own };
-    let found = judge_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH);
+    let found = judge_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 396_000_000 - 13 * 6_960_000 - 11 * 3_600_000 - 112_520_000);
     assert_eq!((found.clusters[0].complaints.len(), found.clusters[0].tighter), (0, own.tightest));
     // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of 660 us and 40 reads of 170 us in 36 ms.
@@ -197,7 +199,7 @@ fn every_number_is_compared() {
     }
     for certificate in false_ones {
         let changed = allocation.clone().with_certificates(vec![Some(certificate), Some(only_server(100))]);
-        let judgement = judge_sound(&set, &changed, &BOTH);
+        let judgement = judge_sound(&set, &changed, &BOTH, Reliance::Queue);
         assert!(!judgement.clusters[0].complaints.is_empty(), "{certificate:?}");
         assert!(judgement.clusters[1].complaints.is_empty());
     }
@@ -208,7 +210,8 @@ fn what_cannot_hold() {
     let own = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
     let holds = |task: Task, certificate: Option<Certificate>| {
         let set = set(1, vec![task]);
-        let judgement = judge_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH);
+        let judgement =
+            judge_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH, Reliance::Queue);
         (judgement.holds(), judgement.clusters[0].data_fits)
     };
     let writer = || task("writer", (0, 1), (12, 30));
@@ -216,7 +219,7 @@ fn what_cannot_hold() {
     // Data of 131072 pages fits, one more does not.
     assert_eq!(holds(Task { data_pages: Some(131_072), ..writer() }, Some(own)), (Some(true), true));
     let much = set(2, vec![Task { data_pages: Some(131_073), ..writer() }]);
-    let found = judge_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH);
+    let found = judge_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH, Reliance::Queue);
     assert_eq!((found.holds(), found.clusters[0].data_fits), (Some(false), false));
     assert_eq!(holds(writer(), None).0, Some(false));
     // A D_g so long that no block is eligible: 12 pages every 30 ms for 1024 blocks of 256 pages.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AlgorithmArg, AnalysisArg, FormatArg, MAX_THREADS};
+use super::{AlgorithmArg, AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// How chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,6 +89,8 @@ pub struct ExecArgs {
     pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
     /// How long to run, in simulated time
     #[arg(long, default_value = "10s", value_name = "TIME")]
     pub duration: String,

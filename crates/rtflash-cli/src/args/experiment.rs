@@ -8,7 +8,7 @@ use rtflash_alloc::analysis::ANALYSES;
 use rtflash_model::generate::Accesses;
 
 use super::execution::{Aging, Dispatch, Pattern, Victims};
-use super::{AnalysisArg, FormatArg, MAX_THREADS};
+use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
 #[derive(Debug, Args)]
@@ -107,6 +107,8 @@ pub struct ExperimentArgs {
     /// [default: that of --analysis, or thesis]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analyses: Vec<String>,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
     /// Change one thing besides utilization: `chips=4,8,16`. The axes are fields of the device (block_erase=1ms,5ms,
     /// logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
     #[arg(long, value_name = "AXIS=V,V,…")]

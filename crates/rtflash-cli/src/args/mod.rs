@@ -94,7 +94,30 @@ pub struct AllocArgs {
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]
+    pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub guarantee: GuaranteeArg,
+    #[command(flatten)]
     pub format: FormatArg,
+}
+
+/// `--guarantee` and `--no-guarantee`.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct GuaranteeArg {
+    /// Say whether the set is guaranteed on the device, by --analysis sound with clusters of its own
+    /// [default: for a single task set, not in a stream]
+    #[arg(long, overrides_with = "no_guarantee")]
+    pub guarantee: bool,
+    /// Do not
+    #[arg(long, overrides_with = "guarantee")]
+    pub no_guarantee: bool,
+}
+
+impl GuaranteeArg {
+    /// Whether it is to be said; `alone` where the task set is the only one.
+    pub fn wanted(self, alone: bool) -> bool {
+        self.guarantee || (alone && !self.no_guarantee)
+    }
 }
 
 /// `--algorithm`.
@@ -177,6 +200,8 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]
+    pub rely_on: RelyOnArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
@@ -193,21 +218,22 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]
+    pub rely_on: RelyOnArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
 /// Options of `size`.
-///
-/// Its analysis has a default of its own: who buys a device wants to know what holds on it.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
     /// Task set, or a stream of them (JSON Lines); `-` for standard input
     pub file: PathBuf,
     #[command(flatten)]
     pub algorithm: AlgorithmArg,
-    /// Which schedulability analysis decides
-    #[arg(long, default_value = "sound", value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
-    pub analysis: String,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
     #[command(flatten)]
     pub format: FormatArg,
 }

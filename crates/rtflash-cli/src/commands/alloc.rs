@@ -1,13 +1,14 @@
 //! `rtflash alloc`: the main job.
 
 use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
-use rtflash_alloc::analysis::{Analysis, Sound};
-use rtflash_model::TaskSetFile;
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::analysis::Analysis;
+use rtflash_model::{Reliance, TaskSetFile};
 
-use super::{allocator, analysis};
+use super::guarantee::Guarantee;
+use super::{allocator, analysis_relying_on};
 use crate::Failure;
-use crate::args::{AllocArgs, Format};
+use crate::args::{AllocArgs, Format, GuaranteeArg};
 use crate::batch::{Answer, Batch};
 use crate::render::alloc_text;
 use crate::render::wire::{AllocAnswer, line};
@@ -18,14 +19,19 @@ use crate::status::Status;
 struct Plan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
+    granted: Reliance,
+    guarantee: GuaranteeArg,
     format: Format,
 }
 
 /// Carries the command out.
 pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
+    let granted = args.rely_on.granted();
     let plan = Plan {
         allocator: allocator(&args.algorithm.algorithm)?,
-        analysis: analysis(&args.analysis.analysis)?,
+        analysis: analysis_relying_on(&args.analysis.analysis, granted)?,
+        granted,
+        guarantee: args.guarantee,
         format: args.format.format,
     };
     let source = Source::open(&args.file)?;
@@ -35,29 +41,30 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
 
 impl Plan {
     fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
-        let outcome = self.allocator.allocate(&file.set, self.analysis);
-        let name = self.allocator.name();
+        let (set, name) = (&file.set, self.allocator.name());
+        let outcome = self.allocator.allocate(set, self.analysis);
+        let guarantee = if self.guarantee.wanted(alone) {
+            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
+        } else {
+            Guarantee::known(set, self.analysis, &outcome)
+        };
+        let failed = outcome.is_schedulable() == Some(false);
+        let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));
         let text = match self.format {
-            Format::Json => line(&AllocAnswer::new(&file.set, name, self.analysis, &outcome, file.meta.as_deref())),
-            Format::Text if !alone => alloc_text::headline(&file.set, name, self.analysis, &outcome),
+            Format::Json => line(&AllocAnswer {
+                advice: advice.map(Into::into),
+                ..AllocAnswer::new(set, name, self.analysis, &outcome, &guarantee, file.meta.as_deref())
+            }),
+            Format::Text if !alone => alloc_text::headline(set, name, self.analysis, &outcome, &guarantee),
             Format::Text => {
-                let mut text = alloc_text::answer(&file.set, name, self.analysis, &outcome);
-                if self.analysis.placements().is_empty() {
-                    text += &alloc_text::second_opinion(&second_opinion(file), outcome.is_schedulable());
-                }
-                if outcome.is_schedulable() == Some(false) {
-                    text += &alloc_text::advice(&file.set, &advise(&file.set, self.allocator, self.analysis));
+                let mut text = alloc_text::answer(set, name, self.analysis, &outcome, &guarantee);
+                text += &alloc_text::second_opinion(&guarantee, self.analysis, &outcome);
+                if let Some(advice) = advice {
+                    text += &alloc_text::advice(set, &advice);
                 }
                 text
             }
         };
         Answer { text, complaint: String::new(), status: Status::of(outcome.is_schedulable()) }
     }
-}
-
-/// What the sound analysis says of the set, by an allocation of its own; `None` where that would take longer than a person waits.
-fn second_opinion(file: &TaskSetFile) -> Option<Outcome> {
-    const TOO_LARGE: u64 = 1 << 20;
-    let size = file.set.tasks().len() as u64 * u64::from(file.set.device().chips());
-    (size <= TOO_LARGE).then(|| ClusteringBfd.allocate(&file.set, &Sound))
 }

@@ -48,7 +48,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
         return super::trace::run(args, trace);
     }
     let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
-    let analysis = super::analysis(&args.analysis.analysis)?;
+    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let equations = Equations::from_name(analysis.name());
     if equations.is_none() && analysis.placements().is_empty() {
         return Err(Failure(format!("the judge knows no analysis `{}`", analysis.name())));
@@ -144,7 +144,7 @@ impl Plan {
         match self.equations {
             Some(equations) => CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta),
             None => {
-                let judgement = judge_sound(set, allocation, self.analysis.placements());
+                let judgement = judge_sound(set, allocation, self.analysis.placements(), self.analysis.relies_on());
                 CheckAnswer::sound(set, self.analysis.name(), &judgement, meta)
             }
         }

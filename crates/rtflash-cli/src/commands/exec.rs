@@ -3,16 +3,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::{Analysis, Sound};
+use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sound::is_independent;
 use rtflash_alloc::verdict::{completed, passing};
 use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
-use rtflash_model::{Allocation, Frame, TaskSet, TaskSetFile, read_allocation};
+use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
 
 use super::exec_output::{Keeper, Wanted};
-use super::{allocator, analysis, policies};
+use super::guarantee::{beyond, needed};
+use super::{allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
 use crate::render::exec_text;
@@ -27,6 +28,7 @@ struct Plan {
     allocator: &'static dyn Allocator,
     given: Option<(String, String)>,
     analysis: &'static dyn Analysis,
+    granted: Reliance,
     options: Options,
     settings: Settings,
     wanted: Wanted,
@@ -41,7 +43,8 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let plan = Plan {
         allocator: allocator(&args.algorithm.algorithm)?,
         given: args.allocation.as_deref().map(read).transpose()?,
-        analysis: analysis(&args.analysis.analysis)?,
+        analysis: analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?,
+        granted: args.rely_on.granted(),
         options,
         settings,
         wanted: Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?,
@@ -143,7 +146,7 @@ pub fn refused(error: &NotRun) -> Status {
 /// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check` judges them.
 pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis, given: bool) -> Option<bool> {
     if given && !analysis.placements().is_empty() {
-        let judgement = judge_sound(set, allocation, analysis.placements());
+        let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
         return judgement.holds().map(|_| judgement.approves());
     }
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
@@ -182,7 +185,9 @@ impl Plan {
         };
         // Certificates are run as they are, and it is their analysis that predicts.
         let analysis: &'static dyn Analysis = match self.analysis {
-            asked if asked.placements().is_empty() && allocation.is_certified() => &Sound,
+            asked if asked.placements().is_empty() && allocation.is_certified() => {
+                analysis_relying_on("sound", self.granted).unwrap_or(asked)
+            }
             asked => asked,
         };
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
@@ -193,6 +198,9 @@ impl Plan {
         if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
             return wrong(output::error(&complaint));
         }
+        let needs = allocation.is_certified().then(|| needed(set, &allocation)).flatten();
+        // What is run may keep every deadline, and yet lean on what the user does not grant.
+        let beyond = allocation.is_certified().then(|| beyond(set, &allocation, self.granted)).flatten();
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
@@ -211,9 +219,13 @@ impl Plan {
                     Ok(drawing) => drawing,
                     Err(failure) => return wrong(output::error(&failure.0)),
                 };
-                let answer =
-                    ExecAnswer { reason: None, ..blank(predicted, String::new()).with(set, plan, findings, report) };
-                self.render(&answer, Status::of(Some(executed.passes())), alone, &drawing)
+                let passes = executed.passes() && beyond.is_none();
+                let answer = ExecAnswer {
+                    reason: beyond,
+                    relies_on: needs.map(Reliance::name),
+                    ..blank(predicted, String::new()).with(set, plan, findings, report)
+                };
+                self.render(&answer, Status::of(Some(passes)), alone, &drawing)
             }
         }
     }

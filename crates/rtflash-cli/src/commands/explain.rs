@@ -6,7 +6,8 @@ use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, TaskSet};
 use rtflash_model::{Frame, TaskSetFile, read_allocation};
 
-use super::{allocator, analysis};
+use super::guarantee::{Guarantee, beyond};
+use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
 use crate::render::{alloc_text, explain_sound, explain_text, explain_wire, wire};
@@ -16,7 +17,8 @@ use crate::{Failure, output};
 
 /// Carries the command out. The exit status is the verdict on the allocation explained.
 pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
-    let analysis = analysis(&args.analysis.analysis)?;
+    let granted = args.rely_on.granted();
+    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(&args.algorithm.algorithm)?;
     let given = args.allocation.as_deref().map(read).transpose()?;
     let format = args.format.format;
@@ -24,14 +26,26 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
         let (allocation, headline) = match &given {
             None => {
                 let outcome = allocator.allocate(&file.set, analysis);
-                let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome);
+                let guarantee = match format {
+                    Format::Text => Guarantee::of(&file.set, allocator, analysis, &outcome, granted),
+                    Format::Json => Guarantee::known(&file.set, analysis, &outcome),
+                };
+                let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome, &guarantee);
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
                     return refusal(&outcome, allocator.name());
                 }
                 (outcome.allocation().cloned(), headline)
             }
             Some((name, text)) => match read_allocation(text, &file.set) {
-                Ok(allocation) => (Some(completed(&file.set, analysis, allocation)), String::new()),
+                Ok(allocation) => {
+                    let allocation = completed(&file.set, analysis, allocation);
+                    let placed = !analysis.placements().is_empty();
+                    let reason = placed.then(|| beyond(&file.set, &allocation, granted)).flatten();
+                    let headline = reason.map_or_else(String::new, |reason| {
+                        format!("{}: {reason}\n", output::paint(output::RED, "not schedulable"))
+                    });
+                    (Some(allocation), headline)
+                }
                 Err(diagnostics) => {
                     let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
                     return Answer {
@@ -70,12 +84,15 @@ fn explain(
         Format::Json => wire::line(&explain_wire::Explanation::new(set, analysis, allocation, file.meta.as_deref())),
         Format::Text => {
             let mut text = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
-            text += &explain_text::device(set);
+            text += &match analysis.placements() {
+                [] => explain_text::device(set),
+                _ => explain_sound::device(set),
+            };
             match allocation {
                 None if analysis.placements().is_empty() => text += &explain_text::alone(set, analysis),
                 None => {}
                 Some(allocation) if !analysis.placements().is_empty() => {
-                    text += &explain_sound::clusters(set, allocation)
+                    text += &explain_sound::clusters(set, allocation, analysis.relies_on())
                 }
                 Some(allocation) => {
                     for (position, cluster) in allocation.clusters().iter().enumerate() {

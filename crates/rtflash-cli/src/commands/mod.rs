@@ -7,6 +7,7 @@ pub mod exec_output;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
+pub mod guarantee;
 pub mod policies;
 pub mod schema;
 pub mod shell;
@@ -16,12 +17,19 @@ pub mod trace;
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
+use rtflash_model::Reliance;
 
 use crate::Failure;
 
 /// The analysis of a name that clap has already found among the possible ones.
 fn analysis(name: &str) -> Result<&'static dyn Analysis, Failure> {
     rtflash_alloc::analysis::analysis(name).ok_or_else(|| Failure(format!("there is no analysis `{name}`")))
+}
+
+/// The same, its promises relying on no more than what is granted.
+fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Analysis, Failure> {
+    let found = rtflash_alloc::analysis::analysis_relying_on(name, granted);
+    found.ok_or_else(|| Failure(format!("there is no analysis `{name}`")))
 }
 
 /// The algorithm of a name that clap has already found among the possible ones.

@@ -2,7 +2,8 @@
 
 use rtflash_alloc::sizing::size;
 
-use super::{allocator, analysis};
+use super::guarantee::Guarantee;
+use super::{allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{Format, SizeArgs};
 use crate::batch::{Answer, Batch};
@@ -13,7 +14,9 @@ use crate::status::Status;
 
 /// Carries the command out. The exit status is the verdict on the set as it is.
 pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
-    let (allocator, analysis) = (allocator(&args.algorithm.algorithm)?, analysis(&args.analysis)?);
+    let granted = args.rely_on.granted();
+    let allocator = allocator(&args.algorithm.algorithm)?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let format = args.format.format;
     let batch = Batch { separate: format == Format::Text };
     batch.run(Source::open(&args.file)?, |file, alone| {
@@ -22,7 +25,10 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
         let text = match format {
             Format::Json => wire::line(&SizeAnswer::new(&file.set, name, analysis, &sizing, file.meta.as_deref())),
             Format::Text if !alone => size_text::line(&file.set, name, analysis, &sizing),
-            Format::Text => size_text::answer(&file.set, name, analysis, &sizing),
+            Format::Text => {
+                let guarantee = Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted);
+                size_text::answer(&file.set, name, analysis, &sizing, &guarantee)
+            }
         };
         Answer { text, complaint: String::new(), status: Status::of(sizing.outcome.is_schedulable()) }
     })

@@ -103,6 +103,7 @@ fn command(case: &Case) -> String {
             command += option;
         }
     };
+    add(!case.analysis.placements().is_empty(), &format!(" --rely-on {}", case.analysis.relies_on().name()));
     add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
     add(options.service == Service::Background, " --server background");
     add(options.victims == Victims::Worst, " --victims worst");

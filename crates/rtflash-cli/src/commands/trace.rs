@@ -11,7 +11,7 @@ use rtflash_model::{Instant, read_task_set_bytes};
 
 use super::exec::{Found, find, predicted, refused};
 use super::policies::duration;
-use super::{allocator, analysis};
+use super::{allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{self, CheckArgs, Format};
 use crate::batch::{next_batch, refuse};
@@ -27,7 +27,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     if trace.as_os_str() == "-" {
         return Err(Failure("--trace takes a file: it is read twice".into()));
     }
-    let analysis = analysis(&args.analysis.analysis)?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let name = args.algorithm.as_deref().unwrap_or("clustering-bfd");
     let allocator = allocator(name)?;
     let given = args.allocation.as_deref().map(read).transpose()?;

@@ -10,6 +10,7 @@ use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
 use super::numbers::{chips, count, names, percent, plain, share, time};
 use super::table::table;
 use super::wire::task_name;
+use crate::commands::guarantee::Guarantee;
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 
 /// Names of tasks shown for a cluster.
@@ -18,7 +19,15 @@ const NAMES: usize = 4;
 const CLUSTERS: usize = 64;
 
 /// The verdict in a line.
-pub fn headline(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: &Outcome) -> String {
+///
+/// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same breath.
+pub fn headline(
+    set: &TaskSet,
+    algorithm: &str,
+    analysis: &dyn Analysis,
+    outcome: &Outcome,
+    guarantee: &Guarantee,
+) -> String {
     let verdict = match outcome.is_schedulable() {
         Some(true) => paint(GREEN, "schedulable"),
         Some(false) => paint(RED, "not schedulable"),
@@ -42,16 +51,49 @@ pub fn headline(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome
         Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
         Outcome::CannotTell(limit) => limit.to_string(),
     };
-    let by = match outcome {
-        Outcome::Partitioned(_) => "its own test".into(),
-        _ => format!("analysis: {}", analysis.name()),
+    let name = analysis.name();
+    let placed = !analysis.placements().is_empty();
+    let (by, how) = match outcome {
+        Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
+        Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
+        _ if placed => (String::new(), format!(" (analysis: {name}; {})", relying_on(analysis, guarantee))),
+        _ => (format!(" by Theorem 1 ({name})"), String::new()),
     };
-    format!("{verdict}: {what} {}\n", paint(DIM, &format!("({by})")))
+    let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
+    format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable()))
+}
+
+/// What a promise relies on, or might have relied on.
+fn relying_on(analysis: &dyn Analysis, guarantee: &Guarantee) -> String {
+    match guarantee.relies_on {
+        Some(Reliance::Nothing) => "relies on no neighbour".into(),
+        Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
+        Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),
+        None => format!("--rely-on {}", analysis.relies_on().name()),
+    }
+}
+
+/// What holds on the device, behind a verdict.
+fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>) -> &'static str {
+    match (guarantee.set, guarantee.as_placed, verdict) {
+        (Some(true), Some(true), Some(true)) => ", guaranteed on the device",
+        (Some(true), _, Some(true)) => ", guaranteed on the device, with clusters of its own",
+        (Some(true), Some(true), _) => ", yet guaranteed on the device",
+        (Some(true), _, _) => ", yet guaranteed on the device, with clusters of its own",
+        (Some(false), _, Some(true)) => ", not guaranteed on the device",
+        (Some(false) | None, _, _) => "",
+    }
 }
 
 /// Everything but the advice.
-pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: &Outcome) -> String {
-    let mut text = headline(set, algorithm, analysis, outcome);
+pub fn answer(
+    set: &TaskSet,
+    algorithm: &str,
+    analysis: &dyn Analysis,
+    outcome: &Outcome,
+    guarantee: &Guarantee,
+) -> String {
+    let mut text = headline(set, algorithm, analysis, outcome, guarantee);
     if let Outcome::Partitioned(verdict) = outcome {
         text += &partitioned(verdict);
     }
@@ -69,18 +111,25 @@ pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: 
     text
 }
 
-/// Whether the sound analysis agrees with a verdict that is not proven to hold on the device.
-pub fn second_opinion(sound: &Option<Outcome>, verdict: Option<bool>) -> String {
-    let line = match (sound.as_ref().map(Outcome::is_schedulable), verdict) {
-        (None, _) => "The set is too large for a second opinion of the sound analysis (--analysis sound).",
-        (Some(Some(true)), Some(true)) => {
-            "The sound analysis agrees, with clusters of its own: --analysis sound has an allocation that keeps every deadline on the device."
+/// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
+pub fn second_opinion(guarantee: &Guarantee, analysis: &dyn Analysis, outcome: &Outcome) -> String {
+    let relying = match guarantee.relies_on {
+        None | Some(Reliance::Nothing) => "whatever other clusters do",
+        Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
+        Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and exact times",
+    };
+    let placed = !analysis.placements().is_empty();
+    let line = match (guarantee.set, guarantee.as_placed, outcome.is_schedulable()) {
+        (_, _, Some(true)) if placed => return String::new(),
+        (Some(true), Some(true), _) => {
+            format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
         }
-        (Some(Some(true)), _) => "The sound analysis accepts the set, with clusters of its own: see --analysis sound.",
-        (Some(_), Some(true)) => {
-            "The sound analysis does not agree (--analysis sound): this verdict is a yes of the thesis's equations, not a promise for the device."
+        (Some(true), ..) => format!("`--analysis sound` prints clusters that keep every deadline on the device, {relying}."),
+        (Some(false), _, Some(true)) => {
+            "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the thesis's equations.".into()
         }
-        (Some(_), _) => "The sound analysis accepts the set no more than this one.",
+        (Some(false), ..) if !placed => "The sound analysis accepts the set no more than this one.".into(),
+        _ => return String::new(),
     };
     format!("\n{line}\n")
 }
@@ -144,7 +193,7 @@ pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation)
 fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     let reliances = reliances(set, allocation);
     let of = |wanted: Reliance| -> Vec<u32> {
-        (0..).zip(&reliances).filter(|(_, reliance)| **reliance == wanted).map(|(position, _)| position).collect()
+        (0..).zip(&reliances).filter(|(_, reliance)| **reliance == Some(wanted)).map(|(position, _)| position).collect()
     };
     let line = |wanted: Reliance, because: &str| {
         let positions = of(wanted);

@@ -17,9 +17,14 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
         Some(false) => ", predicted not schedulable",
         None => "",
     };
+    let relies = match answer.relies_on {
+        None => String::new(),
+        Some("nothing") => ", relies on no neighbour".into(),
+        Some(on) => format!(", relies on {on}"),
+    };
     let by = match answer.algorithm {
-        Some(algorithm) => format!("({algorithm}, analysis: {}{predicted})", answer.analysis),
-        None => format!("(given allocation, analysis: {}{predicted})", answer.analysis),
+        Some(algorithm) => format!("({algorithm}, analysis: {}{predicted}{relies})", answer.analysis),
+        None => format!("(given allocation, analysis: {}{predicted}{relies})", answer.analysis),
     };
     let by = paint(DIM, &by);
     let ran = format_ns(answer.settings.duration_ns);
@@ -27,6 +32,10 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
         None => {
             let reason = answer.reason.as_deref().unwrap_or_default();
             format!("{}: {reason} {by}\n", paint(YELLOW, "not run"))
+        }
+        Some("pass") if answer.reason.is_some() => {
+            let reason = answer.reason.as_deref().unwrap_or_default();
+            format!("{}: every check holds over {ran}, but {reason} {by}\n", paint(RED, "not granted"))
         }
         Some("pass") => {
             let late = answer.requests.iter().map(|line| line.completed).sum::<u64>();

@@ -17,7 +17,7 @@ use super::wire::{Nanoseconds, task_name};
 pub struct ExecAnswer<'a> {
     /// "pass" where every check holds, "fail" where one does not, null where nothing could be run.
     pub verdict: Option<&'static str>,
-    /// Why nothing could be run.
+    /// Why nothing could be run; or what the allocation relies on beyond what was granted, which makes the exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The algorithm that divided the chips; null for an allocation that was given.
@@ -26,6 +26,9 @@ pub struct ExecAnswer<'a> {
     pub analysis: &'a str,
     /// Whether the analysis accepts the allocation.
     pub predicted_schedulable: Option<bool>,
+    /// What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or `queue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<&'static str>,
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,
@@ -259,6 +262,7 @@ impl<'a> ExecAnswer<'a> {
             algorithm,
             analysis,
             predicted_schedulable: predicted,
+            relies_on: None,
             settings,
             checks: Vec::new(),
             requests: Vec::new(),

@@ -1,17 +1,55 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
 use rtflash_alloc::sound::{Demand, Held, held};
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 
+use super::explain_text::{count_pages, longest_read, times};
 use super::numbers::{chips, count, plain, share, time};
 use super::table::table;
 use super::wire::task_name;
 use crate::output::{BOLD, GREEN, RED, paint};
 
+/// The device's part: what its operations take, and what they are charged where nothing is known of the other chips of their channel.
+pub fn device(set: &TaskSet) -> String {
+    let device = set.device();
+    let ways = device.chips_per_channel().min(device.chips());
+    let [t_r, t_w, t_d] = [device.page_read(), device.page_program(), device.page_transfer()];
+    let reads = longest_read(set);
+    let whole = |own: Span| {
+        let waits = t_d.checked_mul(ways.into());
+        waits.and_then(|waits| own.checked_add(waits)).map_or_else(|| "-".into(), |cost| cost.to_string())
+    };
+    let both = t_r.checked_add(t_d).unwrap_or(t_r);
+    let rows = [
+        (
+            "m, m_c",
+            format!("{} on {}", count(device.chips() as usize, "chip"), count(device.channels() as usize, "channel")),
+            format!("{}, {}", device.chips(), device.chips_per_channel()),
+        ),
+        (
+            "t_r",
+            format!(
+                "sensing a page, its transfer not in it: {} one after another take {} x ({t_r} + {t_d}) = {}",
+                count_pages(reads),
+                reads,
+                times(both, reads)
+            ),
+            t_r.to_string(),
+        ),
+        ("t_w", "programming a page, its transfer not in it".into(), t_w.to_string()),
+        ("t_d", "moving a page over the bus".into(), t_d.to_string()),
+        ("t_e", "erasing a block".into(), device.block_erase().to_string()),
+        ("c_r", format!("t_r + {ways} t_d: reading a page, every chip of the channel transferring first"), whole(t_r)),
+        ("c_w", format!("t_w + {ways} t_d: programming a page, likewise"), whole(t_w)),
+    ];
+    let rows = rows.map(|(term, how, value)| vec![term.to_owned(), how, value]);
+    format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
+}
+
 /// Each cluster: its unit's items, garbage collection, and the test on the tightest interval.
-pub fn clusters(set: &TaskSet, allocation: &Allocation) -> String {
+pub fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String {
     let clusters = allocation.clusters();
-    let parts = clusters.iter().zip(held(set, allocation)).enumerate();
+    let parts = clusters.iter().zip(held(set, allocation, granted)).enumerate();
     let shown = parts.filter(|(_, (cluster, _))| !cluster.tasks.is_empty() || !set.jobs().is_empty());
     shown.map(|(position, (cluster, held))| one(set, position, cluster, held.as_ref())).collect()
 }
@@ -28,6 +66,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         kind => format!("{kind}: the cluster is one EDF processor"),
     };
     text += &format!("  {what}\n");
+    text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
     let rows = requests.flatten().zip(&unit.items).map(|((task, kind), item)| {
@@ -53,7 +92,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     }
     if let Some(gc) = held.gc {
         text += &format!(
-            "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {}\n",
+            "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
             gc.reserve,
             gc.open,
             unit.blocks,
@@ -62,10 +101,35 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
             gc.valid,
             unit.block_pages,
             gc.valid,
-            gc.reclaimed
+            gc.reclaimed,
+            match held.certificate.placement {
+                Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
+                Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
+            },
+            time(gc.cost as f64)
         );
     }
     text + &test(held)
+}
+
+/// What a page is charged in this cluster.
+fn costs(set: &TaskSet, held: &Held) -> String {
+    let (read, write) = held.placed.unit.page_costs();
+    let device = set.device();
+    let transfer = device.page_transfer().as_ns();
+    let ways = |cost: u64, own: Span| (cost - own.as_ns().min(cost)) / transfer.max(1);
+    format!(
+        "c_r = t_r + {} t_d = {}, c_w = t_w + {} t_d = {}{}",
+        ways(read, device.page_read()),
+        time(read as f64),
+        ways(write, device.page_program()),
+        time(write as f64),
+        if held.placed.contentions.iter().all(|contention| contention.is_none()) {
+            ""
+        } else {
+            "; waits for neighbours that are known come on top"
+        }
+    )
 }
 
 /// The test on the tightest interval.

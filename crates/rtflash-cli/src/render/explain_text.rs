@@ -11,6 +11,7 @@ use crate::output::{BOLD, DIM, GREEN, RED, paint};
 /// The device's part: Eq. (IV.3) and what goes into it.
 pub fn device(set: &TaskSet) -> String {
     let device = set.device();
+    let reads = longest_read(set);
     let (valid, pages) = (device.valid_pages_bound(), device.pages_per_block());
     let rows = [
         (
@@ -18,6 +19,17 @@ pub fn device(set: &TaskSet) -> String {
             format!("{} on {}", count(device.chips() as usize, "chip"), count(device.channels() as usize, "channel")),
             format!("{}, {}", device.chips(), device.chips_per_channel()),
         ),
+        (
+            "t_r",
+            format!(
+                "a read, its transfer over the bus in it: {} one after another take {}",
+                count_pages(reads),
+                times(device.page_read(), reads)
+            ),
+            device.page_read().to_string(),
+        ),
+        ("t_w", "a program, its transfer in it".into(), device.page_program().to_string()),
+        ("t_d", "a transfer: what other pages wait for".into(), device.page_transfer().to_string()),
         (
             "ceil(lambda P)",
             format!("ceil({} x {pages}): valid pages of a victim block, at most", device.logical_ratio()),
@@ -36,6 +48,16 @@ pub fn device(set: &TaskSet) -> String {
     ];
     let rows = rows.map(|(term, how, value)| vec![term.to_owned(), how, value]);
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
+}
+
+/// Pages of the longest read request; one where nothing is read.
+pub(super) fn longest_read(set: &TaskSet) -> u64 {
+    set.tasks().iter().filter_map(|task| task.read).map(|read| read.pages()).max().unwrap_or(1)
+}
+
+/// So many of them.
+pub(super) fn times(each: Span, number: u64) -> String {
+    each.checked_mul(number).map_or_else(|| "2^63 ns or more".into(), |all| all.to_string())
 }
 
 /// A share of a cluster and what it goes to.
@@ -137,7 +159,7 @@ fn task_rows(
     rows.push(row("", "U_i (IV.7)", "read + write + gc".into(), share(total)));
 }
 
-fn count_pages(pages: u64) -> String {
+pub(super) fn count_pages(pages: u64) -> String {
     if pages == 1 { "1 page".into() } else { format!("{pages} pages") }
 }
 

@@ -1,13 +1,15 @@
 //! What `rtflash explain --format json` prints: every term, with the equation's letters spelled out.
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand};
+use rtflash_alloc::sound::{Held, held, reliances};
 use rtflash_alloc::verdict::{passing, report};
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::wire::{CertificateAnswer, Nanoseconds};
+use crate::commands::guarantee::beyond;
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -16,12 +18,25 @@ pub struct Explanation<'a> {
     pub analysis: &'a str,
     /// Whether every cluster passes; false where there is no allocation.
     pub schedulable: bool,
-    /// ⌈λP⌉: valid pages of a victim block, at most.
-    pub valid_pages_bound: u32,
+    /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound ones it comes on top.
+    pub page_read_ns: u64,
+    /// t_w.
+    pub page_program_ns: u64,
+    /// t_d.
+    pub page_transfer_ns: u64,
+    /// t_e.
+    pub block_erase_ns: u64,
+    /// Whether t_r and t_w contain the transfer under this analysis.
+    pub transfer_included: bool,
+    /// ⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis, which has a bound for each cluster.
+    pub valid_pages_bound: Option<u32>,
     /// α: pages that a GC pass frees on a chip, at least.
-    pub reclaimed_per_chip: u32,
+    pub reclaimed_per_chip: Option<u32>,
     /// C^g, Eq. (IV.3).
-    pub gc_pass_ns: u64,
+    pub gc_pass_ns: Option<u64>,
+    /// Why an allocation that would hold is refused: it relies on more than was granted, and the flag that would do is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The clusters, in order.
     pub clusters: Vec<ClusterTerms<'a>>,
     /// What the analysis takes for granted.
@@ -63,6 +78,23 @@ pub struct ClusterTerms<'a> {
     /// What a sound analysis promises of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
+    /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in a superblock), and C_g, what a GC pass takes at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<UnitCosts>,
+    /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<&'static str>,
+}
+
+/// What operations are charged in a cluster with a certificate: docs/analysis.md.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UnitCosts {
+    /// c_r; waits for chips whose load is known come on top.
+    pub read_ns: u64,
+    /// c_w, likewise.
+    pub write_ns: u64,
+    /// C_g; null where nothing is ever written.
+    pub gc_pass_ns: Option<u64>,
 }
 
 /// The terms of one task.
@@ -116,20 +148,39 @@ impl<'a> Explanation<'a> {
     ) -> Explanation<'a> {
         let clusters = allocation.map_or_else(Vec::new, |allocation| {
             let reports = report(set, analysis, allocation).into_iter().zip(passing(set, analysis, allocation));
+            let mut costs: Vec<Option<UnitCosts>> = match analysis.placements() {
+                [] => Vec::new(),
+                _ => {
+                    held(set, allocation, analysis.relies_on()).iter().map(|held| held.as_ref().map(costs_of)).collect()
+                }
+            };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
+            let placed = !analysis.placements().is_empty();
+            let reliances = if placed { reliances(set, allocation) } else { Vec::new() };
             let terms = |(position, (cluster, (report, passes)))| ClusterTerms {
+                costs: costs.get_mut(position).and_then(Option::take),
+                relies_on: reliances.get(position).and_then(|reliance| reliance.map(Reliance::name)),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
                 ..ClusterTerms::new(set, analysis, &cluster, &report, passes)
             };
             clusters.map(terms).collect()
         });
         let assumes = analysis.assumes().iter();
+        let (device, theorem) = (set.device(), analysis.placements().is_empty());
         Explanation {
             analysis: analysis.name(),
             schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
-            valid_pages_bound: set.device().valid_pages_bound(),
-            reclaimed_per_chip: set.device().reclaimed_per_chip(),
-            gc_pass_ns: set.device().gc_pass().as_ns(),
+            page_read_ns: device.page_read().as_ns(),
+            page_program_ns: device.page_program().as_ns(),
+            page_transfer_ns: device.page_transfer().as_ns(),
+            block_erase_ns: device.block_erase().as_ns(),
+            transfer_included: theorem,
+            valid_pages_bound: theorem.then(|| device.valid_pages_bound()),
+            reclaimed_per_chip: theorem.then(|| device.reclaimed_per_chip()),
+            gc_pass_ns: theorem.then(|| device.gc_pass().as_ns()),
+            reason: allocation
+                .filter(|_| !analysis.placements().is_empty())
+                .and_then(|allocation| beyond(set, allocation, analysis.relies_on())),
             clusters,
             assumes: assumes
                 .map(|assumption| AssumptionText { name: assumption.name, statement: assumption.statement })
@@ -137,6 +188,11 @@ impl<'a> Explanation<'a> {
             meta,
         }
     }
+}
+
+fn costs_of(held: &Held) -> UnitCosts {
+    let (read_ns, write_ns) = held.placed.unit.page_costs();
+    UnitCosts { read_ns, write_ns, gc_pass_ns: held.gc.map(|gc| gc.cost) }
 }
 
 impl<'a> ClusterTerms<'a> {
@@ -162,6 +218,8 @@ impl<'a> ClusterTerms<'a> {
                 false => cluster.tasks.iter().filter_map(|&task| TaskTerms::new(set, analysis, task, size)).collect(),
             },
             certificate: None,
+            costs: None,
+            relies_on: None,
         }
     }
 }

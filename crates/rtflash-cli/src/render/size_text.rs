@@ -8,6 +8,7 @@ use super::alloc_text::headline;
 use super::numbers::{chips, count, names, plain};
 use super::table::table;
 use super::wire::task_name;
+use crate::commands::guarantee::Guarantee;
 use crate::output::{BOLD, paint};
 
 /// Names of tasks shown for a cluster.
@@ -18,7 +19,8 @@ const ROWS: usize = 64;
 /// The verdict and the limits of the whole, in a line.
 pub fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
-    let text = headline(set, algorithm, analysis, &sizing.outcome);
+    let guarantee = Guarantee::known(set, analysis, &sizing.outcome);
+    let text = headline(set, algorithm, analysis, &sizing.outcome, &guarantee);
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
@@ -26,8 +28,14 @@ pub fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Si
 }
 
 /// The whole answer.
-pub fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
-    let mut text = headline(set, algorithm, analysis, &sizing.outcome);
+pub fn answer(
+    set: &TaskSet,
+    algorithm: &str,
+    analysis: &dyn Analysis,
+    sizing: &Sizing,
+    guarantee: &Guarantee,
+) -> String {
+    let mut text = headline(set, algorithm, analysis, &sizing.outcome, guarantee);
     text += "\n";
     text += &whole(set, sizing);
     if !set.tasks().is_empty() {

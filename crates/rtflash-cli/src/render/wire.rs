@@ -1,6 +1,7 @@
 //! What the commands print as JSON. Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one.
 
 use rtflash_alloc::Fraction;
+use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
 use rtflash_alloc::sound::reliances;
@@ -10,6 +11,8 @@ use rtflash_model::{Certificate, Cluster, Reliance, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use crate::commands::guarantee::Guarantee;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -24,6 +27,15 @@ pub struct AllocAnswer<'a> {
     pub clusters: Vec<ClusterAnswer<'a>>,
     /// The task that could not be placed.
     pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these clusters or with clusters of its own. Null where that was
+    /// not asked (`--guarantee`, `--no-guarantee`) or cannot be told.
+    pub guaranteed: Option<bool>,
+    /// Whether the clusters printed here are; null as above, and where none are printed.
+    pub guaranteed_as_placed: Option<bool>,
+    /// What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the clusters needs; null where nothing is promised.
+    pub relies_on: Option<&'static str>,
+    /// What would make the set schedulable: for a single set that is not, null otherwise.
+    pub advice: Option<AdviceAnswer>,
     /// U_R of PaRT-FTL (only with `part-ftl`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_utilization: Option<f64>,
@@ -37,6 +49,30 @@ pub struct AllocAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub meta: Option<&'a RawValue>,
+}
+
+/// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AdviceAnswer {
+    /// A number of chips that is enough.
+    pub chips: Option<u32>,
+    /// Whether every number of chips between was tried and fails; null without such a number.
+    pub chips_fewest: Option<bool>,
+    /// A λ that is small enough.
+    pub logical_ratio: Option<f64>,
+    /// The share of the load that can be carried: every period divided by it.
+    pub load: Option<f64>,
+}
+
+impl From<Advice> for AdviceAnswer {
+    fn from(advice: Advice) -> AdviceAnswer {
+        AdviceAnswer {
+            chips: advice.chips.map(|more| more.chips),
+            chips_fewest: advice.chips.map(|more| more.fewest),
+            logical_ratio: advice.logical_ratio.map(|ratio| ratio.to_f64()),
+            load: advice.load_permille.map(|permille| f64::from(permille) / 1_000.0),
+        }
+    }
 }
 
 /// A cluster in an [`AllocAnswer`].
@@ -176,6 +212,7 @@ impl<'a> AllocAnswer<'a> {
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
         outcome: &Outcome,
+        guarantee: &Guarantee,
         meta: Option<&'a RawValue>,
     ) -> AllocAnswer<'a> {
         let clusters = outcome.allocation().map_or_else(Vec::new, |allocation| {
@@ -183,7 +220,7 @@ impl<'a> AllocAnswer<'a> {
             let holds = outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty();
             let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
             let answer = |(position, (cluster, report))| ClusterAnswer {
-                relies_on: reliances.get(position).map(|reliance: &Reliance| reliance.name()),
+                relies_on: reliances.get(position).and_then(|reliance| reliance.map(Reliance::name)),
                 ..ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
             };
             clusters.map(answer).collect()
@@ -201,6 +238,10 @@ impl<'a> AllocAnswer<'a> {
                 Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
                 _ => None,
             },
+            guaranteed: guarantee.set,
+            guaranteed_as_placed: guarantee.as_placed,
+            relies_on: guarantee.relies_on.map(Reliance::name),
+            advice: None,
             read_utilization,
             write_utilization,
             reason: match outcome {

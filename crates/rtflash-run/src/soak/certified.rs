@@ -4,7 +4,9 @@ use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::allocator::{ClusteringBfd, EqualSplit, Exact, Global};
 use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
-use rtflash_model::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Span, Task, TaskSet,
+};
 
 use super::draw::{Case, Dice};
 
@@ -15,7 +17,13 @@ const PAGES: u64 = 3_000;
 pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let mut dice = Dice::new(seed, b"sound\0\0\0", run);
     let device = device(&mut dice)?;
-    let analysis: &dyn Analysis = dice.one_of(&[&Stripe as &dyn Analysis, &Superblock, &Sound]);
+    // The runs have exact times: the most that may be relied on is relied on, so that as much as can be is accepted.
+    const GRANTED: Reliance = Reliance::Queue;
+    let analysis: &'static dyn Analysis = dice.one_of(&[
+        &Stripe { rely_on: GRANTED } as &dyn Analysis,
+        &Superblock { rely_on: GRANTED },
+        &Sound { rely_on: GRANTED },
+    ]);
     let allocator: &dyn Allocator =
         dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     let tasks = tasks(&mut dice, &device)?;

@@ -51,9 +51,10 @@ pub fn judge(case: &Case) -> Outcome {
         options.placed.waits = Waits::Actual;
     }
     match execute(&case.set, allocation, case.analysis, &options, None) {
-        Ok(executed) => {
-            Outcome::Judged { findings: executed.findings, load: sound::load_millionths(&case.set, allocation) }
-        }
+        Ok(executed) => Outcome::Judged {
+            findings: executed.findings,
+            load: sound::load_millionths(&case.set, allocation, case.analysis.relies_on()),
+        },
         Err(_) => Outcome::Nothing,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
+use super::Terms;
 use super::exact::Subsets;
 use super::shape::{Form, Shape, Shapes};
 use crate::sound::certify;
@@ -19,7 +20,7 @@ const MOST_CHANNELS: usize = 64;
 /// on small devices it is everything.
 pub(super) fn search(
     set: &TaskSet,
-    placements: &[Placement],
+    terms: Terms<'_>,
     shapes: &Shapes<'_>,
     subsets: &Subsets,
     given_up: &mut bool,
@@ -27,7 +28,7 @@ pub(super) fn search(
     let device = set.device();
     let chips = u64::from(device.chips());
     let mut search =
-        Search { set, placements, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
+        Search { set, terms, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
     // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
@@ -57,7 +58,7 @@ struct Part {
 
 struct Search<'s> {
     set: &'s TaskSet,
-    placements: &'s [Placement],
+    terms: Terms<'s>,
     shapes: &'s Shapes<'s>,
     given_up: &'s mut bool,
     left: u64,
@@ -169,7 +170,7 @@ impl Search<'_> {
 
     /// The placements that a part of this size may have.
     fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
-        let (shapes, placements) = (self.shapes, self.placements);
+        let (shapes, placements) = (self.shapes, self.terms.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
                 let form = match placement {
@@ -201,8 +202,8 @@ impl Search<'_> {
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            let (clusters, chosen) = plans.clusters(parts, &chosen, self.placements[0]);
-            let certified = certify(self.set, &clusters, &chosen);
+            let (clusters, chosen) = plans.clusters(parts, &chosen, self.terms.free());
+            let certified = certify(self.set, &clusters, &chosen, self.terms.granted);
             *self.given_up |= certified.given_up;
             if certified.failing.is_empty() {
                 let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;

@@ -10,13 +10,14 @@ mod exact;
 mod groups;
 mod shape;
 
-use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use self::chips::{Group, Layout, place};
 use self::exact::Subsets;
 use self::groups::{Groups, Homeless};
 use self::shape::{Form, Shape, Shapes, Waiting};
 use super::{Exact, Failure, Limit, Outcome, Unplaced};
+use crate::analysis::Analysis;
 use crate::sound::{Bus, Contention, Site, certified, certify, excess_of};
 
 /// How groups are formed.
@@ -36,29 +37,44 @@ pub enum Strategy {
     Exact,
 }
 
-/// Divides the chips among the tasks under these placements.
-pub(super) fn allocate(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outcome {
-    match strategy {
-        Strategy::Global | Strategy::EqualSplit => fixed(set, placements, strategy == Strategy::Global),
-        Strategy::Exact if set.tasks().len() > Exact::MAX_TASKS => {
-            Outcome::CannotTell(Limit::TooManyTasks { tasks: set.tasks().len(), limit: Exact::MAX_TASKS })
-        }
-        _ => grouped(set, placements, strategy),
+/// What an analysis allows: how pages are placed, and what promises may rely on.
+#[derive(Clone, Copy)]
+struct Terms<'p> {
+    placements: &'p [Placement],
+    granted: Reliance,
+}
+
+impl Terms<'_> {
+    /// The placement of clusters without tasks.
+    fn free(self) -> Placement {
+        self.placements[0]
     }
 }
 
-fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outcome {
-    let shapes = Shapes::new(set, placements, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
+/// Divides the chips among the tasks under an analysis that has placements.
+pub(super) fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
+    let terms = Terms { placements: analysis.placements(), granted: analysis.relies_on() };
+    match strategy {
+        Strategy::Global | Strategy::EqualSplit => fixed(set, terms, strategy == Strategy::Global),
+        Strategy::Exact if set.tasks().len() > Exact::MAX_TASKS => {
+            Outcome::CannotTell(Limit::TooManyTasks { tasks: set.tasks().len(), limit: Exact::MAX_TASKS })
+        }
+        _ => grouped(set, terms, strategy),
+    }
+}
+
+fn grouped(set: &TaskSet, terms: Terms<'_>, strategy: Strategy) -> Outcome {
+    let shapes = Shapes::new(set, terms.placements, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
     let mut given_up = false;
     if let Some(groups) = form(&shapes, strategy)
-        && let Some(allocation) = settle(set, placements[0], &groups, Layout::InOrder, &mut given_up)
+        && let Some(allocation) = settle(set, terms, &groups, Layout::InOrder, &mut given_up)
     {
         return Outcome::Schedulable(allocation);
     }
     let found = if strategy == Strategy::Exact {
-        exactly(set, placements, &mut given_up)
+        exactly(set, terms, &mut given_up)
     } else {
-        hopefully(set, placements, strategy, &mut given_up)
+        hopefully(set, terms, strategy, &mut given_up)
     };
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
@@ -70,14 +86,16 @@ fn grouped(set: &TaskSet, placements: &[Placement], strategy: Strategy) -> Outco
 }
 
 /// Groups in the hope of less waiting for the bus, confirmed where their chips are.
-fn hopefully(set: &TaskSet, placements: &[Placement], strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
+fn hopefully(set: &TaskSet, terms: Terms<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
     let ways = set.device().chips_per_channel().min(set.device().chips());
-    if ways == 1 || !placements.contains(&Placement::Stripe) {
+    // Without relying on neighbours there is no such hope.
+    if ways == 1 || !terms.placements.contains(&Placement::Stripe) || terms.granted == Reliance::Nothing {
         return None;
     }
-    let hopes = [Waiting::Hoped(1), Waiting::Queue].into_iter().chain((2..ways).rev().map(Waiting::Hoped));
+    let queue = (terms.granted >= Reliance::Queue).then_some(Waiting::Queue);
+    let hopes = [Waiting::Hoped(1)].into_iter().chain(queue).chain((2..ways).rev().map(Waiting::Hoped));
     for hope in hopes {
-        let hopeful = Shapes::new(set, placements, hope).of_one_chip(strategy == Strategy::OneChipEach);
+        let hopeful = Shapes::new(set, terms.placements, hope).of_one_chip(strategy == Strategy::OneChipEach);
         let groups = form(&hopeful, strategy);
         *given_up |= hopeful.given_up();
         let Some(groups) = groups else {
@@ -88,7 +106,7 @@ fn hopefully(set: &TaskSet, placements: &[Placement], strategy: Strategy, given_
             continue;
         };
         for layout in [Layout::InOrder, Layout::Balanced] {
-            if let Some(allocation) = settle(set, placements[0], &groups, layout, given_up) {
+            if let Some(allocation) = settle(set, terms, &groups, layout, given_up) {
                 return Some(allocation);
             }
         }
@@ -97,22 +115,22 @@ fn hopefully(set: &TaskSet, placements: &[Placement], strategy: Strategy, given_
 }
 
 /// The best partition of a hope need not be the one that holds next to its neighbours: another may.
-fn exactly(set: &TaskSet, placements: &[Placement], given_up: &mut bool) -> Option<Allocation> {
+fn exactly(set: &TaskSet, terms: Terms<'_>, given_up: &mut bool) -> Option<Allocation> {
     if set.device().chips_per_channel().min(set.device().chips()) == 1 {
         return None;
     }
-    let shapes = Shapes::new(set, placements, Waiting::Nowhere);
+    let shapes = Shapes::new(set, terms.placements, Waiting::Nowhere);
     let subsets = Subsets::new(&shapes);
     *given_up |= shapes.given_up();
     subsets.best_partition()?;
-    if let Some(allocation) = hopefully(set, placements, Strategy::Exact, given_up) {
+    if let Some(allocation) = hopefully(set, terms, Strategy::Exact, given_up) {
         return Some(allocation);
     }
     // Never worse than the search.
-    if let Outcome::Schedulable(allocation) = grouped(set, placements, Strategy::Search) {
+    if let Outcome::Schedulable(allocation) = grouped(set, terms, Strategy::Search) {
         return Some(allocation);
     }
-    let found = everywhere::search(set, placements, &shapes, &subsets, given_up);
+    let found = everywhere::search(set, terms, &shapes, &subsets, given_up);
     *given_up |= shapes.given_up();
     found
 }
@@ -133,12 +151,18 @@ fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Option<Vec<Group>> {
 }
 
 /// Chips for the groups and certificates for the clusters, if all have one; chips left over are placed so.
-fn settle(set: &TaskSet, free: Placement, groups: &[Group], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
+fn settle(
+    set: &TaskSet,
+    terms: Terms<'_>,
+    groups: &[Group],
+    layout: Layout,
+    given_up: &mut bool,
+) -> Option<Allocation> {
     let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
         .into_iter()
-        .map(|(cluster, form)| (cluster, form.map_or(free, Form::placement)))
+        .map(|(cluster, form)| (cluster, form.map_or(terms.free(), Form::placement)))
         .unzip();
-    let certified = certify(set, &clusters, &placements);
+    let certified = certify(set, &clusters, &placements, terms.granted);
     *given_up |= certified.given_up;
     if !certified.failing.is_empty() {
         return None;
@@ -208,7 +232,7 @@ fn excess(set: &TaskSet, tasks: &[usize], shape: Shape) -> f64 {
 }
 
 /// Clusters that do not depend on the test.
-fn fixed(set: &TaskSet, placements: &[Placement], global: bool) -> Outcome {
+fn fixed(set: &TaskSet, terms: Terms<'_>, global: bool) -> Outcome {
     let (chips, count) = (set.device().chips(), set.tasks().len());
     let clusters = match u32::try_from(count) {
         _ if global => 1,
@@ -227,16 +251,16 @@ fn fixed(set: &TaskSet, placements: &[Placement], global: bool) -> Outcome {
     let Ok(allocation) = Allocation::new(chips, count, &made) else {
         return Outcome::CannotTell(Limit::TooMuchWork { limit: 0 });
     };
-    let (allocation, certified) = certified(set, &allocation, placements);
+    let (allocation, certified) = certified(set, &allocation, terms.placements, terms.granted);
     let chosen: Vec<Placement> = (0..made.len())
-        .map(|position| allocation.certificate(position).map_or(placements[0], |certificate| certificate.placement))
+        .map(|position| allocation.certificate(position).map_or(terms.free(), |certificate| certificate.placement))
         .collect();
     let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };
     if certified.given_up {
         return Outcome::CannotTell(Limit::TestGivenUp);
     }
     let cluster = &made[position];
-    let shapes = Shapes::new(set, placements, Waiting::Full);
+    let shapes = Shapes::new(set, terms.placements, Waiting::Full);
     let form = if chosen[position] == Placement::Stripe { Form::Stripe } else { Form::Superblock };
     let shape = Shape { chips: cluster.size(), form };
     // More tasks never take less: the prefixes that pass come first.
@@ -246,7 +270,7 @@ fn fixed(set: &TaskSet, placements: &[Placement], global: bool) -> Outcome {
         if shapes.load(&cluster.tasks[..middle], shape).is_some() { fitting = middle } else { failing = middle }
     }
     let task = cluster.tasks[failing - 1];
-    let site = Site::new(set, &made, chosen, vec![0; made.len()]);
+    let site = Site::new(set, &made, chosen, vec![0; made.len()], terms.granted);
     let unplaced = Unplaced {
         task,
         best_utilization: site.excess(position),

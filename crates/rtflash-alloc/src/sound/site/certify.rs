@@ -1,6 +1,6 @@
 //! Certificates for clusters on their chips.
 
-use rtflash_model::{Certificate, Cluster, Placement, TaskSet};
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
 use super::{Site, nearest_terms};
 use crate::sound::bus::Bus;
@@ -20,12 +20,12 @@ pub struct Certified {
     pub given_up: bool,
 }
 
-/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed, then servers for what is left.
+/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed and granted, then servers for what is left.
 ///
 /// A cluster that holds only because its neighbours on the channel are known to move little gets no server, and neither do these neighbours.
-pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
+pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], granted: Reliance) -> Certified {
     let count = clusters.len();
-    let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count]);
+    let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count], granted);
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
@@ -86,7 +86,7 @@ impl Site<'_> {
                 if !self.holds_data(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
-                    let placed = self.among_neighbours(position);
+                    let placed = self.as_granted(position);
                     match placed.map(|placed| choose(&placed.unit, &placed.contentions, 0)) {
                         Some(Choice::Holds(gc)) => {
                             changed |= self.gcs[position] != Some(gc);
@@ -108,7 +108,7 @@ impl Site<'_> {
 
     /// Whether a cluster holds next to its neighbours as everything is now.
     fn holds_now(&self, position: usize) -> bool {
-        let (Some(placed), Some(gc)) = (self.among_neighbours(position), self.gcs[position]) else { return false };
+        let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
         let demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0));
         demands.into_iter().all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
     }

@@ -36,6 +36,8 @@ pub struct Manifest {
     generator: &'static str,
     /// The analysis that all sets are made for; null where each analysis has sets made for it.
     analysis: Option<&'static str>,
+    /// What sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no analysis asks.
+    rely_on: Option<&'static str>,
     /// K, if write-heavy tasks were asked for.
     write_heavy: Option<u32>,
     /// The part of every task's utilization that is writing, if it was asked for.
@@ -96,6 +98,7 @@ impl Manifest {
             tasks: sets.tasks,
             generator: sets.generator.name(),
             analysis: spec.analysis.map(|analysis| analysis.name()),
+            rely_on: rely_on(plan),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
             access: sets.accesses.name(),
@@ -153,6 +156,12 @@ impl Manifest {
     }
 }
 
+/// What is granted to the sound analyses, where there are any.
+fn rely_on(plan: &Plan) -> Option<&'static str> {
+    let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
+    analyses.find(|analysis| !analysis.placements().is_empty()).map(|analysis| analysis.relies_on().name())
+}
+
 /// The command that repeats a plan, with every option said.
 fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let spec = plan.spec();
@@ -197,6 +206,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     add("--algorithms", algorithms.join(","));
     add("--analyses", analyses.join(","));
+    if let Some(granted) = rely_on(plan) {
+        add("--rely-on", granted.to_owned());
+    }
     if let Some(sweep) = &spec.sweep {
         add("--sweep", sweep.to_string());
     }

@@ -11,14 +11,14 @@ use rtflash_model::{Span, parse_ns};
 use super::manifest::Manifest;
 use crate::Failure;
 use crate::args::{ExperimentArgs, ExperimentKind};
-use crate::commands::{allocator, analysis, generate, policies};
+use crate::commands::{allocator, analysis_relying_on, generate, policies};
 
 /// The plan, and what repeats it; `None` once the faults of the device have been told.
 pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> {
     let Some(device) = generate::device(&args.sets.device)? else { return Ok(None) };
     let analyses = analyses(args)?;
     let made_for = match &args.analysis {
-        Some(name) => Some(analysis(name)?),
+        Some(name) => Some(analysis_relying_on(name, args.rely_on.granted())?),
         // With one analysis there is no question.
         None => Some(analyses[0]).filter(|_| analyses.len() == 1),
     };
@@ -60,9 +60,9 @@ fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, Failure> {
 
 fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, Failure> {
     if args.analyses.is_empty() {
-        return Ok(vec![analysis(args.analysis.as_deref().unwrap_or("thesis"))?]);
+        return Ok(vec![analysis_relying_on(args.analysis.as_deref().unwrap_or("thesis"), args.rely_on.granted())?]);
     }
-    args.analyses.iter().map(|name| analysis(name)).collect()
+    args.analyses.iter().map(|name| analysis_relying_on(name, args.rely_on.granted())).collect()
 }
 
 fn measure(args: &ExperimentArgs) -> Result<Measure, Failure> {
