@@ -8,7 +8,7 @@ use rtflash::alloc::allocator::{
 use rtflash::alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash::check::plain::{self, PlainOutcome};
 use rtflash::check::{Equations, Scalar, judge, judge_part_ftl};
-use rtflash::model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash::model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;
@@ -44,6 +44,7 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
+                shortest: Shortest::default(),
                 erase_cycles: None,
             })
             .ok()
@@ -68,6 +69,7 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
+                shortest: Shortest::default(),
                 erase_cycles: None,
             })
             .ok()
@@ -137,6 +139,7 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_program: span((read + 3) * scale + scale / 3),
                 block_erase: span(erase * 4 * scale),
                 page_transfer: span(scale.div_ceil(2)),
+                shortest: Shortest::default(),
                 erase_cycles: None,
             })
             .ok()?;
@@ -330,6 +333,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_program: span(300 * scale + scale / 3),
             block_erase: span(400 * scale),
             page_transfer: span(scale),
+            shortest: Shortest::default(),
             erase_cycles: None,
         })
         .ok()?;
@@ -393,6 +397,7 @@ fn the_search_finds_what_best_fit_does_not() {
         page_program: span(100_000),
         block_erase: span(200_000),
         page_transfer: span(1),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .expect("a device");
@@ -437,6 +442,7 @@ fn a_merge_can_overload_a_cluster() {
         page_program: micro(1),
         block_erase: micro(1),
         page_transfer: micro(1),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .expect("a device");

@@ -70,7 +70,10 @@ fn a_set_that_fails_is_sized_all_the_same() {
     assert_eq!((&answer["chips"]["fewest"], &answer["load"]["largest_factor"]), (&json!(7), &json!(0.935)));
     assert_eq!(answer["cost"]["chips"], json!(7));
     let text = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis"]).stdout;
-    assert!(text.starts_with("not schedulable by Theorem 1 (thesis)") && text.contains("What it costs on 7 chips"), "{text}");
+    assert!(
+        text.starts_with("not schedulable by Theorem 1 (thesis)") && text.contains("What it costs on 7 chips"),
+        "{text}"
+    );
     // PaRT-FTL has no test under a sound analysis.
     let run = rtflash(&[
         "size",

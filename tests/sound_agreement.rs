@@ -5,7 +5,7 @@ use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash::check::{SoundJudgement, judge_sound};
 use rtflash::model::{
-    Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
+    Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 
 fn span(nanoseconds: u64) -> Span {
@@ -32,6 +32,7 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 blocks_per_chip: blocks,
                 pages_per_block: pages,
                 page_size: 4096,
+                shortest: Shortest::default(),
                 erase_cycles: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
                 page_read: span(read * scale),
@@ -121,6 +122,7 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             blocks_per_chip: 100,
             pages_per_block: 64,
             page_size: 4096,
+            shortest: Shortest::default(),
             erase_cycles: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),
             page_read: span(read * scale + scale / 3),

@@ -4,7 +4,9 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
+};
 
 struct Dice(Stream);
 
@@ -33,6 +35,7 @@ fn draw(dice: &mut Dice) -> Option<TaskSet> {
         page_program: us(dice.from(100, 600)),
         block_erase: us(dice.from(500, 4_000)),
         page_transfer: us(dice.from(5, 60)),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .ok()?;

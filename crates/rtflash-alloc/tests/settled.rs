@@ -3,7 +3,7 @@
 use rtflash_alloc::sound::{certify, holding};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
+    Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 
 fn us(micros: u64) -> Span {
@@ -27,6 +27,7 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         page_program: us(dice(20, 200)),
         block_erase: us(dice(50, 1000)),
         page_transfer: us(dice(5, 60)),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .ok()?;

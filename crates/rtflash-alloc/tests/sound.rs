@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, Verdict, choose};
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
 fn span(ns: u64) -> Span {
     Span::from_ns(ns).expect("a time")
@@ -16,7 +16,8 @@ prop_compose! {
         Device::new(DeviceSpec {
             chips: 8, chips_per_channel, blocks_per_chip: blocks, pages_per_block: pages, page_size: 4096,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 1).ok()?,
-            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), erase_cycles: None,
+            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), shortest: Shortest::default(),
+        erase_cycles: None,
         }).ok()
     }
 }
@@ -194,6 +195,7 @@ fn a_load_next_to_one_is_decided() {
         page_program: span(2),
         block_erase: span(4),
         page_transfer: span(1),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .expect("a device");

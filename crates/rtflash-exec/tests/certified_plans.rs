@@ -5,7 +5,8 @@ mod common;
 use common::ns;
 use rtflash_exec::{ClusterTerms, Plan, PlanError, Releases, Timing};
 use rtflash_model::{
-    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Task, TaskSet,
+    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Task,
+    TaskSet,
 };
 
 const COLLECTION: Collection =
@@ -23,6 +24,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
         blocks_per_chip: 8,
         pages_per_block: 4,
         page_size: 512,
+        shortest: Shortest::default(),
         erase_cycles: None,
         logical_ratio: LogicalRatio::HALF,
         page_read: ns(2),

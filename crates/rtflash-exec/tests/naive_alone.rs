@@ -8,7 +8,8 @@ use rtflash_exec::dispatch::{Arrival, Grant};
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Record};
 use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, Service, Timing, Victims};
 use rtflash_model::{
-    Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet,
+    Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task,
+    TaskSet,
 };
 
 /// t_r = 3, t_w = 5, t_e = 9, t_d = 1; P = 4, half of them valid: α = 2. All chips on one channel.
@@ -24,6 +25,7 @@ fn device(chips: u32, blocks: u32) -> Device {
         page_program: ns(5),
         block_erase: ns(9),
         page_transfer: ns(1),
+        shortest: Shortest::default(),
         erase_cycles: None,
     })
     .unwrap()

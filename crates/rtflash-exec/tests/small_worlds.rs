@@ -9,7 +9,9 @@ use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Timing, Victims, run};
-use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskSet,
+};
 use worlds::{engine, gc_period};
 
 const READ: u64 = 2;
@@ -32,6 +34,7 @@ fn device(chips: u32, pages: u32) -> Device {
         page_program: ns(PROGRAM),
         block_erase: ns(ERASE),
         page_transfer: ns(1),
+        shortest: Shortest::default(),
         erase_cycles: None,
     };
     Device::new(spec).expect("a small device")

@@ -7,7 +7,20 @@ use crate::time::Span;
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
 
-/// A device as somebody describes it, not yet checked. [`Device::new`] checks it.
+/// The shortest times of a device's operations, where it states ranges; `None` where it states a single time, which is the longest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shortest {
+    /// Of sensing a page.
+    pub page_read: Option<Span>,
+    /// Of programming a page.
+    pub page_program: Option<Span>,
+    /// Of erasing a block.
+    pub block_erase: Option<Span>,
+    /// Of moving a page over the bus.
+    pub page_transfer: Option<Span>,
+}
+
+/// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the longest that operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSpec {
     /// m: flash chips in the device.
@@ -30,6 +43,8 @@ pub struct DeviceSpec {
     pub block_erase: Span,
     /// t_d: time to move one page over the channel's bus.
     pub page_transfer: Span,
+    /// The shortest times, where ranges are stated: at most the times above.
+    pub shortest: Shortest,
     /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is known of it. No analysis asks.
     pub erase_cycles: Option<u32>,
 }
@@ -41,6 +56,13 @@ pub struct Device {
     spec: DeviceSpec,
     valid_pages_bound: u32,
     gc_pass: Span,
+}
+
+impl Shortest {
+    /// Of reads, programs, erases and transfers.
+    fn all(&self) -> [Option<Span>; 4] {
+        [self.page_read, self.page_program, self.block_erase, self.page_transfer]
+    }
 }
 
 impl Device {
@@ -84,6 +106,16 @@ impl Device {
         for (field, time) in times {
             if time == Span::ZERO {
                 refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
+            }
+        }
+        for ((field, longest), shortest) in times.into_iter().zip(spec.shortest.all()) {
+            let Some(shortest) = shortest else { continue };
+            if longest > Span::ZERO && (shortest == Span::ZERO || shortest > longest) {
+                refuse(
+                    field,
+                    format!("`{field}` goes from {shortest} to {longest}"),
+                    "two times above zero, the shorter first, such as \"40us..50us\"",
+                );
             }
         }
         let bound = spec.logical_ratio.ceil_of(u64::from(spec.pages_per_block));
@@ -160,24 +192,55 @@ impl Device {
         self.spec.logical_ratio
     }
 
-    /// t_r.
+    /// t_r: the longest time that it takes.
     pub fn page_read(&self) -> Span {
         self.spec.page_read
     }
 
-    /// t_w.
+    /// t_w: the longest time that it takes.
     pub fn page_program(&self) -> Span {
         self.spec.page_program
     }
 
-    /// t_e.
+    /// t_e: the longest time that it takes.
     pub fn block_erase(&self) -> Span {
         self.spec.block_erase
     }
 
-    /// t_d.
+    /// t_d: the longest time that it takes.
     pub fn page_transfer(&self) -> Span {
         self.spec.page_transfer
+    }
+
+    /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.
+    pub fn page_read_min(&self) -> Span {
+        self.spec.shortest.page_read.unwrap_or(self.spec.page_read)
+    }
+
+    /// The shortest time that programming a page takes; [`Device::page_program`] where no range is stated.
+    pub fn page_program_min(&self) -> Span {
+        self.spec.shortest.page_program.unwrap_or(self.spec.page_program)
+    }
+
+    /// The shortest time that erasing a block takes; [`Device::block_erase`] where no range is stated.
+    pub fn block_erase_min(&self) -> Span {
+        self.spec.shortest.block_erase.unwrap_or(self.spec.block_erase)
+    }
+
+    /// The shortest time that moving a page takes; [`Device::page_transfer`] where no range is stated.
+    pub fn page_transfer_min(&self) -> Span {
+        self.spec.shortest.page_transfer.unwrap_or(self.spec.page_transfer)
+    }
+
+    /// Whether no time is stated as a range.
+    pub fn has_single_times(&self) -> bool {
+        self.spec.shortest == Shortest::default()
+    }
+
+    /// Whether sensing and moving a page are stated as single times, so that somebody may rely on their taking exactly as long (docs/analysis.md,
+    /// Section 6.1, Q3).
+    pub fn has_exact_reads(&self) -> bool {
+        self.spec.shortest.page_read.is_none() && self.spec.shortest.page_transfer.is_none()
     }
 
     /// Erases that a block endures; `None` where nothing is known of it.
@@ -258,6 +321,7 @@ fn dgist_2021() -> DeviceSpec {
         page_program: Span::from_us(500),
         block_erase: Span::from_us(5_000),
         page_transfer: Span::from_us(40),
+        shortest: Shortest::default(),
         // Its source does not say.
         erase_cycles: None,
     }
@@ -287,6 +351,8 @@ mod tests {
         assert_eq!(paths(DeviceSpec { chips: 0, page_read: Span::ZERO, ..good }), ["chips", "page_read"]);
         assert_eq!(paths(DeviceSpec { chips: MAX_CHIPS + 1, ..good }), ["chips"]);
         assert_eq!(paths(DeviceSpec { pages_per_block: 1, ..good }), ["logical_ratio"]);
+        let shortest = Shortest { page_read: Some(Span::from_us(51)), block_erase: Some(Span::ZERO), ..good.shortest };
+        assert_eq!(paths(DeviceSpec { shortest, ..good }), ["page_read", "block_erase"]);
         assert_eq!(paths(DeviceSpec { erase_cycles: Some(0), ..good }), ["erase_cycles"]);
         assert_eq!(paths(DeviceSpec { page_program: Span::from_ns(1 << 62).unwrap(), ..good }), ["pages_per_block"]);
     }

@@ -7,7 +7,7 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, V
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Span, Task, TaskSet,
+    Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -63,6 +63,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(8, 24),
         pages_per_block: dice.small(2, 8),
         page_size: 512,
+        shortest: Shortest::default(),
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
         page_read: ns(read),

@@ -8,7 +8,7 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, V
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
-    Request, Span, Task, TaskSet,
+    Request, Shortest, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -25,6 +25,7 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 512,
+        shortest: Shortest::default(),
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
         page_read,

@@ -89,7 +89,7 @@ impl Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
         let first = read.min(transfer);
         let saved = if others > 1 { read.min(transfer.saturating_mul(2)) } else { first };
-        let slow_writes = device.page_program().as_ns() >= read;
+        let slow_writes = device.page_program_min().as_ns() >= read;
         let queue = Queue { saved, first, slow_writes, siblings, others };
         Contention { queue: (others > 0).then_some(queue), ..self }
     }

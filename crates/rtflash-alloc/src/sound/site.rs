@@ -163,6 +163,7 @@ impl<'a> Site<'a> {
             bus.foreign = bus.foreign.max(unbounded + more);
             // All chips of the channel known, and none of them serving other jobs.
             let queued = queues
+                && self.set.device().has_exact_reads()
                 && self.placements[position] == Placement::Stripe
                 && self.is_bounded(position)
                 && unbounded == 0

@@ -29,7 +29,7 @@ struct Disturbance {
 }
 
 impl Queue {
-    /// With these t_r, t_w and t_d; `None` where there are no others.
+    /// With these t_r, t_w (the shortest) and t_d; `None` where there are no others.
     pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<Queue> {
         let chips: i128 = others.iter().map(|other| other.chips).sum();
         let saved = t_r.min(if chips > 1 { 2 * t_d } else { t_d });

@@ -147,10 +147,11 @@ impl Unit {
         };
         let neighbours = channel.neighbours.clone();
         let mut unit = Unit { items, gc, server, server_step, transfer: t_d, neighbours, queue: None };
-        if stripe && server == 0 && channel.all_known {
+        if stripe && server == 0 && channel.all_known && device.has_exact_reads() {
             let mut others = unit.neighbours.clone();
             others.extend(unit.siblings(channel.own - 1));
-            unit.queue = Queue::of([t_r, t_w, t_d], others);
+            let least_program = i128::from(device.page_program_min().as_ns());
+            unit.queue = Queue::of([t_r, least_program, t_d], others);
         }
         Some(unit)
     }

@@ -60,7 +60,7 @@ pub fn headline(
         _ => (format!(" by Theorem 1 ({name})"), String::new()),
     };
     let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
-    format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable()))
+    format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), placed))
 }
 
 /// What a promise relies on, or might have relied on.
@@ -74,11 +74,12 @@ fn relying_on(analysis: &dyn Analysis, guarantee: &Guarantee) -> String {
 }
 
 /// What holds on the device, behind a verdict.
-fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>) -> &'static str {
+fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, placed: bool) -> &'static str {
     match (guarantee.set, guarantee.as_placed, verdict) {
-        (Some(true), Some(true), Some(true)) => ", guaranteed on the device",
+        (Some(true), Some(true), Some(true)) if placed => ", guaranteed on the device",
+        (Some(true), Some(true), Some(true)) => ", guaranteed on the device, with these clusters",
         (Some(true), _, Some(true)) => ", guaranteed on the device, with clusters of its own",
-        (Some(true), Some(true), _) => ", yet guaranteed on the device",
+        (Some(true), Some(true), _) => ", yet guaranteed on the device, with these clusters",
         (Some(true), _, _) => ", yet guaranteed on the device, with clusters of its own",
         (Some(false), _, Some(true)) => ", not guaranteed on the device",
         (Some(false) | None, _, _) => "",

@@ -10,8 +10,8 @@ use rtflash_exec::{
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Task,
-    TaskSet,
+    Access, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Shortest,
+    Task, TaskSet,
 };
 
 fn device(dice: &mut Dice) -> Option<Device> {
@@ -21,6 +21,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(4, 10),
         pages_per_block: dice.small(1, 5),
         page_size: 512,
+        shortest: Shortest::default(),
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(20, 80).into(), 2).ok()?,
         page_read: ns(dice.within(1, 5)),

@@ -11,7 +11,7 @@ use rtflash_exec::{
     run_traced,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Task, TaskSet};
 
 /// T^g, Eq. (IV.4).
 pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
@@ -55,6 +55,7 @@ impl World {
             page_program: ns(program),
             block_erase: ns(dice.within(1, 40)),
             page_transfer: ns(transfer),
+            shortest: Shortest::default(),
             erase_cycles: None,
         })
         .ok()?;

@@ -4,7 +4,7 @@ use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::Kind;
-use crate::device::{Device, DeviceSpec, PROFILES};
+use crate::device::{Device, DeviceSpec, PROFILES, Shortest};
 use crate::invalid::{Invalid, Step};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
@@ -79,8 +79,10 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     let (blocks, pages) = (parts.count(|spec| spec.blocks_per_chip), parts.count(|spec| spec.pages_per_block));
     let page_size = parts.count(|spec| spec.page_size);
     let ratio = parts.ratio();
-    let (read, program) = (parts.time(|spec| spec.page_read), parts.time(|spec| spec.page_program));
-    let (erase, transfer) = (parts.time(|spec| spec.block_erase), parts.time(|spec| spec.page_transfer));
+    let read = parts.times(|spec| (spec.shortest.page_read, spec.page_read));
+    let program = parts.times(|spec| (spec.shortest.page_program, spec.page_program));
+    let erase = parts.times(|spec| (spec.shortest.block_erase, spec.block_erase));
+    let transfer = parts.times(|spec| (spec.shortest.page_transfer, spec.page_transfer));
     let erase_cycles = parts.take(|reader, raw, place| Some(reader.whole_u32(raw, place)), |spec| spec.erase_cycles);
     if base == Slot::Absent {
         refuse_absent_fields(reader, raw, place, &fields);
@@ -93,10 +95,16 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         pages_per_block: pages.unwrap_or(2),
         page_size: page_size.unwrap_or(1),
         logical_ratio: ratio.unwrap_or(LogicalRatio::HALF),
-        page_read: read.unwrap_or(SHORTEST),
-        page_program: program.unwrap_or(SHORTEST),
-        block_erase: erase.unwrap_or(SHORTEST),
-        page_transfer: transfer.unwrap_or(SHORTEST),
+        page_read: read.map_or(SHORTEST, |times| times.1),
+        page_program: program.map_or(SHORTEST, |times| times.1),
+        block_erase: erase.map_or(SHORTEST, |times| times.1),
+        page_transfer: transfer.map_or(SHORTEST, |times| times.1),
+        shortest: Shortest {
+            page_read: read.and_then(|times| times.0),
+            page_program: program.and_then(|times| times.0),
+            block_erase: erase.and_then(|times| times.0),
+            page_transfer: transfer.and_then(|times| times.0),
+        },
         erase_cycles: erase_cycles.flatten(),
     };
     match Device::new(spec) {
@@ -159,8 +167,9 @@ impl<'t> Parts<'_, 't, '_> {
         self.take(|reader, raw, place| reader.whole_u32(raw, place), default)
     }
 
-    fn time(&mut self, default: fn(&DeviceSpec) -> Span) -> Option<Span> {
-        self.take(|reader, raw, place| reader.time(raw, place), default)
+    /// A time, or a range of times: the shortest, where it is another, and the longest.
+    fn times(&mut self, default: fn(&DeviceSpec) -> (Option<Span>, Span)) -> Option<(Option<Span>, Span)> {
+        self.take(|reader, raw, place| reader.times(raw, place), default)
     }
 
     fn ratio(&mut self) -> Option<LogicalRatio> {

@@ -6,6 +6,11 @@ use super::tree::{Kind, decode};
 use crate::ratio::{LogicalRatio, RatioError};
 use crate::time::{Span, TimeError, parse_ns};
 
+/// A time with its unit.
+fn span(text: &str) -> Result<Span, TimeError> {
+    Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
+}
+
 /// Scalars. Each gives `None` where it has recorded what is wrong.
 impl<'t> Reader<'t> {
     /// A string.
@@ -49,20 +54,37 @@ impl<'t> Reader<'t> {
     /// A time with its unit. May be zero.
     pub(super) fn time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
         let error = match Kind::of(raw) {
-            Kind::Text => match decode(raw).as_deref().map(parse_ns) {
-                Some(Ok(nanoseconds)) => match Span::from_ns(nanoseconds) {
-                    Some(span) => return Some(span),
-                    None => TimeError::TooLong,
-                },
+            Kind::Text => match decode(raw).as_deref().map(span) {
+                Some(Ok(span)) => return Some(span),
                 Some(Err(error)) => error,
                 None => TimeError::NotANumber,
             },
             Kind::Number => TimeError::NoUnit,
             _ => TimeError::NotANumber,
         };
+        self.refuse_time(raw, place, &error);
+        None
+    }
+
+    /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is another, and the longest.
+    pub(super) fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
+        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let Some((shortest, longest)) = text.as_deref().and_then(|text| text.split_once("..")) else {
+            return self.time(raw, place).map(|time| (None, time));
+        };
+        match (span(shortest), span(longest)) {
+            (Ok(shortest), Ok(longest)) => Some(((shortest != longest).then_some(shortest), longest)),
+            (Err(error), _) | (_, Err(error)) => {
+                self.refuse_time(raw, place, &error);
+                None
+            }
+        }
+    }
+
+    fn refuse_time(&mut self, raw: &str, place: &Place<'_>, error: &TimeError) {
         let number = raw.trim_matches('"').trim();
-        let expected = match &error {
-            TimeError::NoUnit if number.len() < 20 && !number.contains(['-', 'e', 'E']) => {
+        let expected = match error {
+            TimeError::NoUnit if number.len() < 20 && !number.contains(['-', 'e', 'E']) && !number.contains("..") => {
                 format!("a string with a unit, such as \"{number}ms\", \"{number}us\" or \"{number}ns\"")
             }
             TimeError::UnknownUnit(_) => "one of the units ns, us, ms and s".to_owned(),
@@ -70,7 +92,7 @@ impl<'t> Reader<'t> {
             TimeError::FractionOfNanosecond => "a whole number of nanoseconds".to_owned(),
             _ => "a time with its unit in a string, such as \"36ms\"".to_owned(),
         };
-        let problem = match &error {
+        let problem = match error {
             TimeError::UnknownUnit(unit) => format!("unknown unit of time {}", quote(unit)),
             TimeError::NotANumber if Kind::of(raw) != Kind::Text => {
                 format!("{} is {}", place.subject(), Kind::of(raw).noun())
@@ -78,7 +100,6 @@ impl<'t> Reader<'t> {
             error => format!("{} is {error}", place.subject()),
         };
         self.refuse(raw, place, problem, expected);
-        None
     }
 
     /// λ.

@@ -68,13 +68,13 @@ pub(super) struct ChangedDevice {
     /// λ: logical over physical address space.
     logical_ratio: Option<Ratio>,
     /// t_r (tR): time to read a page on a chip.
-    page_read: Option<LongerThanZero>,
+    page_read: Option<TimeOrRange>,
     /// t_w (tPROG): time to program a page on a chip.
-    page_program: Option<LongerThanZero>,
+    page_program: Option<TimeOrRange>,
     /// t_e (tBERS): time to erase a block.
-    block_erase: Option<LongerThanZero>,
+    block_erase: Option<TimeOrRange>,
     /// t_d: time to move one page over the channel's bus.
-    page_transfer: Option<LongerThanZero>,
+    page_transfer: Option<TimeOrRange>,
     /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
     #[schemars(range(min = 1))]
     erase_cycles: Option<u32>,
@@ -102,13 +102,13 @@ pub(super) struct FullDevice {
     /// λ: logical over physical address space.
     pub(super) logical_ratio: Ratio,
     /// t_r (tR): time to read a page on a chip.
-    pub(super) page_read: LongerThanZero,
+    pub(super) page_read: TimeOrRange,
     /// t_w (tPROG): time to program a page on a chip.
-    pub(super) page_program: LongerThanZero,
+    pub(super) page_program: TimeOrRange,
     /// t_e (tBERS): time to erase a block.
-    pub(super) block_erase: LongerThanZero,
+    pub(super) block_erase: TimeOrRange,
     /// t_d: time to move one page over the channel's bus.
-    pub(super) page_transfer: LongerThanZero,
+    pub(super) page_transfer: TimeOrRange,
     /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -264,6 +264,9 @@ pub(super) struct Ratio(pub(super) LogicalRatio);
 /// A time above zero.
 pub(super) struct LongerThanZero(pub(super) Span);
 
+/// A time above zero, or the shortest, where it is stated, and the longest.
+pub(super) struct TimeOrRange(pub(super) Option<Span>, pub(super) Span);
+
 /// A point in time.
 #[derive(Clone)]
 pub(super) struct Time(pub(super) Instant);
@@ -280,6 +283,15 @@ impl Serialize for Ratio {
 impl Serialize for LongerThanZero {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+impl Serialize for TimeOrRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            None => serializer.collect_str(&self.1),
+            Some(shortest) => serializer.collect_str(&format_args!("{shortest}..{}", self.1)),
+        }
     }
 }
 
@@ -318,6 +330,12 @@ schema!(LongerThanZero, "LongerThanZero", {
     "description": "A time above zero with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
     "type": "string",
     "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*$"
+});
+
+schema!(TimeOrRange, "TimeOrRange", {
+    "description": "A time above zero with its unit, which operations take at most; or two of them, the shortest and the longest, such as \"40us..50us\".",
+    "type": "string",
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*(\\.\\.\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*)?$"
 });
 
 impl JsonSchema for ProfileName {

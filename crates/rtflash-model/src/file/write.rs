@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::wire::{
     AccessWire, AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
-    RequestWire, TaskSetWire, TaskWire, Time,
+    RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
 };
 use crate::device::{Device, PROFILES};
 use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
@@ -49,6 +49,7 @@ fn device(device: &Device) -> DeviceWire {
     if let Some(profile) = PROFILES.iter().find(|profile| Device::profile(profile.name) == Some(*device)) {
         return DeviceWire::Profile(ProfileName(profile.name));
     }
+    let shortest = device.spec().shortest;
     DeviceWire::Full(FullDevice {
         chips: device.chips(),
         chips_per_channel: device.chips_per_channel(),
@@ -56,10 +57,10 @@ fn device(device: &Device) -> DeviceWire {
         pages_per_block: device.pages_per_block(),
         page_size: device.page_size(),
         logical_ratio: Ratio(device.logical_ratio()),
-        page_read: LongerThanZero(device.page_read()),
-        page_program: LongerThanZero(device.page_program()),
-        block_erase: LongerThanZero(device.block_erase()),
-        page_transfer: LongerThanZero(device.page_transfer()),
+        page_read: TimeOrRange(shortest.page_read, device.page_read()),
+        page_program: TimeOrRange(shortest.page_program, device.page_program()),
+        block_erase: TimeOrRange(shortest.block_erase, device.block_erase()),
+        page_transfer: TimeOrRange(shortest.page_transfer, device.page_transfer()),
         erase_cycles: device.erase_cycles(),
     })
 }

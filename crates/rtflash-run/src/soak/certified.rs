@@ -5,7 +5,7 @@ use rtflash_alloc::allocator::{ClusteringBfd, EqualSplit, Exact, Global};
 use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 use rtflash_model::{
-    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Span, Task, TaskSet,
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 
 use super::draw::{Case, Dice};
@@ -79,6 +79,7 @@ fn device(dice: &mut Dice) -> Option<Device> {
         blocks_per_chip: dice.small(10, 60),
         pages_per_block: dice.small(2, 16),
         page_size: 4096,
+        shortest: Shortest::default(),
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 80).into(), 2).ok()?,
         page_read: us(dice, 1, 60),

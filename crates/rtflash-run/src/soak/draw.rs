@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
 use rtflash_model::random::Stream;
-use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
 /// A case as it was drawn.
 #[derive(Clone)]
@@ -71,6 +71,7 @@ impl Dice {
             page_program: Span::from_us(self.small(200, 800)),
             block_erase: Span::from_us(self.small(1_000, 8_000)),
             page_transfer: Span::from_us(self.small(1, read)),
+            shortest: Shortest::default(),
             erase_cycles: None,
         };
         Device::new(spec).ok()

@@ -92,7 +92,7 @@ fn hopefully(set: &TaskSet, terms: Terms<'_>, strategy: Strategy, given_up: &mut
     if ways == 1 || !terms.placements.contains(&Placement::Stripe) || terms.granted == Reliance::Nothing {
         return None;
     }
-    let queue = (terms.granted >= Reliance::Queue).then_some(Waiting::Queue);
+    let queue = (terms.granted >= Reliance::Queue && set.device().has_exact_reads()).then_some(Waiting::Queue);
     let hopes = [Waiting::Hoped(1)].into_iter().chain(queue).chain((2..ways).rev().map(Waiting::Hoped));
     for hope in hopes {
         let hopeful = Shapes::new(set, terms.placements, hope).of_one_chip(strategy == Strategy::OneChipEach);

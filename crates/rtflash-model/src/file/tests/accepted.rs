@@ -33,6 +33,18 @@ fn devices_may_be_named_and_changed() {
 }
 
 #[test]
+fn times_may_be_ranges() {
+    let device = read_device(r#"{ "profile": "dgist-2021", "page_read": "40us..50us", "block_erase": " 3ms .. 3ms " }"#);
+    let device = device.unwrap();
+    assert_eq!((device.page_read_min().as_ns(), device.page_read().as_ns()), (40_000, 50_000));
+    assert_eq!((device.block_erase_min(), device.block_erase().as_ns()), (device.block_erase(), 3_000_000));
+    assert!(!device.has_exact_reads() && device.page_transfer_min() == device.page_transfer());
+    let programs = read_device(r#"{ "profile": "dgist-2021", "page_program": "200us..500us" }"#).unwrap();
+    assert!(programs.has_exact_reads() && !programs.has_single_times());
+    assert!(Device::profile("dgist-2021").unwrap().has_single_times());
+}
+
+#[test]
 fn a_device_may_say_how_many_erases_a_block_endures() {
     let full = r#"{ "chips": 4, "chips_per_channel": 2, "blocks_per_chip": 9, "pages_per_block": 8, "page_size": 1, "logical_ratio": 0.5,
         "page_read": "1us", "page_program": "1us", "block_erase": "1us", "page_transfer": "1us"MORE }"#;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::GOOD;
 use crate::file::{allocation_schema, read_task_set, task_set_schema, write_task_set};
-use crate::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Span, Task, TaskSet};
+use crate::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet};
 
 fn span() -> impl Strategy<Value = Span> {
     (0..5u32, 1..1_000_000_000u64).prop_map(|(zeros, number)| Span::from_ns(number * 10u64.pow(zeros)).unwrap())
@@ -13,18 +13,30 @@ fn span() -> impl Strategy<Value = Span> {
 fn device() -> impl Strategy<Value = Device> {
     let counts = (1..=1u32 << 20, 1..100u32, 1..=u32::MAX, 2..5000u32, 1..=u32::MAX);
     let times = (span(), span(), span(), span());
+    // Per cent of each time that the shortest is, where there is a range.
+    let parts = proptest::array::uniform4(proptest::option::weighted(0.3, 1..100u64));
     let erase_cycles = proptest::option::of(1..=u32::MAX);
-    let described = (counts, 1..10u128.pow(12), times, erase_cycles).prop_filter_map(
+    let described = (counts, 1..10u128.pow(12), times, parts, erase_cycles).prop_filter_map(
         "α = 0",
-        |(counts, ratio, times, erase_cycles)| {
+        |(counts, ratio, times, parts, erase_cycles)| {
             let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
             let (page_read, page_program, block_erase, page_transfer) = times;
             let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
             let (page_read, page_program) = (Span::from_ns(page_read.as_ns() % 1_000_000_007 + 1)?, page_program);
+            let [read, program, erase, transfer] = parts;
+            let part = |of: Span, part: Option<u64>| {
+                part.and_then(|part| Span::from_ns((of.as_ns() / 100 * part).max(1))).filter(|&shortest| shortest < of)
+            };
+            let shortest = Shortest {
+                page_read: part(page_read, read),
+                page_program: part(page_program, program),
+                block_erase: part(block_erase, erase),
+                page_transfer: part(page_transfer, transfer),
+            };
             #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
-            page_read, page_program, block_erase, page_transfer, erase_cycles,
+            page_read, page_program, block_erase, page_transfer, shortest, erase_cycles,
         };
             Device::new(spec).ok()
         },
