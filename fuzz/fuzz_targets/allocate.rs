@@ -39,7 +39,7 @@ fn judged(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Op
     match Equations::from_name(analysis.name()) {
         Some(equations) => Some(judge(set, allocation, equations).schedulable()),
         None => {
-            let judgement = judge_sound(set, allocation, analysis.placements());
+            let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
             let holds = judgement.holds()?;
             Some(holds && judgement.approves())
         }

@@ -5,10 +5,10 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use rtflash::alloc::allocator::{ALLOCATORS, Allocator};
-use rtflash::alloc::analysis::{ANALYSES, Analysis};
+use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 use rtflash::model::{
-    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet,
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 
 /// Pages that a run may take, about: a fuzzer has little time.
@@ -43,6 +43,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_program,
         block_erase,
         page_transfer,
+        shortest: Shortest::default(),
         erase_cycles: None,
     };
     Ok(Device::new(spec).ok())
@@ -61,9 +62,10 @@ fn job(bytes: &mut Unstructured) -> Result<Job> {
     Ok(Job { name: "j".into(), read_pages, write_pages, arrivals: Arrivals::Every(gap) })
 }
 
-/// One of the analyses that have a name.
+/// One of the analyses that have a name, its promises relying on anything.
 pub fn analysis(bytes: &mut Unstructured) -> Result<&'static dyn Analysis> {
-    Ok(*bytes.choose(&ANALYSES)?)
+    let (named, granted) = (*bytes.choose(&ANALYSES)?, *bytes.choose(&Reliance::ALL)?);
+    Ok(analysis_relying_on(named.name(), granted).unwrap_or(named))
 }
 
 /// One of the algorithms that have a name.
