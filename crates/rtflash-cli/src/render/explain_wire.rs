@@ -159,7 +159,7 @@ impl<'a> Explanation<'a> {
             let reliances = if placed { reliances(set, allocation) } else { Vec::new() };
             let terms = |(position, (cluster, (report, passes)))| ClusterTerms {
                 costs: costs.get_mut(position).and_then(Option::take),
-                relies_on: reliances.get(position).and_then(|reliance| reliance.map(Reliance::name)),
+                relies_on: reliances.get(position).and_then(|reliance: &Option<Reliance>| reliance.map(Reliance::name)),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
                 ..ClusterTerms::new(set, analysis, &cluster, &report, passes)
             };

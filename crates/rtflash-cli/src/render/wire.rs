@@ -220,7 +220,7 @@ impl<'a> AllocAnswer<'a> {
             let holds = outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty();
             let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
             let answer = |(position, (cluster, report))| ClusterAnswer {
-                relies_on: reliances.get(position).and_then(|reliance| reliance.map(Reliance::name)),
+                relies_on: reliances.get(position).and_then(|reliance: &Option<Reliance>| reliance.map(Reliance::name)),
                 ..ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
             };
             clusters.map(answer).collect()
