@@ -22,13 +22,13 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let allocator = allocator(&args.algorithm.algorithm)?;
     let given = args.allocation.as_deref().map(read).transpose()?;
     let format = args.format.format;
-    Batch { separate: false }.run(Source::open(&args.file)?, |file, _| {
+    Batch { separate: false }.run(Source::open(&args.file)?, |file, alone| {
         let (allocation, headline) = match &given {
             None => {
                 let outcome = allocator.allocate(&file.set, analysis);
                 let guarantee = match format {
-                    Format::Text => Guarantee::of(&file.set, allocator, analysis, &outcome, granted),
-                    Format::Json => Guarantee::known(&file.set, analysis, &outcome),
+                    Format::Text if alone => Guarantee::of(&file.set, allocator, analysis, &outcome, granted),
+                    _ => Guarantee::known(&file.set, analysis, &outcome),
                 };
                 let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome, &guarantee);
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
