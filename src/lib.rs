@@ -10,6 +10,54 @@
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, their statistics and figures.
+//!
+//! # Analyses and algorithms of your own
+//!
+//! An analysis is a type that implements [`alloc::analysis::Analysis`]: a name, a line, and the [form of its test](alloc::analysis::Test). An algorithm
+//! implements [`alloc::allocator::Allocator`]: a name, a line, and `allocate`. Whatever your analysis says is what every algorithm goes by, ours and yours, and
+//! what reports, advice, sizing and experiments show.
+//!
+//! ```
+//! use rtflash::alloc::Fraction;
+//! use rtflash::alloc::allocator::{Allocator, ClusteringBfd};
+//! use rtflash::alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, Test};
+//! use rtflash::model::{Device, Request, Span, Task, TaskSet};
+//!
+//! /// No more tasks in a cluster than it has chips.
+//! struct AChipEach;
+//!
+//! impl Analysis for AChipEach {
+//!     fn name(&self) -> &'static str {
+//!         "a-chip-each"
+//!     }
+//!     fn summary(&self) -> &'static str {
+//!         "no more tasks in a cluster than it has chips"
+//!     }
+//!     fn test(&self) -> Test<'_> {
+//!         Test::Cluster(self)
+//!     }
+//! }
+//!
+//! impl ClusterTest for AChipEach {
+//!     fn verdict(&self, _: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+//!         ClusterVerdict::up_to_one(Fraction::new(tasks.len() as u128, chips.into()))
+//!     }
+//! }
+//!
+//! let device = Device::profile("dgist-2021").ok_or("no such device")?;
+//! let task = |index| Task {
+//!     name: format!("t{index}"),
+//!     read: Request::new(1, Span::from_us(100_000)),
+//!     write: None,
+//!     data_pages: None,
+//! };
+//! let set = |count| TaskSet::new(device, (0..count).map(task).collect(), vec![]).map_err(|wrong| wrong[0].to_string());
+//! assert_eq!(ClusteringBfd.allocate(&set(16)?, &AChipEach).is_schedulable(), Some(true));
+//! assert_eq!(ClusteringBfd.allocate(&set(17)?, &AChipEach).is_schedulable(), Some(false));
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! `examples/own_analysis.rs` and `examples/own_allocator.rs` are complete, and end in the figure of an experiment.
 
 pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;

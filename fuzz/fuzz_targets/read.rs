@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     match read_task_set_bytes(bytes) {
         Err(diagnostics) => check(text, &diagnostics),
         Ok(file) => {
-            let again = write_task_set(&file.set, file.meta.as_deref());
+            let again = write_task_set(&file.set, file.meta.as_ref());
             assert_eq!(read_task_set_bytes(again.as_bytes()).expect("what is written is read").set, file.set);
         }
     }

@@ -1,6 +1,6 @@
 //! How a run is made: policies, workload, seed.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 /// How a cluster's chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,4 +122,20 @@ pub struct Options {
     pub seed: u64,
     /// See [`Placed`].
     pub placed: Placed,
+}
+
+impl Default for Options {
+    /// As `rtflash exec` has it: ten seconds.
+    fn default() -> Options {
+        Options {
+            duration: Instant::START.checked_add(Span::from_us(10_000_000)).unwrap_or(Instant::END),
+            dispatch: Dispatch::default(),
+            service: Service::default(),
+            victims: Victims::default(),
+            aging: Aging::default(),
+            pattern: Pattern::default(),
+            seed: 1,
+            placed: Placed::default(),
+        }
+    }
 }

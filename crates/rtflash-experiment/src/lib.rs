@@ -2,6 +2,7 @@
 //!
 //! - [`plan`]: what to do: points, sets, contenders; sweeps along an axis besides utilization.
 //! - [`run`]: works through the sets of a plan, or of a [`Shard`] of it, on several threads, and can be interrupted at any time.
+//! - [`run_whole`] and [`write_results`]: the same in two calls, for experiments that need not survive a kill.
 //! - [`tally`]: what is counted at each point. Whole numbers only, so that no order, thread or shard shows in the sums.
 //! - [`statistics`]: intervals for ratios, gains and means.
 //! - [`output`]: results as tables, as a summary, as figures.
@@ -17,8 +18,10 @@ mod shard;
 pub mod statistics;
 mod stretches;
 pub mod tally;
+mod whole;
 
 pub use plan::{Plan, PlanError};
 pub use progress::{MergeError, Progress, merge};
 pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
+pub use whole::{run_whole, write_results};

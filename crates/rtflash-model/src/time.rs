@@ -17,6 +17,9 @@ impl Span {
     /// The length zero.
     pub const ZERO: Span = Span(0);
 
+    /// The longest length that there is.
+    pub const LONGEST: Span = Span(TIME_LIMIT_NS - 1);
+
     /// A length of `nanoseconds`, or `None` at 2⁶³ and above.
     pub const fn from_ns(nanoseconds: u64) -> Option<Span> {
         if nanoseconds < TIME_LIMIT_NS { Some(Span(nanoseconds)) } else { None }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use rtflash_alloc::Fraction;
-use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::analysis::{Analysis, GcDemand};
 use rtflash_exec::{ClusterTerms, Period, Plan, PlanError, Timing};
-use rtflash_model::{Allocation, Device, TaskSet};
+use rtflash_model::{Allocation, Device, Task, TaskSet};
 
 /// Why an allocation cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,13 +58,9 @@ pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     for (position, cluster) in allocation.clusters().into_iter().enumerate() {
         let mut gc_periods = Vec::with_capacity(cluster.tasks.len());
         for &task in &cluster.tasks {
-            let demand = set.tasks().get(task).and_then(|of| analysis.demand(device, of, cluster.size()).gc);
-            gc_periods.push(
-                demand
-                    .filter(|_| !certified)
-                    .map(|gc| period(gc.period).ok_or(Refusal::Period { task }))
-                    .transpose()?,
-            );
+            let of = set.tasks().get(task).filter(|_| !certified);
+            let gc = of.and_then(|of| collection(device, of, analysis, cluster.size()));
+            gc_periods.push(gc.map(|gc| period(gc).ok_or(Refusal::Period { task })).transpose()?);
         }
         let page_delay = analysis.transfer_delay(device, cluster.size());
         let certificate = allocation.certificate(position).copied();
@@ -72,6 +68,13 @@ pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     }
     let timing = if certified { Timing::of_device(device) } else { timing(device, analysis)? };
     Plan::new(set, allocation, timing, &terms).map_err(Refusal::Plan)
+}
+
+/// T^g of a writing task: as the analysis has it, or where it has none by Eq. (IV.4).
+fn collection(device: &Device, task: &Task, analysis: &dyn Analysis, chips: u32) -> Option<Fraction> {
+    let write = task.write?;
+    let demanded = analysis.demand(device, task, chips).and_then(|demand| demand.gc);
+    Some(demanded.unwrap_or_else(|| GcDemand::new(device, write, chips)).period)
 }
 
 fn period(of: Fraction) -> Option<Period> {

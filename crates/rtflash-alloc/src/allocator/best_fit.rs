@@ -10,7 +10,7 @@ use super::loads::{Load, Loads, Share, compare_doubles};
 use super::merge::{Merger, View};
 use super::ties::Ties;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, LinearTest};
 
 /// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
 /// resulting utilization that it fits in; where it fits in none, the two clusters with the lowest utilization when merged become one.
@@ -31,12 +31,8 @@ impl Allocator for ClusteringBfd {
         "best fit, merging clusters where a task fits in none (Algorithm 1 of the thesis)"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::BestFit)
-    }
-
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        with_scratch(|scratch| Run::new(set, analysis, scratch).allocate(true))
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::BestFit)
     }
 }
 
@@ -49,13 +45,14 @@ impl Allocator for FullIsolation {
         "every chip a cluster of its own, best fit"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::OneChipEach)
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::OneChipEach)
     }
+}
 
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        with_scratch(|scratch| Run::new(set, analysis, scratch).allocate(false))
-    }
+/// Best fit under Theorem 1.
+pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
+    with_scratch(|scratch| Run::new(set, test, scratch).allocate(merging))
 }
 
 /// Memory that one allocation after another is made in.
@@ -171,8 +168,8 @@ impl<'a> Field<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(set: &'a TaskSet, analysis: &'a dyn Analysis, scratch: &'a mut Scratch) -> Run<'a> {
-        let loads = Loads::new(set, analysis);
+    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> Run<'a> {
+        let loads = Loads::new(set, test);
         loads.fill(&mut scratch.table);
         let one_chip = loads.size_costs(1);
         scratch.alone.clear();
@@ -300,7 +297,13 @@ impl<'a> Run<'a> {
     }
 }
 
-fn unplaced(task: usize, best_utilization: f64, cluster: usize, chips: u32, mut others: Vec<usize>) -> Unplaced {
+pub(super) fn unplaced(
+    task: usize,
+    best_utilization: f64,
+    cluster: usize,
+    chips: u32,
+    mut others: Vec<usize>,
+) -> Unplaced {
     others.sort_unstable();
     // Above one exactly, whatever became of it in doubles.
     Unplaced { task, best_utilization: best_utilization.max(1.0f64.next_up()), cluster, chips, others }

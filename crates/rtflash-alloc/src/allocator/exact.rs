@@ -2,12 +2,11 @@
 
 use rtflash_model::{Allocation, TaskSet};
 
-use super::best_fit::ClusteringBfd;
 use super::clusters::index;
 use super::loads::Loads;
-use super::sizes::Sizes;
-use super::{Allocator, Limit, Outcome, Strategy};
-use crate::analysis::Analysis;
+use super::sizes::{LinearSizes, Sizes};
+use super::{Allocator, Limit, Outcome, Strategy, best_fit};
+use crate::analysis::{Analysis, LinearTest};
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most guaranteed capacity to jobs that are not
 /// real-time.
@@ -18,6 +17,9 @@ use crate::analysis::Analysis;
 /// Let s(Q) be the smallest size at which the task subset Q is schedulable. A larger size is never better: each further chip costs the
 /// objective 1 and cannot lower U by as much. So the search is over partitions into blocks of those sizes, by dynamic
 /// programming over subsets with the trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
+///
+/// Under a test of another form ([`ClusterTest`](crate::analysis::ClusterTest)) every subset is tried at every size, so an allocation is found whenever
+/// there is one, whatever the test is like; that no other leaves more capacity is said of tests like Theorem 1 alone.
 ///
 /// Under an analysis that tests clusters where they are placed, the search is over the same partitions, each subset in the smallest cluster of any form
 /// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, and would not be if no page ever waited for
@@ -43,26 +45,34 @@ impl Allocator for Exact {
         "an allocation whenever there is one, with the most capacity left (up to 16 tasks)"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::Exact)
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::Exact)
     }
 
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        let tasks = set.tasks().len();
-        if tasks > Exact::MAX_TASKS {
-            return Outcome::CannotTell(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS });
-        }
-        let Some(blocks) = Blocks::new(set, analysis) else {
-            return Outcome::CannotTell(Limit::TooMuchWork { limit: Exact::MAX_WORK });
-        };
-        match blocks.best_partition() {
-            Some(partition) => blocks
-                .to_allocation(&partition)
-                .map_or(Outcome::CannotTell(Limit::TooMuchWork { limit: 0 }), Outcome::Schedulable),
-            // Where there is no allocation, Clustering-BFD finds none either, and knows where it got stuck.
-            None => ClusteringBfd.allocate(set, analysis),
-        }
+    fn relative_work(&self, tasks: usize) -> u64 {
+        3u64.saturating_pow(u32::try_from(tasks).unwrap_or(u32::MAX)) / 1_000
     }
+}
+
+/// The search under Theorem 1.
+pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest) -> Outcome {
+    let sizes = LinearSizes::new(Loads::new(set, test), Exact::MAX_WORK);
+    // Where there is no allocation, Clustering-BFD finds none either, and knows where it got stuck.
+    search(set, sizes, Exact::MAX_WORK).unwrap_or_else(|| best_fit::by_utilization(set, test, true))
+}
+
+/// The search with any test; `None` where there is no allocation.
+pub(super) fn search(set: &TaskSet, mut sizes: impl Sizes, limit: u64) -> Option<Outcome> {
+    let tasks = set.tasks().len();
+    if tasks > Exact::MAX_TASKS {
+        return Some(Outcome::CannotTell(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS }));
+    }
+    let Some(blocks) = Blocks::new(set, &mut sizes) else {
+        return Some(Outcome::CannotTell(Limit::TooMuchWork { limit }));
+    };
+    let partition = blocks.best_partition()?;
+    let allocation = blocks.to_allocation(&partition);
+    Some(allocation.map_or(Outcome::CannotTell(Limit::TooMuchWork { limit: 0 }), Outcome::Schedulable))
 }
 
 /// A block that no cluster size makes schedulable.
@@ -89,21 +99,21 @@ struct Entry {
 
 impl Blocks {
     /// `None` where it is too much work.
-    fn new(set: &TaskSet, analysis: &dyn Analysis) -> Option<Blocks> {
-        let mut sizes = Sizes::new(Loads::new(set, analysis), Exact::MAX_WORK);
+    fn new<S: Sizes>(set: &TaskSet, sizes: &mut S) -> Option<Blocks> {
         let (tasks, chips) = (set.tasks().len(), set.device().chips());
         let mut blocks = Blocks { tasks, chips, size: vec![1; 1 << tasks], cost: vec![0.0; 1 << tasks] };
         for mask in 1..1usize << tasks {
-            // A subset needs at least as many chips as each of its own subsets: utilization grows with the tasks at every size.
             let members = (0..tasks).filter(|task| mask >> task & 1 == 1);
-            let least = members.clone().map(|task| blocks.size[mask & !(1 << task)]).max().unwrap_or(1);
+            // Where more tasks never need fewer chips, a subset needs at least as many as each of its own subsets.
+            let parts = members.clone().map(|task| blocks.size[mask & !(1 << task)]);
+            let least = if sizes.is_monotone() { parts.max().unwrap_or(1) } else { 1 };
             let found =
                 if least == NEVER { None } else { sizes.smallest_size(&members.collect::<Vec<_>>(), least, chips) };
             if sizes.exhausted() {
                 return None;
             }
             (blocks.size[mask], blocks.cost[mask]) =
-                found.map_or((NEVER, 0.0), |(size, share)| (size, f64::from(size - 1) + share.total()));
+                found.map_or((NEVER, 0.0), |(size, held)| (size, f64::from(size - 1) + S::load(held)));
         }
         Some(blocks)
     }

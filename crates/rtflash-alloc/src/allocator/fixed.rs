@@ -4,7 +4,7 @@ use rtflash_model::{Allocation, Cluster, TaskSet};
 
 use super::loads::{Load, Loads, Share};
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, LinearTest};
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,13 +24,8 @@ impl Allocator for Global {
         "one cluster of all chips for all tasks"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::Global)
-    }
-
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        let chips = set.device().chips() as usize;
-        judge(set, analysis, Allocation::from_owners(vec![0; chips], vec![0; set.tasks().len()]))
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::Global)
     }
 }
 
@@ -43,32 +38,38 @@ impl Allocator for EqualSplit {
         "one cluster for each task, the chips shared equally"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::EqualSplit)
-    }
-
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        let (chips, tasks) = (set.device().chips(), set.tasks().len());
-        // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
-        let clusters = match u32::try_from(tasks) {
-            Ok(0) | Err(_) => chips,
-            Ok(tasks) => tasks.min(chips),
-        };
-        let (each, more) = (chips / clusters, chips % clusters);
-        let of_chip =
-            (0..clusters).flat_map(|cluster| std::iter::repeat_n(cluster, (each + u32::from(cluster < more)) as usize));
-        let of_task = (0..clusters).cycle().take(tasks);
-        judge(set, analysis, Allocation::from_owners(of_chip.collect(), of_task.collect()))
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::EqualSplit)
     }
 }
 
-/// Schedulable iff every cluster passes.
-fn judge(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<Allocation>) -> Outcome {
+/// The clusters of [`Global`].
+pub(super) fn one_cluster(set: &TaskSet) -> Option<Allocation> {
+    Allocation::from_owners(vec![0; set.device().chips() as usize], vec![0; set.tasks().len()])
+}
+
+/// The clusters of [`EqualSplit`].
+pub(super) fn equal_clusters(set: &TaskSet) -> Option<Allocation> {
+    let (chips, tasks) = (set.device().chips(), set.tasks().len());
+    // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
+    let clusters = match u32::try_from(tasks) {
+        Ok(0) | Err(_) => chips,
+        Ok(tasks) => tasks.min(chips),
+    };
+    let (each, more) = (chips / clusters, chips % clusters);
+    let of_chip =
+        (0..clusters).flat_map(|cluster| std::iter::repeat_n(cluster, (each + u32::from(cluster < more)) as usize));
+    let of_task = (0..clusters).cycle().take(tasks);
+    Allocation::from_owners(of_chip.collect(), of_task.collect())
+}
+
+/// Schedulable iff every cluster passes Theorem 1.
+pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, allocation: Option<Allocation>) -> Outcome {
     let Some(allocation) = allocation else {
         // Not reached: both layouts above are numbered as an allocation wants them.
         return Outcome::CannotTell(super::Limit::TooMuchWork { limit: 0 });
     };
-    let loads = Loads::new(set, analysis);
+    let loads = Loads::new(set, test);
     let mut table = Vec::new();
     loads.fill(&mut table);
     let clusters = allocation.clusters();

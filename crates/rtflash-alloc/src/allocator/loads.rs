@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::{Request, TaskSet};
 
-use crate::analysis::{Analysis, terms};
+use crate::analysis::{LinearTest, linear_task_terms, linear_terms};
 use crate::fraction::Rational;
 
 /// One task in doubles. Times are in nanoseconds, rates per nanosecond.
@@ -89,21 +89,21 @@ pub(super) fn compare_doubles(left: (f64, usize), right: (f64, usize)) -> Option
     }
 }
 
-/// A task set seen by an analysis.
+/// A task set seen by an analysis whose utilizations are linear in pages.
 pub(super) struct Loads<'a> {
     pub set: &'a TaskSet,
-    analysis: &'a dyn Analysis,
+    test: &'a dyn LinearTest,
     erase: f64,
     gc_pass: f64,
     reclaimed_per_chip: u64,
 }
 
 impl<'a> Loads<'a> {
-    pub fn new(set: &'a TaskSet, analysis: &'a dyn Analysis) -> Loads<'a> {
+    pub fn new(set: &'a TaskSet, test: &'a dyn LinearTest) -> Loads<'a> {
         let device = set.device();
         Loads {
             set,
-            analysis,
+            test,
             erase: device.block_erase().as_ns() as f64,
             gc_pass: device.gc_pass().as_ns() as f64,
             reclaimed_per_chip: device.reclaimed_per_chip().into(),
@@ -112,7 +112,7 @@ impl<'a> Loads<'a> {
 
     /// Every task in doubles, into `loads`.
     pub fn fill(&self, loads: &mut Vec<Load>) {
-        let costs = self.analysis.page_costs(self.set.device());
+        let costs = self.test.page_costs(self.set.device());
         let (read_cost, write_cost) = (costs.read.as_ns() as f64, costs.write.as_ns() as f64);
         let stream = |request: Option<Request>| {
             request.map_or((0.0, 0.0), |request| (request.pages() as f64, 1.0 / request.period().as_ns() as f64))
@@ -135,7 +135,7 @@ impl<'a> Loads<'a> {
     /// What depends on the size of a cluster of `chips` chips.
     pub fn size_costs(&self, chips: u32) -> SizeCosts {
         SizeCosts {
-            delay: self.analysis.transfer_delay(self.set.device(), chips).as_ns() as f64,
+            delay: self.test.transfer_delay(self.set.device(), chips).as_ns() as f64,
             reclaimed: self.reclaimed_per_chip * u64::from(chips),
         }
     }
@@ -164,13 +164,12 @@ impl<'a> Loads<'a> {
 
     /// U(φ), Eq. (IV.9), exactly.
     pub fn exact(&self, tasks: &[usize], chips: u32) -> Rational {
-        Rational::sum(&terms(self.set, self.analysis, tasks, chips))
+        Rational::sum(&linear_terms(self.set, self.test, tasks, chips))
     }
 
     /// U_i(s), Eq. (IV.7), exactly: blocking apart.
     pub fn exact_task(&self, task: usize, chips: u32) -> Rational {
-        let demand = self.set.tasks().get(task).map(|task| self.analysis.demand(self.set.device(), task, chips));
-        Rational::sum(&demand.iter().flat_map(|demand| demand.utilizations()).collect::<Vec<_>>())
+        Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
     /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel before any arithmetic.

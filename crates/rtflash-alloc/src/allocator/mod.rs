@@ -2,13 +2,19 @@
 //!
 //! An allocator divides the device's chips into clusters and gives each task to one of them, so that every cluster passes the
 //! analysis. What it decides in doubles it decides only where rounding cannot matter; elsewhere exact arithmetic decides.
+//!
+//! Every algorithm here takes every [`Test`]. Those of the thesis have fast paths, which suppose that utilizations are linear in pages; `general`
+//! supposes nothing of a test, and asks it for every cluster. An algorithm of your own is an [`Allocator`] too: `examples/own_allocator.rs` has one, and
+//! [`cluster_verdict`](crate::analysis::cluster_verdict), [`decreasing_order`], [`tested`] and [`unplaceable`] are what it is made of.
 
 mod best_fit;
 mod clusters;
 mod exact;
 mod fixed;
+mod general;
 mod loads;
 mod merge;
+mod own;
 mod part_ftl;
 mod placed;
 mod search;
@@ -17,15 +23,16 @@ mod ties;
 
 use std::fmt;
 
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, AllocationError, TaskSet};
 
-use crate::analysis::{Analysis, PartFtl};
+use crate::analysis::{Analysis, LinearTest, PartFtl, Test};
 
 pub use best_fit::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
 pub use fixed::{EqualSplit, Global};
+pub use own::{decreasing_order, tested, unplaceable};
 pub use part_ftl::PartFtlTest;
-pub use placed::Strategy;
+pub(crate) use placed::holds_anywhere;
 pub use search::ClusteringSearch;
 
 /// What an allocator found.
@@ -103,11 +110,13 @@ pub enum Limit {
     TestGivenUp,
     /// The algorithm is not one for this analysis.
     OtherAnalysis,
-    /// The search was given up after so many steps.
+    /// The algorithm was given up after so many steps.
     TooMuchWork {
         /// Steps allowed.
         limit: u64,
     },
+    /// What an algorithm gave is no division of the chips and tasks.
+    NoDivision(AllocationError),
     /// Fewer chips than PaRT-FTL needs.
     TooFewChips {
         /// Chips of the device.
@@ -125,7 +134,8 @@ impl fmt::Display for Limit {
             }
             Limit::TestGivenUp => f.write_str("a demand test was given up: the load is too near to one"),
             Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
-            Limit::TooMuchWork { limit } => write!(f, "the exact search was given up after {limit} steps"),
+            Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
+            Limit::NoDivision(error) => write!(f, "the algorithm did not divide the chips among the tasks: {error}"),
             Limit::TooFewChips { chips, needed } => {
                 write!(f, "PaRT-FTL needs at least {needed} chips, one of them for parity, and the device has {chips}")
             }
@@ -141,19 +151,50 @@ pub trait Allocator: Sync {
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
-    /// Divides the chips of the set's device among its tasks, each cluster passing Theorem 1 with the utilizations of the analysis.
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
+    /// Divides the chips of the set's device among its tasks, so that each cluster passes the analysis. The same input gives the same outcome, always.
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
 
-    /// How it forms clusters for an analysis that tests them where they are placed; `None` where it has no way.
-    fn strategy(&self) -> Option<Strategy>;
+    /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it sizing bounds how much it tries.
+    fn relative_work(&self, _tasks: usize) -> u64 {
+        1
+    }
+}
 
-    /// Divides the chips of the set's device among its tasks. The same input gives the same outcome, always.
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        match (analysis.placements(), self.strategy()) {
-            ([], _) => self.by_utilization(set, analysis),
-            (_, Some(strategy)) => placed::allocate(set, analysis, strategy),
-            (_, None) => Outcome::CannotTell(Limit::OtherAnalysis),
-        }
+/// How an algorithm forms clusters, whatever the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strategy {
+    /// One cluster of all chips.
+    Global,
+    /// One cluster for each task, of as many chips each.
+    EqualSplit,
+    /// Clusters of one chip, best fit.
+    OneChipEach,
+    /// Best fit, clusters growing where a task fits in none.
+    BestFit,
+    /// Best fit, then ruin and recreate.
+    Search,
+    /// All partitions.
+    Exact,
+}
+
+/// Divides the chips of the set's device among its tasks.
+fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
+    match analysis.test() {
+        Test::Linear(test) => by_utilization(set, test, strategy),
+        Test::Utilization(_) | Test::Cluster(_) => general::allocate(set, analysis, strategy),
+        Test::Demand { .. } => placed::allocate(set, analysis, strategy),
+    }
+}
+
+/// The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
+fn by_utilization(set: &TaskSet, test: &dyn LinearTest, strategy: Strategy) -> Outcome {
+    match strategy {
+        Strategy::Global => fixed::by_utilization(set, test, fixed::one_cluster(set)),
+        Strategy::EqualSplit => fixed::by_utilization(set, test, fixed::equal_clusters(set)),
+        Strategy::OneChipEach => best_fit::by_utilization(set, test, false),
+        Strategy::BestFit => best_fit::by_utilization(set, test, true),
+        Strategy::Search => search::by_utilization(set, test),
+        Strategy::Exact => exact::by_utilization(set, test),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use rtflash_model::TaskSet;
 
-use super::{Allocator, Limit, Outcome, Strategy};
-use crate::analysis::{Analysis, PartFtl};
+use super::{Allocator, Limit, Outcome};
+use crate::analysis::{Analysis, PartFtl, Test};
 
-/// PaRT-FTL (Missimer & West, RTSS 2018) with its own test, whichever reading of Theorem 1 is asked for: data chips read while W = ⌊m/4⌋ others write.
+/// PaRT-FTL (Missimer & West, RTSS 2018) with its own test, whichever analysis is asked for but those that place clusters: data chips read while W = ⌊m/4⌋ others write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PartFtlTest;
 
@@ -18,14 +18,11 @@ impl Allocator for PartFtlTest {
         "PaRT-FTL's division into reading and writing chips, with its own test"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        None
-    }
-
-    fn by_utilization(&self, set: &TaskSet, _: &dyn Analysis) -> Outcome {
-        match PartFtl::test(set) {
-            Some(verdict) => Outcome::Partitioned(verdict),
-            None => Outcome::CannotTell(Limit::TooFewChips { chips: set.device().chips(), needed: 4 }),
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        match (analysis.test(), PartFtl::test(set)) {
+            (Test::Demand { .. }, _) => Outcome::CannotTell(Limit::OtherAnalysis),
+            (_, Some(verdict)) => Outcome::Partitioned(verdict),
+            (_, None) => Outcome::CannotTell(Limit::TooFewChips { chips: set.device().chips(), needed: 4 }),
         }
     }
 }

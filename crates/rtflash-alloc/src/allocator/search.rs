@@ -2,11 +2,10 @@
 
 use rtflash_model::{Allocation, TaskSet};
 
-use super::best_fit::ClusteringBfd;
-use super::loads::{Loads, Share, SizeCosts};
-use super::sizes::Sizes;
-use super::{Allocator, Outcome, Strategy};
-use crate::analysis::Analysis;
+use super::loads::Loads;
+use super::sizes::{LinearSizes, Sizes};
+use super::{Allocator, Outcome, Strategy, best_fit};
+use crate::analysis::{Analysis, LinearTest};
 
 /// Clustering-BFD, and where it finds nothing, ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000).
 ///
@@ -40,30 +39,31 @@ impl Allocator for ClusteringSearch {
         "clustering-bfd, and where it finds nothing, a search of bounded length"
     }
 
-    fn strategy(&self) -> Option<Strategy> {
-        Some(Strategy::Search)
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::Search)
     }
 
-    fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        let first = ClusteringBfd.allocate(set, analysis);
-        if matches!(first, Outcome::Schedulable(_)) {
-            return first;
-        }
-        search(set, analysis).map_or(first, Outcome::Schedulable)
+    fn relative_work(&self, _tasks: usize) -> u64 {
+        32
     }
 }
 
-/// The search alone.
-fn search(set: &TaskSet, analysis: &dyn Analysis) -> Option<Allocation> {
-    let chips = set.device().chips();
-    let mut sizes = Sizes::new(Loads::new(set, analysis), ClusteringSearch::MAX_WORK);
-    let alone = sizes_alone(&mut sizes, chips)?;
-    let one_chip = sizes.loads.size_costs(1);
-    let shares: Vec<Share> = sizes.table.iter().map(|load| sizes.loads.share(load, one_chip)).collect();
-    let mut order = Vec::new();
-    sizes.loads.decreasing_order(&shares, &mut order);
+/// Best fit under Theorem 1, and where that finds nothing the search.
+pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest) -> Outcome {
+    let first = best_fit::by_utilization(set, test, true);
+    if matches!(first, Outcome::Schedulable(_)) {
+        return first;
+    }
+    let sizes = LinearSizes::new(Loads::new(set, test), ClusteringSearch::MAX_WORK);
+    search(sizes, set.device().chips()).map_or(first, Outcome::Schedulable)
+}
+
+/// The search alone. Under a test that is not monotone, clusters have to be tested again.
+pub(super) fn search<S: Sizes>(mut sizes: S, chips: u32) -> Option<Allocation> {
+    let alone = sizes.alone(chips)?;
+    let order = sizes.order();
     let mut state = Groups::new(sizes, chips, alone);
-    order.iter().for_each(|&task| state.insert(task as usize));
+    order.iter().for_each(|&task| state.insert(task));
     for _ in 0..ClusteringSearch::STEPS * order.len() {
         if state.needed <= u64::from(chips) {
             break;
@@ -76,73 +76,44 @@ fn search(set: &TaskSet, analysis: &dyn Analysis) -> Option<Allocation> {
     state.finish()
 }
 
-/// The smallest cluster for each task alone; `None` where a task has none, or where all of them surely need more chips than there are.
-///
-/// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)), with its own min(T), add up to at most 1.
-/// Times s and over all clusters: the tasks' least s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
-fn sizes_alone(sizes: &mut Sizes<'_>, chips: u32) -> Option<Vec<u32>> {
-    let mut alone = Vec::with_capacity(sizes.table.len());
-    let mut needed = 0.0;
-    for task in 0..sizes.table.len() {
-        let (size, _) = sizes.smallest_size(&[task], 1, chips)?;
-        let mut least = f64::INFINITY;
-        for chips in size..=chips {
-            let load = &sizes.table[task];
-            let costs = sizes.loads.size_costs(chips);
-            // Larger clusters have at least this, for what no size changes.
-            if f64::from(chips) * load.fixed() >= least || sizes.exhausted() {
-                break;
-            }
-            sizes.work += 1;
-            let share = sizes.loads.share(load, costs);
-            if share.blocking < 1.0 {
-                least = least.min(f64::from(chips) * share.tasks / (1.0 - share.blocking));
-            }
-        }
-        needed += least;
-        alone.push(size);
-    }
-    (needed <= f64::from(chips) * (1.0 + 1e-6)).then_some(alone)
-}
-
 /// Tasks that share a cluster, and the smallest cluster they are schedulable in. Without tasks it has no chips.
 #[derive(Debug, Clone, Default)]
-struct Group {
+struct Group<H> {
     tasks: Vec<usize>,
+    /// More than there are where they are schedulable in none.
     size: u32,
-    costs: SizeCosts,
-    share: Share,
+    held: H,
 }
 
 /// Where a task might go: the cluster that its group would need.
 #[derive(Clone, Copy)]
-struct Place {
+struct Place<H> {
     /// `None`: a group of its own.
     group: Option<usize>,
     size: u32,
     /// Chips that it takes more than before.
     growth: u32,
-    share: Share,
+    held: H,
 }
 
 /// The search's state.
-struct Groups<'a> {
-    sizes: Sizes<'a>,
+struct Groups<S: Sizes> {
+    sizes: S,
     chips: u32,
     /// The smallest cluster for each task alone.
-    alone: Vec<u32>,
-    groups: Vec<Group>,
+    alone: Vec<(u32, S::Held)>,
+    groups: Vec<Group<S::Held>>,
     /// Each task's group.
     home: Vec<usize>,
     /// Chips that the groups need.
     needed: u64,
     /// What the groups touched in a step were before it.
-    before: Vec<(usize, Group)>,
+    before: Vec<(usize, Group<S::Held>)>,
     random: u64,
 }
 
-impl<'a> Groups<'a> {
-    fn new(sizes: Sizes<'a>, chips: u32, alone: Vec<u32>) -> Groups<'a> {
+impl<S: Sizes> Groups<S> {
+    fn new(sizes: S, chips: u32, alone: Vec<(u32, S::Held)>) -> Groups<S> {
         let home = vec![0; alone.len()];
         Groups { sizes, chips, alone, groups: Vec::new(), home, needed: 0, before: Vec::new(), random: 0 }
     }
@@ -197,60 +168,56 @@ impl<'a> Groups<'a> {
     /// Gives a group that lost tasks its smallest cluster.
     fn shrink(&mut self, position: usize) {
         let group = &mut self.groups[position];
-        let (size, share) = if group.tasks.is_empty() {
-            (0, Share::default())
+        let (size, held) = if group.tasks.is_empty() {
+            (0, S::Held::default())
         } else {
-            match self.sizes.smallest_size(&group.tasks, 1, group.size) {
+            match self.sizes.smallest_size(&group.tasks, 1, group.size.min(self.chips)) {
                 Some(found) => found,
-                None => return, // Given up: the cluster that it had will do.
+                None if self.sizes.exhausted() => return, // Given up: the cluster that it had will do.
+                // Under a test that is not monotone, fewer tasks may be too many. No allocation is found with such a group.
+                None => (self.chips.saturating_add(1), S::Held::default()),
             }
         };
-        self.needed -= u64::from(group.size - size);
-        (group.size, group.share, group.costs) = (size, share, self.sizes.loads.size_costs(size));
+        self.needed = self.needed - u64::from(group.size) + u64::from(size);
+        (group.size, group.held) = (size, held);
     }
 
     /// Puts a task where it takes the fewest further chips, ties to the highest U, then to the lowest position.
     fn insert(&mut self, task: usize) {
-        let size = self.alone[task];
-        let mut best = Place { group: None, size, growth: size, share: Share::default() };
+        let (size, held) = self.alone[task];
+        let mut best = Place { group: None, size, growth: size, held };
         for position in 0..self.groups.len() {
             if let Some(place) = self.place(task, position, best.growth)
-                && (place.growth < best.growth || best.group.is_none() || place.share.total() > best.share.total())
+                && (place.growth < best.growth || best.group.is_none() || S::load(place.held) > S::load(best.held))
             {
                 best = place;
             }
         }
-        let costs = self.sizes.loads.size_costs(best.size);
-        let position = best.group.unwrap_or_else(|| {
-            best.share = self.sizes.loads.share(&self.sizes.table[task], costs);
-            self.empty_group()
-        });
+        let position = best.group.unwrap_or_else(|| self.empty_group());
         self.touch(position);
         let group = &mut self.groups[position];
         group.tasks.push(task);
-        (group.size, group.share, group.costs) = (best.size, best.share, costs);
+        (group.size, group.held) = (best.size, best.held);
         self.home[task] = position;
         self.needed += u64::from(best.growth);
     }
 
     /// The task in a group that has tasks, where that takes at most `growth` chips more.
-    fn place(&mut self, task: usize, position: usize, growth: u32) -> Option<Place> {
+    fn place(&mut self, task: usize, position: usize, growth: u32) -> Option<Place<S::Held>> {
         let group = &self.groups[position];
-        if group.tasks.is_empty() {
+        if group.tasks.is_empty() || group.size > self.chips {
             return None;
         }
-        self.sizes.work += 1;
-        let with = || [group.tasks.as_slice(), &[task]].concat();
-        let share = group.share.with(self.sizes.loads.share(&self.sizes.table[task], group.costs));
-        if self.sizes.loads.fits(share.total(), group.tasks.len() + 1, group.size, with) {
-            return Some(Place { group: Some(position), size: group.size, growth: 0, share });
+        if let Some(held) = self.sizes.joined(&group.tasks, group.size, group.held, task) {
+            return Some(Place { group: Some(position), size: group.size, growth: 0, held });
         }
         let most = group.size.saturating_add(growth).min(self.chips);
         if most == group.size {
             return None;
         }
-        let (size, share) = self.sizes.smallest_size(&with(), group.size + 1, most)?;
-        Some(Place { group: Some(position), size, growth: size - group.size, share })
+        let with = [group.tasks.as_slice(), &[task]].concat();
+        let (size, held) = self.sizes.smallest_size(&with, group.size + 1, most)?;
+        Some(Place { group: Some(position), size, growth: size - group.size, held })
     }
 
     fn empty_group(&mut self) -> usize {

@@ -4,12 +4,23 @@ use std::cmp::Ordering;
 
 use rtflash_model::{Device, Task};
 
-use super::Analysis;
+use super::{Analysis, Test};
 use crate::fraction::{Fraction, Rational};
 
 /// U_i(m) ≤ 1, Eq. (IV.7) without blocking: whether the task's utilization in a cluster of all chips is at most one. Exact.
+///
+/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster. Under a demand test the utilization is the thesis's.
 pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool {
-    let demand = analysis.demand(device, task, device.chips());
+    let chips = device.chips();
+    match analysis.test() {
+        Test::Cluster(test) => return test.verdict(device, &[task], chips).passes,
+        Test::Utilization(test) => {
+            let terms: Vec<Rational> = test.demand(device, task, chips).exact_utilizations().collect();
+            return Rational::sum(&terms).cmp_one() != Ordering::Greater;
+        }
+        Test::Linear(_) | Test::Demand { .. } => {}
+    }
+    let Some(demand) = analysis.demand(device, task, chips) else { return false };
     let total: f64 = demand.utilizations().map(Fraction::to_f64).sum();
     // Three terms of three roundings each, and their sum: far fewer than 32 units in the last place.
     if (total - 1.0).abs() > 32.0 * f64::EPSILON {

@@ -3,16 +3,20 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Span, TaskSet};
+use rtflash_model::{Device, Span, Task, TaskSet};
 
-use super::demand::over;
-use super::{Analysis, TaskDemand};
+use super::demand::{exactly_over, over};
+use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
+use crate::allocator::holds_anywhere;
+use crate::effort::spend;
 use crate::fraction::{Fraction, Rational};
 
 /// A cluster in numbers for a reader. Nothing decides by them: verdicts come from [`test_cluster`].
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Under a [`super::ClusterTest`] there is no share of anything but the server's, no period and no GC task.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClusterReport {
-    /// U(φ), Eq. (IV.9).
+    /// U(φ), Eq. (IV.9), or what a test of another form says how full the cluster is.
     pub utilization: f64,
     /// t_e / min(T): the share lost to blocking.
     pub blocking: f64,
@@ -24,7 +28,7 @@ pub struct ClusterReport {
     pub gc: f64,
     /// min(T) in nanoseconds; `None` for a cluster without tasks.
     pub min_period: Option<Fraction>,
-    /// U_s = 1 − U(φ), Eq. (IV.10); zero where U(φ) is above one.
+    /// U_s = 1 − U(φ), Eq. (IV.10); zero where U(φ) is above one, or a test of another form has no server.
     pub server: f64,
     /// The GC task of each writing task.
     pub gc_tasks: Vec<GcReport>,
@@ -41,32 +45,104 @@ pub struct GcReport {
     pub period: Fraction,
 }
 
+/// The demand of a task under Theorem 1 with linear utilizations.
+fn linear_demand(test: &dyn LinearTest, device: &Device, task: &Task, chips: u32) -> TaskDemand {
+    TaskDemand::new(device, task, chips, test.page_costs(device), test.transfer_delay(device, chips))
+}
+
+/// The tasks at these positions.
+fn members<'a>(set: &'a TaskSet, tasks: &'a [usize]) -> impl Iterator<Item = &'a Task> {
+    tasks.iter().filter_map(|&task| set.tasks().get(task))
+}
+
 /// All terms of U(φ), Eq. (IV.9), for these tasks in a cluster of `chips` chips: blocking t_e/min(T) first, then each task's.
 /// No tasks, no terms.
-pub(crate) fn terms(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Vec<Fraction> {
-    let demands: Vec<TaskDemand> = demands(set, analysis, tasks, chips).collect();
+pub(crate) fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[usize], chips: u32) -> Vec<Fraction> {
+    let demands: Vec<TaskDemand> =
+        members(set, tasks).map(|task| linear_demand(test, set.device(), task, chips)).collect();
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = min_period.map(|period| over(set.device().block_erase(), period));
     blocking.into_iter().chain(demands.iter().flat_map(TaskDemand::utilizations)).collect()
 }
 
-fn demands<'a>(
-    set: &'a TaskSet,
-    analysis: &'a dyn Analysis,
-    tasks: &'a [usize],
-    chips: u32,
-) -> impl Iterator<Item = TaskDemand> + 'a {
-    tasks.iter().filter_map(|&task| set.tasks().get(task)).map(move |task| analysis.demand(set.device(), task, chips))
+/// The terms of U_i(s), Eq. (IV.7), of one task: blocking apart.
+pub(crate) fn linear_task_terms(set: &TaskSet, test: &dyn LinearTest, task: usize, chips: u32) -> Vec<Fraction> {
+    let demand = members(set, &[task]).next().map(|task| linear_demand(test, set.device(), task, chips));
+    demand.iter().flat_map(TaskDemand::utilizations).collect()
 }
 
-/// Theorem 1, Eq. (IV.8): whether U(φ) ≤ 1 for these tasks (positions in the set) in a cluster of `chips` chips. Exact.
+/// U(φ), Eq. (IV.9), with an analysis's own utilizations.
+fn own_utilization(set: &TaskSet, test: &dyn UtilizationTest, tasks: &[usize], chips: u32) -> Rational {
+    let demands: Vec<TaskDemand> = members(set, tasks).map(|task| test.demand(set.device(), task, chips)).collect();
+    let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
+    let blocking = min_period.map(|period| exactly_over(set.device().block_erase(), period));
+    let terms: Vec<Rational> =
+        blocking.into_iter().chain(demands.iter().flat_map(TaskDemand::exact_utilizations)).collect();
+    Rational::sum(&terms)
+}
+
+/// U(φ), Eq. (IV.9), exactly; `None` under a test of another form.
+fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Rational> {
+    match analysis.test() {
+        Test::Linear(test) => Some(Rational::sum(&linear_terms(set, test, tasks, chips))),
+        Test::Utilization(test) => Some(own_utilization(set, test, tasks, chips)),
+        Test::Cluster(_) | Test::Demand { .. } => None,
+    }
+}
+
+/// What an analysis says of these tasks (positions in the set) in a cluster of `chips` chips: whether they are schedulable in it, exactly, and how full
+/// it is. Under Theorem 1, Eq. (IV.8), the load is U(φ) and may be one at most. A cluster without tasks passes, with a load of zero.
+///
+/// Under a demand test a cluster passes that holds wherever its chips are and whatever its neighbours do; with the right neighbours it may hold where this
+/// says no ([`crate::sound::certified`]). Its load is U(φ) by the thesis's equations.
+pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterVerdict {
+    let mut tasks = tasks.to_vec();
+    tasks.sort_unstable();
+    if matches!(analysis.test(), Test::Utilization(_) | Test::Cluster(_)) {
+        // Roughly: nobody knows what such a test takes.
+        spend(16 * tasks.len());
+    }
+    match analysis.test() {
+        _ if tasks.is_empty() => ClusterVerdict::up_to_one(Fraction::new(0, 1)),
+        Test::Linear(test) => ClusterVerdict::up_to_one(Rational::sum(&linear_terms(set, test, &tasks, chips))),
+        Test::Utilization(test) => ClusterVerdict::up_to_one(own_utilization(set, test, &tasks, chips)),
+        Test::Cluster(test) => {
+            let tasks: Vec<&Task> = members(set, &tasks).collect();
+            test.verdict(set.device(), &tasks, chips)
+        }
+        Test::Demand { placements, .. } => ClusterVerdict::new(
+            holds_anywhere(set, placements, &tasks, chips),
+            Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
+        ),
+    }
+}
+
+/// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without blocking; under a [`super::ClusterTest`] its load alone.
+pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32) -> Rational {
+    let Some(of) = set.tasks().get(task) else { return Fraction::new(0, 1).into() };
+    match analysis.test() {
+        Test::Utilization(test) => {
+            Rational::sum(&test.demand(set.device(), of, chips).exact_utilizations().collect::<Vec<_>>())
+        }
+        Test::Cluster(_) => cluster_verdict(set, analysis, &[task], chips).load,
+        Test::Linear(test) => Rational::sum(&linear_task_terms(set, test, task, chips)),
+        Test::Demand { .. } => Rational::sum(&linear_task_terms(set, &Thesis, task, chips)),
+    }
+}
+
+/// Whether these tasks (positions in the set) are schedulable in a cluster of `chips` chips: [`cluster_verdict`]'s yes or no.
 pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> bool {
-    Rational::sum(&terms(set, analysis, tasks, chips)).cmp_one() != Ordering::Greater
+    cluster_verdict(set, analysis, tasks, chips).passes
 }
 
-/// U_s(φ) = 1 − U(φ), Eq. (IV.10), exactly; `None` where U(φ) is above one.
+/// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq. (IV.10), or what a [`super::ClusterTest`] says. `None`
+/// where U(φ) is above one, and under a demand test, whose servers are in its certificates.
 pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Rational> {
-    Rational::sum(&terms(set, analysis, tasks, chips)).complement()
+    if let Test::Cluster(test) = analysis.test() {
+        let tasks: Vec<&Task> = members(set, tasks).collect();
+        return test.server_share(set.device(), &tasks, chips).filter(|share| share.cmp_one().is_le());
+    }
+    utilization(set, analysis, tasks, chips)?.complement()
 }
 
 /// U(φ) and U_s as doubles that a reader may compare with one and zero: where U is near one, on the side on which it is exactly.
@@ -84,8 +160,19 @@ fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
 }
 
 /// The cluster in numbers for a reader, each within a few units in the last place.
+///
+/// Under a demand test they are those of the thesis's equations; those of its own need certificates ([`crate::verdict::report`]).
 pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterReport {
-    let demands: Vec<TaskDemand> = demands(set, analysis, tasks, chips).collect();
+    if let Test::Cluster(_) = analysis.test() {
+        let share = server_share(set, analysis, tasks, chips);
+        return ClusterReport {
+            utilization: cluster_verdict(set, analysis, tasks, chips).load.to_f64(),
+            server: share.map_or(0.0, |share| share.to_f64()),
+            ..ClusterReport::default()
+        };
+    }
+    let demands: Vec<TaskDemand> =
+        members(set, tasks).filter_map(|task| analysis.demand(set.device(), task, chips)).collect();
     let share = |utilization: Option<Fraction>| utilization.map_or(0.0, Fraction::to_f64);
     // Not `sum`, whose empty sum is −0.0.
     let total = |term: fn(&TaskDemand) -> Option<Fraction>| {
@@ -97,7 +184,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = share(min_period.map(|period| over(set.device().block_erase(), period)));
     let (utilization, server) =
-        beside_one(blocking + read + write + gc, || Rational::sum(&terms(set, analysis, tasks, chips)));
+        beside_one(blocking + read + write + gc, || cluster_verdict(set, analysis, tasks, chips).load);
     let gc_task = |(&task, demand): (&usize, &TaskDemand)| {
         demand.gc.map(|gc| GcReport { task, cost: gc.cost, period: gc.period })
     };

@@ -3,7 +3,7 @@
 use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Request, Span, Task};
 
-use crate::fraction::Fraction;
+use crate::fraction::{Fraction, Rational};
 
 /// The demand of a read or a write request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct StreamDemand {
 impl StreamDemand {
     /// C^r = r·t_r, C^w = w·t_w, Eqs. (IV.1) and (IV.2), and D^r = r·D(s), D^w = w·D(s), Eqs. (IV.5) and (IV.6).
     fn new(request: Request, page_cost: Span, page_delay: Span) -> StreamDemand {
-        // A checked task set has pages · (cost + delay) below 2⁶³ ns.
-        let times = |per_page: Span| per_page.checked_mul(request.pages()).unwrap_or_default();
+        // A checked task set has pages · (cost + delay) below 2⁶³ ns with the thesis's costs and delays; with others it may be above, and above every period.
+        let times = |per_page: Span| per_page.checked_mul(request.pages()).unwrap_or(Span::LONGEST);
         StreamDemand {
             pages: request.pages(),
             service: times(page_cost),
@@ -52,7 +52,7 @@ impl GcDemand {
         let reclaimed = reclaimed_pages(device, chips);
         let period = u128::from(write.period().as_ns());
         let period = if write.pages() > reclaimed {
-            Fraction::new(period, write.pages().div_ceil(reclaimed).into())
+            Fraction::new(period, write.pages().div_ceil(reclaimed.max(1)).into())
         } else {
             Fraction::new(period * u128::from(reclaimed / write.pages()), 1)
         };
@@ -70,10 +70,20 @@ pub fn reclaimed_pages(device: &Device, chips: u32) -> u64 {
     u64::from(device.reclaimed_per_chip()) * u64::from(chips)
 }
 
-/// `time` / `period`.
+/// `time` / `period`. Exact for the periods of Eq. (IV.4).
 pub(super) fn over(time: Span, period: Fraction) -> Fraction {
-    // Both products fit: a period is either (below 2⁶³) / (at most 2⁶³) or (below 2⁶³ · 2⁵²) / 1.
-    Fraction::new(u128::from(time.as_ns()) * period.denominator(), period.numerator())
+    let time = u128::from(time.as_ns());
+    // By Eq. (IV.4), a period is either (below 2⁶³) / (at most 2⁶³) or (below 2⁶³ · 2⁵²) / 1, and the product fits.
+    match time.checked_mul(period.denominator()) {
+        Some(product) => Fraction::new(product, period.numerator()),
+        // A period of an analysis's own may have so many digits. Without the last 63 of both, the quotient is slightly above its value.
+        None => Fraction::new(time * ((period.denominator() >> 63) + 1), period.numerator() >> 63),
+    }
+}
+
+/// The same, exactly, whatever the period.
+pub(super) fn exactly_over(time: Span, period: Fraction) -> Rational {
+    Rational::product([time.as_ns().into(), period.denominator()], [period.numerator()])
 }
 
 /// All terms of a task's utilization in a cluster, Eq. (IV.7). A missing request has no term; without a write there is no GC task.
@@ -88,8 +98,8 @@ pub struct TaskDemand {
 }
 
 impl TaskDemand {
-    /// The demand of `task` in a cluster of `chips` chips, with these costs a page and this D(s).
-    pub(super) fn new(device: &Device, task: &Task, chips: u32, costs: PageCosts, delay: Span) -> TaskDemand {
+    /// The demand of `task` in a cluster of `chips` chips, with these costs of a page and this D(s): Eqs. (IV.1) to (IV.6).
+    pub fn new(device: &Device, task: &Task, chips: u32, costs: PageCosts, delay: Span) -> TaskDemand {
         TaskDemand {
             read: task.read.map(|read| StreamDemand::new(read, costs.read, delay)),
             write: task.write.map(|write| StreamDemand::new(write, costs.write, delay)),
@@ -103,6 +113,23 @@ impl TaskDemand {
         let write = self.write.map(|write| write.utilization());
         let gc = self.gc.map(|gc| gc.utilization());
         read.into_iter().chain(write).chain(gc)
+    }
+
+    /// Each kind of job that the task gives its cluster, read, write and GC, as far as they exist: C + D or C^g in nanoseconds, and its period. Each is due
+    /// a period after its release.
+    pub fn jobs(&self) -> impl Iterator<Item = (u128, Fraction)> + use<> {
+        let request = |of: StreamDemand| {
+            let time = u128::from(of.service.as_ns()) + u128::from(of.delay.as_ns());
+            (time, Fraction::new(of.period.as_ns().into(), 1))
+        };
+        let gc = self.gc.map(|gc| (gc.cost.as_ns().into(), gc.period));
+        self.read.map(request).into_iter().chain(self.write.map(request)).chain(gc)
+    }
+
+    /// [`TaskDemand::utilizations`] where an analysis may have put any numbers into them.
+    pub(super) fn exact_utilizations(&self) -> impl Iterator<Item = Rational> + use<> {
+        let requests = [self.read, self.write].into_iter().flatten().map(|stream| stream.utilization().into());
+        requests.chain(self.gc.map(|gc| exactly_over(gc.cost, gc.period)))
     }
 
     /// The shortest of T^r, T^w and T^g that exist, in nanoseconds.

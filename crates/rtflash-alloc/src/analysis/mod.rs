@@ -1,13 +1,14 @@
 //! Schedulability analyses: one trait, a file for each analysis.
 //!
-//! An analysis answers two questions: what utilization a task has in a cluster of s chips, and whether a cluster is
-//! schedulable. Nothing else in this crate knows which analysis is in use.
+//! An analysis says by which [`Test`] it tests a cluster. Allocators, reports, advice, sizing and experiments ask that test and nothing else, so what
+//! an analysis of your own says is what they go by: `examples/own_analysis.rs` has two.
 
 mod alone;
 mod cluster;
 mod demand;
 mod part_ftl;
 mod sound;
+mod test;
 mod thesis;
 mod thesis_evaluated;
 
@@ -15,11 +16,12 @@ use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Placement, Reliance, Span, Task};
 
 pub use alone::fits_alone;
-pub(crate) use cluster::terms;
-pub use cluster::{ClusterReport, GcReport, report_cluster, server_share, test_cluster};
+pub use cluster::{ClusterReport, GcReport, cluster_verdict, report_cluster, server_share, test_cluster};
+pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock};
+pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
 pub use thesis::Thesis;
 pub use thesis_evaluated::ThesisEvaluated;
 
@@ -33,40 +35,71 @@ pub struct Assumption {
 }
 
 /// A schedulability analysis.
-///
-/// Those of the thesis have the form of Theorem 1: a cluster is schedulable iff blocking and the tasks' utilizations sum to at most one. The sound ones
-/// have [`Analysis::placements`]: they test a cluster where it is placed, by processor demand ([`crate::sound`]).
 pub trait Analysis: Sync {
-    /// What the user calls it.
+    /// What the user calls it. Two analyses of one name count as the same one.
     fn name(&self) -> &'static str;
 
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
     /// All that it takes for granted.
-    fn assumes(&self) -> &'static [Assumption];
-
-    /// The placements of pages under which it tests clusters by processor demand; none for the form of Theorem 1. Where there are any, the costs and
-    /// utilizations below are those by which generated tasks are measured, and decide nothing else.
-    fn placements(&self) -> &'static [Placement] {
+    fn assumes(&self) -> &'static [Assumption] {
         &[]
     }
 
-    /// The most that a promise of an analysis with [`Analysis::placements`] may rely on; the others do not ask.
-    fn relies_on(&self) -> Reliance {
-        Reliance::default()
+    /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1) and (IV.2). Under every test, generated tasks are
+    /// measured by them, and the executor's operations take as long where no certificate says otherwise. t_r and t_w unless an analysis says more.
+    fn page_costs(&self, device: &Device) -> PageCosts {
+        PageCosts { read: device.page_read(), write: device.page_program() }
     }
 
-    /// The cost of one page, the factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
-    fn page_costs(&self, device: &Device) -> PageCosts;
+    /// How it tests a cluster. Always the same.
+    fn test(&self) -> Test<'_>;
+}
 
-    /// D(s): transfer delay charged to each page in a cluster of `chips` chips, the factor of D^r and D^w in Eqs. (IV.5) and (IV.6).
-    /// Below `page_transfer` · `chips_per_channel`.
-    fn transfer_delay(&self, device: &Device, chips: u32) -> Span;
+/// What follows from [`Analysis::test`], and so is no analysis's to replace.
+impl dyn Analysis + '_ {
+    /// The placements of pages under which it tests clusters by processor demand; none for every other test.
+    pub fn placements(&self) -> &'static [Placement] {
+        match self.test() {
+            Test::Demand { placements, .. } => placements,
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => &[],
+        }
+    }
 
-    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to (IV.7).
-    fn demand(&self, device: &Device, task: &Task, chips: u32) -> TaskDemand {
-        TaskDemand::new(device, task, chips, self.page_costs(device), self.transfer_delay(device, chips))
+    /// The most that a promise under these placements may rely on; what the default is where there are none, and nobody asks.
+    pub fn relies_on(&self) -> Reliance {
+        match self.test() {
+            Test::Demand { rely_on, .. } => rely_on,
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Reliance::default(),
+        }
+    }
+
+    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to (IV.7). `None` under a [`ClusterTest`], which has none.
+    /// Under a demand test they are those of [`Thesis`]: generated tasks are measured by them, and they decide nothing else.
+    pub fn demand(&self, device: &Device, task: &Task, chips: u32) -> Option<TaskDemand> {
+        match self.test() {
+            Test::Utilization(test) => Some(test.demand(device, task, chips)),
+            Test::Cluster(_) => None,
+            Test::Linear(_) | Test::Demand { .. } => {
+                let delay = self.transfer_delay(device, chips);
+                Some(TaskDemand::new(device, task, chips, self.page_costs(device), delay))
+            }
+        }
+    }
+
+    /// D(s): transfer delay charged to each page of a server's job, and the wait for the bus that the executor allows a page, in a cluster of `chips` chips.
+    /// Where the test does not say, the most that a channel's other chips can take: t_d·(m_c − 1).
+    pub fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
+        match self.test() {
+            Test::Linear(test) => test.transfer_delay(device, chips),
+            // As with `demand`.
+            Test::Demand { .. } => Thesis.transfer_delay(device, chips),
+            Test::Utilization(_) | Test::Cluster(_) => {
+                let others = device.chips_per_channel().min(device.chips()).saturating_sub(1);
+                thesis::times_transfer(device, others)
+            }
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! `stripe`, `superblock` and `sound`: what may be promised on the device that the executor models.
 
-use rtflash_model::generate::PageCosts;
-use rtflash_model::{Device, Placement, Reliance, Span};
+use rtflash_model::{Placement, Reliance};
 
-use super::{Analysis, Assumption, DEADLINES, Thesis};
+use super::{Analysis, Assumption, DEADLINES, Test};
 
 macro_rules! form {
     ($analysis:ident, $doc:literal) => {
@@ -66,20 +65,8 @@ macro_rules! sound {
                 &[RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
             }
 
-            fn placements(&self) -> &'static [Placement] {
-                &$placements
-            }
-
-            fn relies_on(&self) -> Reliance {
-                self.rely_on
-            }
-
-            fn page_costs(&self, device: &Device) -> PageCosts {
-                Thesis.page_costs(device)
-            }
-
-            fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
-                Thesis.transfer_delay(device, chips)
+            fn test(&self) -> Test<'_> {
+                Test::Demand { placements: &$placements, rely_on: self.rely_on }
             }
         }
     };

@@ -1,9 +1,8 @@
 //! `thesis`: the equations as they are printed.
 
-use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Span};
 
-use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, SERIAL};
+use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, LinearTest, SERIAL, Test};
 
 /// Theorem 1 with the transfer delay as printed in Eqs. (IV.5) and (IV.6).
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,10 +25,12 @@ impl Analysis for Thesis {
         &[SERIAL, PRINTED, GC_COST, GC_PERIOD, BLOCKING, DEADLINES, CAPACITY]
     }
 
-    fn page_costs(&self, device: &Device) -> PageCosts {
-        PageCosts { read: device.page_read(), write: device.page_program() }
+    fn test(&self) -> Test<'_> {
+        Test::Linear(self)
     }
+}
 
+impl LinearTest for Thesis {
     /// D(s) = t_d·(m_c − (⌈s/m_c⌉ + 1)), never below 0: the printed form goes negative for large s.
     fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
         let per_channel = device.chips_per_channel();

@@ -4,7 +4,7 @@ use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Span};
 
 use super::thesis::times_transfer;
-use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, SERIAL};
+use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, LinearTest, SERIAL, Test};
 
 /// Theorem 1 with page costs and transfer delay as in the authors' public simulation (Techyee/sched_test, 2020), which
 /// the published figures come from. Not monotone in the cluster size: D(s) is zero only where s fills whole channels.
@@ -37,6 +37,12 @@ impl Analysis for ThesisEvaluated {
         PageCosts { read: with_transfer(device.page_read()), write: with_transfer(device.page_program()) }
     }
 
+    fn test(&self) -> Test<'_> {
+        Test::Linear(self)
+    }
+}
+
+impl LinearTest for ThesisEvaluated {
     /// D(s) = t_d·((m_c − s mod m_c) mod m_c).
     fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
         let per_channel = device.chips_per_channel();

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
 use super::{Limit, MOST_EFFORT, MOST_WORK};
-use crate::allocator::{Allocator, Strategy};
-use crate::analysis::Analysis;
+use crate::allocator::Allocator;
+use crate::analysis::{Analysis, Test};
 use crate::effort::Budget;
 
 /// Steps beyond a boundary that are tried before it is believed.
@@ -54,12 +54,8 @@ impl<'a> Trials<'a> {
     /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1 and best fit it takes, roughly.
     pub(super) fn work(&self, chips: u32) -> u64 {
         let tasks = self.set.tasks().len() as u64;
-        let analysis = if self.analysis.placements().is_empty() { 1 } else { 16 };
-        let algorithm = match self.allocator.strategy() {
-            Some(Strategy::Exact) => 3u64.saturating_pow(u32::try_from(tasks).unwrap_or(u32::MAX)) / 1_000,
-            Some(Strategy::Search) => 32,
-            _ => 1,
-        };
+        let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
+        let algorithm = self.allocator.relative_work(usize::try_from(tasks).unwrap_or(usize::MAX));
         tasks.max(1).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
     }
 

@@ -6,8 +6,7 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
-use rtflash_model::{read_device, write_task_set};
-use serde_json::value::to_raw_value;
+use rtflash_model::{MetaJson, read_device, write_task_set};
 
 use super::analysis;
 use crate::Failure;
@@ -144,7 +143,7 @@ impl Plan {
         let index = number % self.sets;
         let set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
         let meta = self.options.meta(utilization, index, self.analysis.name());
-        let mut line = write_task_set(&set, to_raw_value(&meta).ok().as_deref());
+        let mut line = write_task_set(&set, MetaJson::of(&meta).as_ref());
         line.push('\n');
         Ok(line)
     }

@@ -80,7 +80,7 @@ pub fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster:
     let mut parts = Vec::new();
     let mut blocking = None;
     for task in cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)) {
-        let demand = analysis.demand(set.device(), task, size);
+        let Some(demand) = analysis.demand(set.device(), task, size) else { continue };
         blocking = blocking.into_iter().chain(demand.min_period()).min();
         task_rows(set, analysis, task, &demand, size, &mut rows, &mut parts);
     }

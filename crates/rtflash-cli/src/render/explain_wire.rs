@@ -227,7 +227,7 @@ impl<'a> ClusterTerms<'a> {
 impl<'a> TaskTerms<'a> {
     fn new(set: &'a TaskSet, analysis: &dyn Analysis, task: usize, size: u32) -> Option<TaskTerms<'a>> {
         let task = set.tasks().get(task)?;
-        let demand = analysis.demand(set.device(), task, size);
+        let demand = analysis.demand(set.device(), task, size)?;
         let stream = |stream: StreamDemand| StreamTerms {
             pages: stream.pages,
             service_ns: stream.service.as_ns(),

@@ -6,7 +6,8 @@ use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 
-/// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not real-time are served.
+/// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not real-time are served. Both may be your own; they are told
+/// apart by their names.
 #[derive(Clone, Copy)]
 pub struct Contender {
     /// The algorithm.
@@ -18,6 +19,11 @@ pub struct Contender {
 }
 
 impl Contender {
+    /// An algorithm under an analysis, with Total Bandwidth Servers.
+    pub fn new(allocator: &'static dyn Allocator, analysis: &'static dyn Analysis) -> Contender {
+        Contender { allocator, analysis, service: Service::Tbs }
+    }
+
     /// What the user calls the service.
     pub fn server(&self) -> &'static str {
         match self.service {

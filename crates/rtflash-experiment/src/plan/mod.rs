@@ -5,9 +5,10 @@ mod sweep;
 
 use std::fmt;
 
-use rtflash_alloc::analysis::{Analysis, fits_alone};
+use rtflash_alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Global, PartFtlTest};
+use rtflash_alloc::analysis::{Analysis, Thesis, fits_alone};
 use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
-use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization};
+use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Instant, Span, TaskSet};
 
 pub use contender::Contender;
@@ -49,6 +50,22 @@ pub struct Bandwidth {
     pub pattern: Pattern,
 }
 
+impl Default for Bandwidth {
+    /// As `rtflash experiment bandwidth` has it: five seconds, reads of 20 pages or writes of 5, every 0.1 ms to 1 ms.
+    fn default() -> Bandwidth {
+        Bandwidth {
+            duration: Instant::START.checked_add(Span::from_us(5_000_000)).unwrap_or(Instant::END),
+            read_pages: 20,
+            write_pages: 5,
+            gap: (Span::from_us(100), Span::from_us(1_000)),
+            dispatch: Dispatch::default(),
+            victims: Victims::default(),
+            aging: Aging::default(),
+            pattern: Pattern::default(),
+        }
+    }
+}
+
 /// An experiment as somebody asks for it, not yet checked. [`Plan::new`] checks it.
 #[derive(Clone)]
 pub struct Spec {
@@ -67,6 +84,25 @@ pub struct Spec {
     pub sweep: Option<Sweep>,
     /// Who is compared.
     pub contenders: Vec<Contender>,
+}
+
+impl Default for Spec {
+    /// As `rtflash experiment schedulability` has it: 100 sets at each of the utilizations 0.1, 0.2, … 4.0, made for `thesis`, on which the thesis's
+    /// algorithms are compared.
+    fn default() -> Spec {
+        let algorithms: [&'static dyn Allocator; 4] = [&ClusteringBfd, &EqualSplit, &PartFtlTest, &Global];
+        let range = "0.1..4.0".parse::<UtilizationRange>().ok();
+        let utilizations = range.and_then(|range| range.points(Utilization::TENTH).ok());
+        Spec {
+            measure: Measure::Schedulability,
+            sets: SetSpec::default(),
+            sets_per_point: 100,
+            analysis: Some(&Thesis),
+            utilizations: utilizations.expect("a range as it is written on the command line"),
+            sweep: None,
+            contenders: algorithms.map(|allocator| Contender::new(allocator, &Thesis)).to_vec(),
+        }
+    }
 }
 
 /// Why there is no such experiment. Says what would be right.

@@ -6,6 +6,7 @@
 mod allocation;
 mod device;
 mod diagnostic;
+mod meta;
 mod place;
 mod reader;
 mod scalar;
@@ -22,6 +23,7 @@ mod tests;
 pub use allocation::read_allocation;
 pub use device::read_device;
 pub use diagnostic::{Diagnostic, Diagnostics, line_column};
+pub use meta::MetaJson;
 pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};
 pub use stream::{Frame, FrameTooLong, Frames, MAX_FRAME};
 pub use write::{allocation_schema, task_set_schema, write_device, write_task_set};

@@ -1,9 +1,8 @@
 //! Task-set files: a device, real-time tasks, and jobs that are not real-time.
 
-use serde_json::value::RawValue;
-
 use super::device::{SHORTEST, device};
 use super::diagnostic::Diagnostics;
+use super::meta::MetaJson;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::Kind;
@@ -19,7 +18,7 @@ pub struct TaskSetFile {
     /// The task set.
     pub set: TaskSet,
     /// What the file says about itself (its field `meta`): any JSON value but null, as it was written.
-    pub meta: Option<Box<RawValue>>,
+    pub meta: Option<MetaJson>,
 }
 
 /// Reads a task set from the text of one JSON value.
@@ -79,7 +78,7 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
     match checked {
         Ok(Some(set)) if readable => {
             let meta = match meta.or_null() {
-                Slot::Given(raw) => RawValue::from_string(raw.to_owned()).ok(),
+                Slot::Given(raw) => MetaJson::from_json(raw),
                 _ => None,
             };
             Some(TaskSetFile { set, meta })

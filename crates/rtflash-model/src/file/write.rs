@@ -1,8 +1,8 @@
 //! Task sets, written; and the schemas of what is read.
 
 use schemars::{Schema, schema_for};
-use serde_json::value::RawValue;
 
+use super::meta::MetaJson;
 use super::wire::{
     AccessWire, AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
     RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
@@ -15,12 +15,12 @@ use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
 ///
 /// A device that is a profile is written as its name. `meta` goes into the field of this name; line breaks between its parts
 /// become spaces.
-pub fn write_task_set(set: &TaskSet, meta: Option<&RawValue>) -> String {
+pub fn write_task_set(set: &TaskSet, meta: Option<&MetaJson>) -> String {
     let wire = TaskSetWire {
         device: device(set.device()),
         tasks: set.tasks().iter().map(task).collect(),
         jobs: (!set.jobs().is_empty()).then(|| set.jobs().iter().map(job).collect()),
-        meta,
+        meta: meta.map(MetaJson::raw),
     };
     // Its keys are strings, its numbers finite, its ratio a decimal: nothing that serde_json refuses.
     let text = serde_json::to_string(&wire).expect("a task set can always be written");

@@ -99,6 +99,28 @@ pub struct SetSpec {
     pub seed: u64,
 }
 
+impl SetSpec {
+    /// Sets as `rtflash gen` makes them, on a device: eight tasks, UUniFast, a page costs t_r or t_w, random requests.
+    pub fn of(device: Device) -> SetSpec {
+        SetSpec {
+            device,
+            tasks: 8,
+            generator: Generator::UUniFast,
+            page_costs: PageCosts { read: device.page_read(), write: device.page_program() },
+            writes: Writes::default(),
+            accesses: Accesses::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl Default for SetSpec {
+    /// On the thesis's device, `dgist-2021`.
+    fn default() -> SetSpec {
+        SetSpec::of(Device::profile("dgist-2021").expect("a device that is always there"))
+    }
+}
+
 /// Why a [`SetSpec`] cannot be drawn. Says what would be right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionsError {

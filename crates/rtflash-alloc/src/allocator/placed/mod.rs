@@ -16,26 +16,9 @@ use self::chips::{Group, Layout, place};
 use self::exact::Subsets;
 use self::groups::{Groups, Homeless};
 use self::shape::{Form, Shape, Shapes, Waiting};
-use super::{Exact, Failure, Limit, Outcome, Unplaced};
+use super::{Exact, Failure, Limit, Outcome, Strategy, Unplaced};
 use crate::analysis::Analysis;
 use crate::sound::{Bus, Contention, Site, certified, certify, excess_of};
-
-/// How groups are formed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
-    /// One cluster of all chips.
-    Global,
-    /// One cluster for each task, of as many chips each.
-    EqualSplit,
-    /// Clusters of one chip, best fit.
-    OneChipEach,
-    /// Best fit, clusters growing where a task fits in none.
-    BestFit,
-    /// Best fit, then ruin and recreate.
-    Search,
-    /// All partitions.
-    Exact,
-}
 
 /// What an analysis allows: how pages are placed, and what promises may rely on.
 #[derive(Clone, Copy)]
@@ -61,6 +44,13 @@ pub(super) fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strateg
         }
         _ => grouped(set, terms, strategy),
     }
+}
+
+/// Whether these tasks (positions in the set) hold in a cluster of `chips` chips wherever its chips are and whatever its neighbours do.
+pub(crate) fn holds_anywhere(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> bool {
+    let shapes = Shapes::new(set, placements, Waiting::Full);
+    let mut forms = shapes.forms().iter().filter(|&&form| form != Form::Compact);
+    forms.any(|&form| shapes.load(tasks, Shape { chips, form }).is_some())
 }
 
 fn grouped(set: &TaskSet, terms: Terms<'_>, strategy: Strategy) -> Outcome {

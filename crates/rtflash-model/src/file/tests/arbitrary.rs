@@ -122,7 +122,7 @@ fn deep_nesting_is_refused() {
     }
     let meta = format!("{{\"device\":\"dgist-2021\",\"tasks\":[],\"meta\":{arrays}{}}}", "]".repeat(DEPTH));
     let file = read_task_set(&meta).unwrap();
-    assert_eq!(crate::file::write_task_set(&file.set, file.meta.as_deref()).len(), meta.len());
+    assert_eq!(crate::file::write_task_set(&file.set, file.meta.as_ref()).len(), meta.len());
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! What a file says about itself.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// Any JSON value, as it was written: the field `meta` of a task-set file.
+#[derive(Debug, Clone)]
+pub struct MetaJson(Box<RawValue>);
+
+impl MetaJson {
+    /// The value that a text holds; `None` where it holds no JSON value, or more than one.
+    pub fn from_json(text: &str) -> Option<MetaJson> {
+        RawValue::from_string(text.to_owned()).ok().map(MetaJson)
+    }
+
+    /// A value of any type that can be written as JSON; `None` where it cannot.
+    pub fn of(value: &impl Serialize) -> Option<MetaJson> {
+        to_raw_value(value).ok().map(MetaJson)
+    }
+
+    /// Its text.
+    pub fn as_json(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The same as serde takes it.
+    pub(super) fn raw(&self) -> &RawValue {
+        &self.0
+    }
+}
+
+impl fmt::Display for MetaJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_json())
+    }
+}
+
+/// For answers that pass it through.
+impl Deref for MetaJson {
+    type Target = RawValue;
+
+    fn deref(&self) -> &RawValue {
+        &self.0
+    }
+}
