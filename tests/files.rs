@@ -142,7 +142,7 @@ fn merge_opens_no_file_that_a_part_names() {
     let found = run(&format!("merge {}", part.display()), &place("foreign-merge"));
     assert!(found.status == 2 && found.stderr.contains("by another build of rtflash"), "{found:?}");
     // Nothing changed: it is joined.
-    fs::write(&kept, rewritten(&whole, |_| ())).expect("written");
+    fs::write(&kept, &whole).expect("written");
     assert_eq!(run(&format!("merge {}", part.display()), &place("foreign-merge")).status, 0);
 }
 
@@ -174,15 +174,16 @@ fn pipes_are_written_as_they_are() {
     fs::create_dir_all(&folder).expect("a folder");
     let trace = ["exec", "tasksets/case-study.json", "--duration", "20ms", "--jobs", "1", "--trace"];
     let file = folder.join("trace.jsonl");
-    let run = rtflash(&[&trace[..], &[&file.display().to_string()]].concat());
-    assert_eq!(run.status, 0, "{run:?}");
+    // Runs so short need not pass.
+    let to_file = rtflash(&[&trace[..], &[&file.display().to_string()]].concat());
+    assert!(to_file.status < 2 && to_file.stderr.is_empty(), "{to_file:?}");
     let pipe = folder.join("pipe.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     let read = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).expect("the trace")
     });
-    assert_eq!(rtflash(&[&trace[..], &[&pipe.display().to_string()]].concat()).status, 0);
+    assert_eq!(rtflash(&[&trace[..], &[&pipe.display().to_string()]].concat()).status, to_file.status);
     assert_eq!(read.join().expect("read"), fs::read(&file).expect("the trace"));
     // A folder to which nothing can be written: the old file stays, and nothing else is left.
     let before = names(&folder);
