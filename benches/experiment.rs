@@ -61,7 +61,7 @@ fn plan(
 }
 
 fn work(plan: &Plan) -> Progress {
-    run(plan, Progress::new(plan, serde_json::Value::Null, Shard::WHOLE), &mut Nobody).expect("nothing is kept")
+    run(plan, Progress::new(plan, "", Shard::WHOLE), &mut Nobody).expect("nothing is kept")
 }
 
 fn pipeline(criterion: &mut Criterion) {

@@ -64,7 +64,7 @@ fn measured(
         sweep: None,
         contenders: who.iter().map(contender).collect::<Option<Vec<Contender>>>().ok_or("no such algorithm")?,
     })?;
-    let progress = run(&plan, Progress::new(&plan, serde_json::Value::Null, Shard::WHOLE), &mut Nobody)?;
+    let progress = run(&plan, Progress::new(&plan, "", Shard::WHOLE), &mut Nobody)?;
     let tallies = progress.tallies().to_vec();
     Ok((plan, tallies))
 }

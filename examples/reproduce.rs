@@ -94,7 +94,7 @@ struct Done {
 
 fn experiment(spec: Spec) -> Fallible<Done> {
     let plan = Plan::new(spec)?;
-    let progress = run(&plan, Progress::new(&plan, serde_json::Value::Null, Shard::WHOLE), &mut Nobody)?;
+    let progress = run(&plan, Progress::new(&plan, "", Shard::WHOLE), &mut Nobody)?;
     let tallies = progress.tallies().to_vec();
     Ok(Done { summary: summary(&plan, "reproduction", &tallies), plan, tallies })
 }

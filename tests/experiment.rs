@@ -86,6 +86,7 @@ fn results_are_those_of_gen_and_alloc() {
     }
     let names: Vec<String> = files(&out).into_keys().collect();
     let expected = [
+        ".rtflash-lock",
         "figure.dat",
         "figure.pdf",
         "figure.png",
@@ -261,9 +262,13 @@ fn a_killed_run_goes_on() {
             assert!(status.success());
             break;
         }
+        // A run beside it finds that somebody is at work, unless it has just ended.
+        let beside = experiment("experiment schedulability --sets 1501 --no-figure", &killed);
+        let told = ["another process is at work in", "holds another experiment"];
+        assert!(beside.status == 2 && told.iter().any(|told| beside.stderr.contains(told)), "{beside:?}");
         child.kill().expect("it is killed");
         // As if in the middle of writing.
-        fs::write(killed.join(".rtflash-tallies.json.1"), "{").expect("written");
+        fs::write(killed.join(".tallies.json.a1b2c3.rtflash"), "{").expect("written");
         child.wait().expect("it ends");
         // A run with other options finds that this place is taken.
         let other = experiment("experiment schedulability --sets 1501 --no-figure", &killed);

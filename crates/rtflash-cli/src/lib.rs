@@ -10,6 +10,7 @@ mod output;
 mod render;
 mod source;
 mod status;
+mod whole;
 
 use std::process::ExitCode;
 

@@ -1,29 +1,61 @@
 //! Where answers and complaints go.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::whole::WholeFile;
+
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.
 pub struct Output {
-    sink: Box<dyn Write>,
+    sink: Sink,
     closed: bool,
+}
+
+enum Sink {
+    Stdout(Box<dyn Write>),
+    File(WholeFile),
+}
+
+impl Sink {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Sink::Stdout(stdout) => stdout,
+            Sink::File(file) => file,
+        }
+    }
 }
 
 impl Output {
     /// Standard output. Colour is taken out unless it is a terminal and NO_COLOR is not set.
     pub fn stdout() -> Output {
-        Output { sink: Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout())), closed: false }
+        Output { sink: Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout()))), closed: false }
     }
 
-    /// A new file.
+    /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard output.
     ///
     /// # Errors
-    /// Where it cannot be created.
+    /// Where it cannot be written.
     pub fn file(path: &Path) -> io::Result<Output> {
-        Ok(Output { sink: Box::new(BufWriter::with_capacity(1 << 16, File::create(path)?)), closed: false })
+        if path == Path::new("-") {
+            return Ok(Output::stdout());
+        }
+        Ok(Output { sink: Sink::File(WholeFile::create(path)?), closed: false })
+    }
+
+    /// Ends what is written: nothing is buffered any more, and a file is in its place.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        let ended = match self.sink {
+            Sink::Stdout(_) => Ok(()),
+            Sink::File(file) => file.finish(),
+        };
+        // Whoever read a pipe may have gone away.
+        ended.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 
     /// Writes a text. Returns whether anybody still listens.
@@ -31,7 +63,7 @@ impl Output {
     /// # Errors
     /// Whatever goes wrong with writing, but for a closed pipe.
     pub fn write(&mut self, text: &str) -> io::Result<bool> {
-        let result = if self.closed { Ok(()) } else { self.sink.write_all(text.as_bytes()) };
+        let result = if self.closed { Ok(()) } else { self.sink.writer().write_all(text.as_bytes()) };
         self.settle(result)
     }
 
@@ -40,7 +72,7 @@ impl Output {
     /// # Errors
     /// As [`Output::write`].
     pub fn flush(&mut self) -> io::Result<bool> {
-        let result = if self.closed { Ok(()) } else { self.sink.flush() };
+        let result = if self.closed { Ok(()) } else { self.sink.writer().flush() };
         self.settle(result)
     }
 

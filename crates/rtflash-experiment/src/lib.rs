@@ -8,7 +8,9 @@
 //! - [`output`]: results as tables, as a summary, as figures.
 //! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots.
 
+mod audit;
 pub mod figure;
+mod kept;
 mod measure;
 pub mod output;
 pub mod plan;
@@ -20,8 +22,13 @@ mod stretches;
 pub mod tally;
 mod whole;
 
+pub use kept::KeptError;
 pub use plan::{Plan, PlanError};
 pub use progress::{MergeError, Progress, merge};
 pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
 pub use whole::{run_whole, write_results};
+
+/// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that results depend on, and the versions of
+/// what they use. The same on every machine that builds the same sources, with or without a repository.
+pub const BUILD: &str = env!("RTFLASH_BUILD");

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::audit;
 use crate::plan::Plan;
 use crate::shard::Shard;
 use crate::stretches::Stretches;
@@ -12,9 +12,10 @@ use crate::tally::Tally;
 
 /// The sums over the sets that are done, and which these are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Says which experiment this is.
-    manifest: Value,
+    manifest: String,
     /// Which part of it.
     shard: Shard,
     /// Positions within the part that are done.
@@ -30,6 +31,8 @@ pub enum MergeError {
     Nothing,
     /// This part, by position in the list, belongs to another experiment than the first.
     Mixed(usize),
+    /// This part, by position in the list, has counts that cannot be those of its experiment.
+    Impossible(usize),
     /// This part, by position in the list, has so many of its sets done.
     Unfinished {
         /// The part.
@@ -50,6 +53,7 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::Nothing => f.write_str("no parts to merge"),
             MergeError::Mixed(_) => f.write_str("a part of another experiment than the first: their manifests differ"),
+            MergeError::Impossible(_) => f.write_str("a part with counts that do not fit together: it was changed"),
             MergeError::Unfinished { done, sets, .. } => {
                 write!(f, "a part that is not finished: {done} of its {sets} sets are done; run it again, it goes on")
             }
@@ -66,13 +70,19 @@ impl fmt::Display for MergeError {
 impl std::error::Error for MergeError {}
 
 impl Progress {
-    /// Nothing done yet.
-    pub fn new(plan: &Plan, manifest: Value, shard: Shard) -> Progress {
-        Progress { manifest, shard, done: Stretches::default(), tallies: vec![Tally::new(plan); plan.points()] }
+    /// Nothing done yet. The manifest is any text that says which experiment this is: parts with the same can be joined. That of a
+    /// program that keeps progress should say what it was built of, too ([`BUILD`](crate::BUILD)).
+    pub fn new(plan: &Plan, manifest: impl Into<String>, shard: Shard) -> Progress {
+        Progress {
+            manifest: manifest.into(),
+            shard,
+            done: Stretches::default(),
+            tallies: vec![Tally::new(plan); plan.points()],
+        }
     }
 
     /// Says which experiment this is.
-    pub fn manifest(&self) -> &Value {
+    pub fn manifest(&self) -> &str {
         &self.manifest
     }
 
@@ -91,17 +101,12 @@ impl Progress {
         self.done.len()
     }
 
-    /// Whether this is about that plan: as many points, as many contenders, not more sets than there are.
+    /// Whether these can be the counts of that plan: as many points, contenders and pairs, at each point the sets that are said to be
+    /// done, and all that is counted twice agrees.
     pub fn suits(&self, plan: &Plan) -> bool {
-        self.tallies.len() == plan.points()
-            && self.tallies.iter().all(|tally| tally.suits(plan))
-            && self.done.end() <= self.shard.sets(plan.sets())
-            && self
-                .tallies
-                .iter()
-                .map(|tally| tally.sets.saturating_add(tally.exhausted))
-                .try_fold(0u64, u64::checked_add)
-                == Some(self.done())
+        let Some(sets) = audit::sets_done(plan, self.shard, &self.done) else { return false };
+        sets.len() == self.tallies.len()
+            && self.tallies.iter().zip(sets).all(|(tally, sets)| audit::is_possible(tally, plan, sets))
     }
 
     /// Whether all sets of the part are done.
@@ -134,8 +139,11 @@ pub fn merge(plan: &Plan, parts: &[Progress]) -> Result<Progress, MergeError> {
     let mut whole = Progress::new(plan, first.manifest.clone(), Shard::WHOLE);
     let mut seen = vec![None; count as usize];
     for (position, part) in parts.iter().enumerate() {
-        if part.manifest != first.manifest || part.shard.count() != count || !part.suits(plan) {
+        if part.manifest != first.manifest || part.shard.count() != count {
             return Err(MergeError::Mixed(position));
+        }
+        if !part.suits(plan) {
+            return Err(MergeError::Impossible(position));
         }
         if !part.is_finished(plan) {
             return Err(MergeError::Unfinished {

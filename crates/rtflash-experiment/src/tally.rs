@@ -47,6 +47,7 @@ impl Pair {
 
 /// What the runs with one kind of job came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Runs {
     /// Sets run: all that every contender schedules.
     pub sets: u64,
@@ -94,6 +95,7 @@ pub fn pairs(count: usize, with_itself: bool) -> impl Iterator<Item = (usize, us
 
 /// What was counted at a point.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Sets drawn, for all contenders.
     pub sets: u64,
@@ -134,25 +136,6 @@ impl Tally {
             runs: if matches!(plan.spec().measure, Measure::Bandwidth(_)) { vec![runs; 2] } else { Vec::new() },
             ..Tally::default()
         }
-    }
-
-    /// Whether this can be a tally of that plan: as many contenders, as many kinds of jobs, and counts that fit together.
-    pub fn suits(&self, plan: &Plan) -> bool {
-        let blank = Tally::new(plan);
-        let shapes = |tally: &Tally| {
-            let runs: Vec<_> =
-                tally.runs.iter().map(|runs| (runs.pages.len(), runs.products.len(), runs.misses.len())).collect();
-            (tally.told.len(), tally.yes.len(), tally.pairs.len(), runs)
-        };
-        let all = self.sets.saturating_add(self.exhausted);
-        let told = self.told.iter().all(|&told| told <= all);
-        let yes = self.yes.iter().zip(&self.told).all(|(yes, told)| yes <= told);
-        let paired = self.pairs.iter().all(|pair| {
-            let sum = <[u64; 4]>::from(*pair).into_iter().try_fold(0, u64::checked_add);
-            sum.is_some_and(|sum| sum <= all)
-        });
-        let run = self.runs.iter().all(|runs| runs.sets <= self.sets) && self.not_run <= self.sets;
-        shapes(self) == shapes(&blank) && told && yes && paired && run
     }
 
     /// Counts a set as drawn or, where it is missing for some contender, as one that could not be.

@@ -8,14 +8,15 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
 use rtflash_exec::Service;
 use rtflash_experiment::output::{figures, summary, tables};
+use rtflash_experiment::plan::Bandwidth;
 use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
-use rtflash_experiment::{Plan, PlanError, Progress, Shard, Watcher, merge, run};
+use rtflash_experiment::{KeptError, MergeError, Plan, PlanError, Progress, Shard, Watcher, merge, run};
 use rtflash_model::Device;
 use rtflash_model::generate::{Accesses, Generator, SetSpec, Writes};
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {
-    kept: Option<String>,
+    kept: Option<Vec<u8>>,
     left: u32,
 }
 
@@ -27,7 +28,7 @@ impl Watcher for Keeper {
     }
 
     fn keep(&mut self, progress: &Progress) -> io::Result<()> {
-        self.kept = Some(serde_json::to_string(progress)?);
+        self.kept = Some(progress.to_kept()?);
         self.left = self.left.checked_sub(1).ok_or_else(|| io::Error::other("the disk is full"))?;
         Ok(())
     }
@@ -62,7 +63,7 @@ fn plan(sets: u64, sweep: Option<&str>) -> Plan {
 }
 
 fn done(plan: &Plan, shard: Shard) -> Progress {
-    let blank = Progress::new(plan, "this one".into(), shard);
+    let blank = Progress::new(plan, "this one", shard);
     run(plan, blank, &mut Keeper { kept: None, left: u32::MAX }).expect("kept")
 }
 
@@ -71,14 +72,14 @@ fn what_was_kept_is_gone_on_from() {
     let plan = plan(400, Some("chips=3,4,16"));
     let straight = done(&plan, Shard::WHOLE);
     // The disk fills up again and again; what was kept before is all that is left.
-    let (mut progress, mut stops) = (Progress::new(&plan, "this one".into(), Shard::WHOLE), 0);
+    let (mut progress, mut stops) = (Progress::new(&plan, "this one", Shard::WHOLE), 0);
     let finished = loop {
         let mut keeper = Keeper { kept: None, left: stops % 3 };
         match run(&plan, progress, &mut keeper) {
             Ok(finished) => break finished,
             Err(error) => assert_eq!(error.to_string(), "the disk is full"),
         }
-        progress = serde_json::from_str(&keeper.kept.expect("kept")).expect("progress");
+        progress = Progress::from_kept(&keeper.kept.expect("kept")).expect("progress");
         assert!(progress.suits(&plan));
         stops += 1;
     };
@@ -95,6 +96,126 @@ fn parts_make_the_whole() {
             (0..count).map(|index| done(&plan, Shard::new(index, count).expect("a part"))).collect();
         assert_eq!(merge(&plan, &parts), Ok(whole.clone()), "{count}");
     }
+}
+
+#[test]
+fn a_changed_digit_or_bit_is_refused() {
+    let plan = plan(20, Some("chips=3,16"));
+    let progress = done(&plan, Shard::new(1, 3).expect("a part"));
+    let kept = progress.to_kept().expect("bytes");
+    assert_eq!(Progress::from_kept(&kept), Ok(progress));
+    // Every bit.
+    for at in 0..kept.len() * 8 {
+        let mut changed = kept.clone();
+        changed[at / 8] ^= 1 << (at % 8);
+        assert!(Progress::from_kept(&changed).is_err(), "bit {at}");
+    }
+    // Every digit, in the place of every digit; and every byte that is missing, or there twice.
+    for at in 0..kept.len() {
+        for digit in (b'0'..=b'9').filter(|&digit| kept[at].is_ascii_hexdigit() && digit != kept[at]) {
+            let mut changed = kept.clone();
+            changed[at] = digit;
+            assert!(Progress::from_kept(&changed).is_err(), "digit {at}");
+        }
+        let (before, after) = kept.split_at(at);
+        assert!(Progress::from_kept(&[before, &after[1..]].concat()).is_err(), "byte {at}");
+        assert!(Progress::from_kept(before).is_err(), "{at} bytes");
+        assert!(Progress::from_kept(&[before, &after[..1], after].concat()).is_err(), "byte {at}");
+    }
+    for other in [&b""[..], b"{}", b"{\"manifest\":\"this one\"}\n"] {
+        assert_eq!(Progress::from_kept(other), Err(KeptError::Form));
+    }
+}
+
+/// A change of one number, by somebody who also makes the checksum right. What is left is that what is said twice has to agree.
+fn is_refused(plan: &Plan, progress: &Progress, change: impl FnOnce(&mut serde_json::Value)) -> bool {
+    let mut value = serde_json::to_value(progress).expect("JSON");
+    let before = value.clone();
+    change(&mut value);
+    assert_ne!(before, value, "a change");
+    match serde_json::from_value::<Progress>(value) {
+        Err(_) => true,
+        Ok(changed) => {
+            let merged = merge(plan, std::slice::from_ref(&changed));
+            assert_eq!(!changed.suits(plan), merged == Err(MergeError::Impossible(0)));
+            !changed.suits(plan)
+        }
+    }
+}
+
+#[test]
+fn counts_that_do_not_fit_together_are_refused() {
+    let plan = plan(20, None);
+    let whole = done(&plan, Shard::WHOLE);
+    assert!(whole.suits(&plan));
+    let part = done(&plan, Shard::new(2, 7).expect("a part"));
+    assert!(part.suits(&plan));
+    let add = |value: &mut serde_json::Value, by: u64| *value = (value.as_u64().expect("a number") + by).into();
+    for progress in [&whole, &part] {
+        for point in 0..plan.points() {
+            for name in ["sets", "exhausted"] {
+                assert!(is_refused(&plan, progress, |value| add(&mut value["tallies"][point][name], 1)), "{name}");
+            }
+            for contender in 0..3 {
+                for name in ["told", "yes"] {
+                    let change = |value: &mut serde_json::Value| add(&mut value["tallies"][point][name][contender], 1);
+                    assert!(is_refused(&plan, progress, change), "{point} {name} {contender}");
+                }
+                for count in 0..4 {
+                    let change =
+                        |value: &mut serde_json::Value| add(&mut value["tallies"][point]["pairs"][contender][count], 1);
+                    assert!(is_refused(&plan, progress, change), "{point} {contender} {count}");
+                }
+            }
+        }
+        assert!(is_refused(&plan, progress, |value| add(&mut value["done"][0][0], 1)));
+        assert!(is_refused(&plan, progress, |value| add(&mut value["done"][0][1], 1)));
+        // A set moved from one point to the next: the sum is right.
+        assert!(is_refused(&plan, progress, |value| {
+            let last = value["tallies"][0]["sets"].as_u64().expect("a number");
+            value["tallies"][0]["sets"] = (last - 1).into();
+            add(&mut value["tallies"][1]["sets"], 1);
+        }));
+        assert!(is_refused(&plan, progress, |value| value["tallies"][0]["more"] = 1.into()));
+    }
+    let moved = is_refused(&plan, &part, |value| value["shard"] = "0/2".into());
+    assert!(moved, "as many sets are not done of another part");
+}
+
+#[test]
+fn pages_that_no_sets_have_are_refused() {
+    let mut spec = spec(4, None);
+    let gap = ["100us", "1ms"].map(|text| rtflash_model::parse_ns(text).ok().and_then(rtflash_model::Span::from_ns));
+    spec.measure = Measure::Bandwidth(Bandwidth {
+        duration: rtflash_model::Instant::from_ns(20_000_000).expect("an instant"),
+        read_pages: 20,
+        write_pages: 5,
+        gap: (gap[0].expect("a gap"), gap[1].expect("a gap")),
+        dispatch: rtflash_exec::Dispatch::Serial,
+        victims: rtflash_exec::Victims::Actual,
+        aging: rtflash_exec::Aging::Fresh,
+        pattern: rtflash_exec::Pattern::Uniform,
+    });
+    spec.utilizations.truncate(1);
+    spec.contenders.truncate(2);
+    let plan = Plan::new(spec).expect("a plan");
+    let progress = done(&plan, Shard::WHOLE);
+    assert!(progress.suits(&plan) && progress.tallies()[0].runs[0].sets > 1);
+    let add = |value: &mut serde_json::Value| *value = (value.as_u64().expect("a number") + 1).into();
+    for kind in 0..2 {
+        for (name, at) in [("sets", None), ("pages", Some(0)), ("pages", Some(1))] {
+            assert!(is_refused(&plan, &progress, |value| {
+                let place = &mut value["tallies"][0]["runs"][kind][name];
+                add(if let Some(at) = at { &mut place[at] } else { place });
+            }));
+        }
+        for (at, changed) in [(0, "1"), (1, "340282366920938463463374607431768211455"), (2, "0")] {
+            let change =
+                |value: &mut serde_json::Value| value["tallies"][0]["runs"][kind]["products"][at] = changed.into();
+            assert!(is_refused(&plan, &progress, change), "{at}");
+        }
+    }
+    assert!(is_refused(&plan, &progress, |value| value["tallies"][0]["not_run"] = 1.into()));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub struct GenArgs {
     pub sets: SetArgs,
     #[command(flatten)]
     pub analysis: AnalysisArg,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output; it is there, or replaced, once all sets are drawn
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Threads to use; the output does not depend on it [default: one for each core]

@@ -1,7 +1,6 @@
 //! Files and drawings that a run leaves: traces and figures.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rtflash_exec::Plan;
@@ -9,6 +8,7 @@ use rtflash_exec::trace::{Gantt, JsonLines, Observer, Perfetto, Record, png};
 use rtflash_model::{Instant, parse_ns};
 
 use crate::Failure;
+use crate::whole::{self, WholeFile};
 
 /// What a trace file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,8 @@ fn stretch(text: &str) -> Result<(Instant, Instant), Failure> {
 }
 
 enum TraceFile {
-    Perfetto(Perfetto<BufWriter<File>>),
-    JsonLines(JsonLines<BufWriter<File>>),
+    Perfetto(Perfetto<WholeFile>),
+    JsonLines(JsonLines<WholeFile>),
 }
 
 /// What is kept of a run, while it runs.
@@ -97,7 +97,7 @@ impl Keeper {
     /// Files are created with the first record: a run that is refused leaves none.
     fn begin(&mut self, plan: &Plan) -> io::Result<()> {
         if let Some((path, format)) = &self.wanted.trace {
-            let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+            let file = WholeFile::create(path)?;
             self.trace = Some(match format {
                 TraceFormat::Perfetto => TraceFile::Perfetto(Perfetto::new(plan, file)?),
                 TraceFormat::JsonLines => TraceFile::JsonLines(JsonLines::new(plan, file)),
@@ -140,8 +140,8 @@ impl Keeper {
                 self.begin(plan).map_err(failure(&path))?;
             }
             let ended = match self.trace {
-                Some(TraceFile::Perfetto(trace)) => trace.finish(duration).and_then(|mut file| file.flush()),
-                Some(TraceFile::JsonLines(trace)) => trace.finish().and_then(|mut file| file.flush()),
+                Some(TraceFile::Perfetto(trace)) => trace.finish(duration).and_then(WholeFile::finish),
+                Some(TraceFile::JsonLines(trace)) => trace.finish().and_then(WholeFile::finish),
                 None => Ok(()),
             };
             ended.map_err(failure(&path))?;
@@ -156,7 +156,7 @@ impl Keeper {
             } else {
                 svg.into_bytes()
             };
-            std::fs::write(path, bytes).map_err(failure(path))?;
+            whole::write(path, &bytes).map_err(failure(path))?;
         }
         Ok(gantt.text(WIDTH))
     }

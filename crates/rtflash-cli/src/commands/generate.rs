@@ -27,7 +27,7 @@ struct Plan {
 
 /// Carries the command out.
 pub fn run(args: &GenArgs) -> Result<Status, Failure> {
-    let Some(device) = device(&args.sets.device)? else { return Ok(Status::Wrong) };
+    let Some(device) = device(&args.sets.device, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
         args.util.parse().map_err(|error| Failure(format!("--util {}: {error}", args.util)))?;
@@ -53,14 +53,19 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
             Output::file(path).map_err(|error| Failure::io(&format!("cannot write {}", path.display()), &error))?
         }
     };
-    match args.jobs {
-        None => plan.write(&mut output),
+    let status = match args.jobs {
+        None => plan.write(&mut output)?,
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
             let pool = pool.map_err(|error| Failure(format!("--jobs {threads}: {error}")))?;
-            plan.write_in(&pool, &mut output)
+            plan.write_in(&pool, &mut output)?
         }
+    };
+    // A file with some of the sets would look like one with all.
+    if status == Status::Yes {
+        output.finish().map_err(|error| Failure::io("cannot write", &error))?;
     }
+    Ok(status)
 }
 
 /// How reads and writes share, from the two options of which at most one is given.
@@ -74,11 +79,20 @@ pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Failure
     })
 }
 
-/// The device of a profile's name, a file, or JSON; `None` once its faults have been told.
-pub fn device(text: &str) -> Result<Option<Device>, Failure> {
+/// Where a device may be taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceFrom {
+    /// A profile, JSON, or a file of this name.
+    Anywhere,
+    /// A profile or JSON: whoever wrote the text has no say in which files are opened.
+    Inline,
+}
+
+/// The device of a profile's name, JSON, or a file if it may be one; `None` once its faults have been told.
+pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, Failure> {
     let (name, json) = if text.trim_start().starts_with('{') {
         ("--device", text.to_owned())
-    } else if Device::profile(text).is_none() && Path::new(text).is_file() {
+    } else if from == DeviceFrom::Anywhere && Device::profile(text).is_none() && Path::new(text).is_file() {
         let content = std::fs::read(text).map_err(|error| Failure::io(&format!("cannot read {text}"), &error))?;
         (text, String::from_utf8(content).map_err(|_| Failure(format!("cannot read {text}: it is not text in UTF-8")))?)
     } else {

@@ -41,15 +41,10 @@ impl Grid {
 
     /// Rows between gaps: the stretches in which the curve has a point everywhere.
     pub fn lines(&self, curve: usize) -> Vec<Range<usize>> {
-        stretches(&self.curves[curve], |_| true)
+        stretches(&self.curves[curve], |_, _| true)
     }
 
-    /// The stretches in which the curve has an interval everywhere.
-    pub fn bands(&self, curve: usize) -> Vec<Range<usize>> {
-        stretches(&self.curves[curve], |point| point.low.is_finite() && point.high.is_finite())
-    }
-
-    /// Rows at which the curve has a marker: all, or every so-many-th beyond twenty points, then from another row on for
+    /// Rows at which the curve might have a marker: all, or every so-many-th beyond twenty points, then from another row on for
     /// each curve. A point without neighbours always has one.
     pub fn marked(&self, curve: usize) -> Vec<usize> {
         let (step, first) = (self.marker_step(), self.first_marker(curve));
@@ -69,7 +64,7 @@ impl Grid {
     }
 
     /// The first row that has a marker of this curve.
-    pub fn first_marker(&self, curve: usize) -> usize {
+    fn first_marker(&self, curve: usize) -> usize {
         curve % self.marker_step()
     }
 }
@@ -79,9 +74,10 @@ pub(super) fn present(number: f64) -> Option<f64> {
     (number.abs() <= LARGEST).then_some(number + 0.0)
 }
 
-fn stretches(row: &[Option<Point>], has: impl Fn(&Point) -> bool) -> Vec<Range<usize>> {
+/// Rows without gaps in which the row has a point of this kind.
+pub(super) fn stretches(row: &[Option<Point>], has: impl Fn(usize, &Point) -> bool) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    for at in (0..row.len()).filter(|&at| row[at].as_ref().is_some_and(&has)) {
+    for at in (0..row.len()).filter(|&at| row[at].as_ref().is_some_and(|point| has(at, point))) {
         match found.last_mut() {
             Some(last) if last.end == at => last.end += 1,
             _ => found.push(at..at + 1),

@@ -17,11 +17,23 @@ const CELL: f64 = 2.0;
 /// Radius of what counts as covered around a curve: markers, and a little more.
 const AROUND: f64 = 3.5;
 
+/// What the bands are.
+pub(super) const INTERVALS: &str = "95 % interval";
+
+/// What stands in front of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sample {
+    /// A piece of the curve at this position.
+    Curve(usize),
+    /// A piece of a band.
+    Band,
+}
+
 /// Names of curves in columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Legend {
-    /// The position of a curve, and its name as far as there is room for it.
-    pub entries: Vec<(usize, String)>,
+    /// What is named, and its name as far as there is room for it.
+    pub entries: Vec<(Sample, String)>,
     pub rows: usize,
     pub column_width: f64,
     columns: usize,
@@ -36,9 +48,13 @@ impl Legend {
     pub fn placed(figure: &Figure, plot: &Plot) -> Legend {
         let room = WIDTH - 4.0 * SPACE - SAMPLE;
         let named = figure.curves.iter().enumerate().filter(|(_, curve)| !curve.label.is_empty());
-        let entries: Vec<_> = named.map(|(at, curve)| (at, shortened(&curve.label, LEGEND, room))).collect();
+        let name = |(at, _)| (Sample::Curve(at), shortened(&plot.name(figure, at), LEGEND, room));
+        let mut entries: Vec<_> = named.map(name).collect();
         if entries.is_empty() {
             return Legend { inside: true, ..Legend::default() };
+        }
+        if plot.has_bands() {
+            entries.push((Sample::Band, INTERVALS.to_owned()));
         }
         let covered = Covered::new(plot);
         for columns in 1..=entries.len().min(3) {
@@ -56,7 +72,7 @@ impl Legend {
     }
 
     /// In as many rows as so many columns need, and then no more columns than these need.
-    fn in_columns(entries: Vec<(usize, String)>, columns: usize) -> Legend {
+    fn in_columns(entries: Vec<(Sample, String)>, columns: usize) -> Legend {
         let rows = entries.len().div_ceil(columns);
         let widest = entries.iter().map(|(_, name)| width(name, LEGEND)).fold(0.0, f64::max);
         let columns = entries.len().div_ceil(rows);
@@ -98,10 +114,14 @@ impl Covered {
             }
         };
         for (curve, points) in plot.grid.curves.iter().enumerate() {
+            let bands = plot.bands(curve);
             let ends = |row: usize| {
                 points[row].map(|point| {
                     let (x, y) = plot.at(point.x, point.y);
-                    // An end that is absent is ignored by `min` and `max`.
+                    let at = bands.partition_point(|band| band.end <= row);
+                    if bands.get(at).is_none_or(|band| !band.contains(&row)) {
+                        return (x, y, y);
+                    }
                     let (high, low) = (plot.at(point.x, point.high).1, plot.at(point.x, point.low).1);
                     (x, y.min(high).min(low), y.max(high).max(low))
                 })

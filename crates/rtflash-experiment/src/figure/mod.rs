@@ -1,10 +1,11 @@
 //! Figures: a ratio or a bandwidth against what is swept, fit for one column of a paper.
 //!
 //! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so that they can be told
-//! apart in grey. It is drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend, or
+//! apart in grey; where several are one line, they take turns in it. It is drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend, or
 //! finds a place for the legend where no curve is. The bytes are the same on every machine.
 
 mod axis;
+mod coincide;
 mod grid;
 mod layout;
 mod legend;
@@ -55,7 +56,7 @@ pub enum YAxis {
     FromZero,
 }
 
-/// One line of a figure, with its markers and the band of its intervals.
+/// One line of a figure, with its markers and, where its intervals say something, a band.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// Its name in the legend; without one, it is not in the legend.
@@ -106,11 +107,9 @@ impl Figure {
         table::table(self)
     }
 
-    /// A `tikzpicture` for a paper, which draws the [`Figure::table`] in the file of that name.
-    ///
-    /// What it needs is in a comment at its top. The name goes into the text as it is: without `%`, `#`, `{` and `}`.
-    pub fn pgfplots(&self, table_file: &str) -> String {
-        tex::picture(self, table_file)
+    /// A `tikzpicture` for a paper, with its numbers in it. What it needs is in a comment at its top.
+    pub fn pgfplots(&self) -> String {
+        tex::picture(self)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the axes enclose, and where values are in it, in points of 1/72 inch.
 
-use super::Figure;
 use super::axis::Axis;
+use super::coincide::groups;
 use super::grid::Grid;
 use super::text::{TICK, TITLE};
+use super::{Figure, YAxis};
 
 /// The width of a figure: 3.5 inches.
 pub(super) const WIDTH: f64 = 252.0;
@@ -36,8 +37,12 @@ pub(super) struct Plot {
     pub grid: Grid,
     pub x: Axis,
     pub y: Axis,
+    /// What the y axis spans.
+    pub kind: YAxis,
     /// What the axes enclose.
     pub frame: Frame,
+    /// For each row but the last, the curves that are one line from there to the next.
+    pub groups: Vec<Vec<Vec<usize>>>,
 }
 
 impl Plot {
@@ -50,7 +55,10 @@ impl Plot {
         let width = WIDTH - left - MARGIN;
         let x = Axis::x(&grid, figure.x_ticks.as_deref(), width);
         let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
-        Plot { grid, x, y, frame: Frame { left, top: over, width, height: HEIGHT } }
+        let frame = Frame { left, top: over, width, height: HEIGHT };
+        let mut plot = Plot { grid, x, y, kind: figure.y_axis, frame, groups: Vec::new() };
+        plot.groups = groups(&plot);
+        plot
     }
 
     /// Where the values are on the paper.

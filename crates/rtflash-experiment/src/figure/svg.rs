@@ -6,14 +6,19 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Figure;
+use super::coincide::{LINE_WIDTH, Stroke};
 use super::layout::Layout;
-use super::legend::{SAMPLE, SPACE};
+use super::legend::{SAMPLE, SPACE, Sample};
 use super::plot::{MARK, WIDTH};
 use super::style::{Fill, Style};
 use super::text::{LEGEND, TICK, TITLE, escaped, power, shortened, width};
 
 /// From the middle of digits down to the line they stand on, as a share of the size.
 const MIDDLE: f64 = 0.365;
+/// How much of what lies below a band hides.
+pub(super) const OPACITY: f64 = 0.17;
+/// Height of the piece of a band in the legend.
+const BAND: f64 = 5.0;
 
 pub(super) fn document(figure: &Figure) -> String {
     let layout = Layout::new(figure);
@@ -36,9 +41,9 @@ pub(super) fn document(figure: &Figure) -> String {
     }
     axes(&mut svg, &layout);
     titles(&mut svg, figure, &layout);
-    for curve in 0..figure.curves.len() {
+    for (curve, rows) in layout.plot.marked().into_iter().enumerate() {
         let points = &layout.plot.grid.curves[curve];
-        let marked = layout.plot.grid.marked(curve).into_iter().filter_map(|row| points[row]);
+        let marked = rows.into_iter().filter_map(|row| points[row]);
         markers(&mut svg, curve, marked.map(|point| layout.plot.at(point.x, point.y)));
     }
     legend(&mut svg, &layout);
@@ -60,25 +65,33 @@ fn grid_lines(svg: &mut String, layout: &Layout) {
 
 fn bands(svg: &mut String, layout: &Layout, curve: usize) {
     let points = &layout.plot.grid.curves[curve];
-    for band in layout.plot.grid.bands(curve).into_iter().filter(|band| band.len() > 1) {
+    for band in layout.plot.bands(curve).into_iter().filter(|band| band.len() > 1) {
         let points = || points[band.clone()].iter().flatten();
         let high = points().map(|point| layout.plot.at(point.x, point.high));
         let low = points().rev().map(|point| layout.plot.at(point.x, point.low));
         let colour = Style::of(curve).colour;
         let path = path(high.chain(low));
-        let _ = writeln!(svg, "<path fill=\"#{colour}\" fill-opacity=\"0.17\" d=\"{path}Z\"/>");
+        let _ = writeln!(svg, "<path fill=\"#{colour}\" fill-opacity=\"{OPACITY}\" d=\"{path}Z\"/>");
     }
 }
 
 fn lines(svg: &mut String, layout: &Layout, curve: usize) {
     let points = |line: Range<usize>| layout.plot.grid.curves[curve][line].iter().flatten();
-    let lines = layout.plot.grid.lines(curve).into_iter().filter(|line| line.len() > 1);
-    let path: String = lines.map(|line| path(points(line).map(|point| layout.plot.at(point.x, point.y)))).collect();
+    let (shared, own): (Vec<_>, Vec<_>) =
+        layout.plot.strokes(curve).into_iter().partition(|stroke| stroke.share.is_some());
+    let along = |stroke: &Stroke| {
+        let rows = stroke.rows.start..stroke.rows.end + 1;
+        path(points(rows).map(|point| layout.plot.at(point.x, point.y)))
+    };
+    let path: String = own.iter().map(along).collect();
     if !path.is_empty() {
-        line(svg, curve, &path);
+        line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);
+    }
+    for (stroke, share) in shared.iter().filter_map(|stroke| Some((stroke, stroke.share?))) {
+        line(svg, Style::of(curve).colour, &share.dashes(), share.phase(), &along(stroke));
     }
     // An interval that no band shows, since its neighbours have none.
-    let alone = layout.plot.grid.bands(curve).into_iter().filter(|band| band.len() == 1);
+    let alone = layout.plot.bands(curve).into_iter().filter(|band| band.len() == 1);
     let bar =
         |point: &super::Point| path_between(layout.plot.at(point.x, point.low), layout.plot.at(point.x, point.high));
     let bars: String = alone.flat_map(points).map(bar).collect();
@@ -88,14 +101,16 @@ fn lines(svg: &mut String, layout: &Layout, curve: usize) {
     }
 }
 
-/// A path in the colour and with the dashes of the curve.
-fn line(svg: &mut String, curve: usize, path: &str) {
-    let style = Style::of(curve);
+/// A path in a colour, with strokes and gaps of these lengths, begun so far into the first of them.
+fn line(svg: &mut String, colour: &str, dashes: &[f64], phase: f64, path: &str) {
     let _ =
-        write!(svg, "<path fill=\"none\" stroke=\"#{}\" stroke-width=\"1\" stroke-linejoin=\"round\"", style.colour);
-    if !style.dashes.is_empty() {
-        let lengths: Vec<String> = style.dashes.iter().map(f64::to_string).collect();
+        write!(svg, "<path fill=\"none\" stroke=\"#{colour}\" stroke-width=\"{LINE_WIDTH}\" stroke-linejoin=\"round\"");
+    if !dashes.is_empty() {
+        let lengths: Vec<String> = dashes.iter().map(f64::to_string).collect();
         let _ = write!(svg, " stroke-dasharray=\"{}\"", lengths.join(" "));
+    }
+    if phase > 0.0 {
+        let _ = write!(svg, " stroke-dashoffset=\"{phase:.2}\"");
     }
     let _ = writeln!(svg, " d=\"{path}\"/>");
 }
@@ -177,10 +192,22 @@ fn legend(svg: &mut String, layout: &Layout) {
             legend.height()
         );
     }
-    for (at, (curve, name)) in legend.entries.iter().enumerate() {
+    for (at, (sample, name)) in legend.entries.iter().enumerate() {
         let (x, y) = legend.entry(at);
-        line(svg, *curve, &path_between((x, y), (x + SAMPLE, y)));
-        markers(svg, *curve, std::iter::once((x + SAMPLE / 2.0, y)));
+        match *sample {
+            Sample::Curve(curve) => {
+                let style = Style::of(curve);
+                line(svg, style.colour, style.dashes, 0.0, &path_between((x, y), (x + SAMPLE, y)));
+                markers(svg, curve, std::iter::once((x + SAMPLE / 2.0, y)));
+            }
+            Sample::Band => {
+                let top = y - BAND / 2.0;
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" fill-opacity=\"{OPACITY}\"/>"
+                );
+            }
+        }
         text(svg, (x + SAMPLE + SPACE, y + MIDDLE * LEGEND), "", name);
     }
 }

@@ -37,7 +37,7 @@ fn cell(value: f64) -> String {
 }
 
 /// A name for the columns of each curve: what its label has of letters and digits, and a count where that is taken.
-pub(super) fn names(figure: &Figure) -> Vec<String> {
+fn names(figure: &Figure) -> Vec<String> {
     let mut taken = HashSet::from(["x".to_owned()]);
     let mut name = |label: &str| {
         let words = label.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

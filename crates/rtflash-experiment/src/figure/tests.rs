@@ -63,7 +63,7 @@ fn degenerate_figures_are_valid() {
         let svg = figure.svg();
         assert!(svg_tree(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         assert!(figure.pdf().is_ok(), "{svg}");
-        let tex = figure.pgfplots("a.dat");
+        let tex = figure.pgfplots();
         assert!(!tex.contains("NaN") && !tex.contains("inf,"), "{tex}");
     }
 }
@@ -149,17 +149,86 @@ fn legends_are_on_no_curve() {
     assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.plot.frame.top);
 }
 
+/// Ratios of 100 sets, about.
+fn ratios(values: &[f64]) -> Vec<Point> {
+    let point =
+        |(at, &y): (u32, &f64)| Point { x: f64::from(at), y, low: (y - 0.04).max(0.0), high: (y + 0.04).min(1.0) };
+    (0..).zip(values).map(point).collect()
+}
+
+#[test]
+fn bands_are_where_they_say_something() {
+    let fall = ratios(&[1.0, 1.0, 1.0, 0.9, 0.5, 0.1, 0.0, 0.0]);
+    let narrow = |point: &Point| Point { low: point.y - 0.001, high: point.y + 0.001, ..*point };
+    let gap: Vec<Point> = [0, 1, 3, 4].map(|at| Point { low: if at == 1 { f64::NAN } else { 0.4 }, ..fall[at] }).into();
+    let of = |curves: Vec<Vec<Point>>| {
+        let layout = layout::Layout::new(&figure(curves.into_iter().map(|points| curve("a", points)).collect()));
+        let named = layout.legend.entries.iter().any(|(_, name)| name == "95 % interval");
+        let bands: Vec<_> = (0..layout.plot.grid.curves.len()).map(|curve| layout.plot.bands(curve)).collect();
+        (bands, named)
+    };
+    // With the point before and after; curves with the same intervals have one band.
+    assert_eq!(of(vec![fall.clone(), fall.clone()]), (vec![vec![2..7], vec![]], true));
+    assert_eq!(of(vec![ratios(&[1.0; 8]), ratios(&[0.0; 8]), ratios(&[1.0, 1.0, 0.0])]), (vec![vec![]; 3], false));
+    assert_eq!(of(vec![fall.iter().map(narrow).collect()]), (vec![vec![]], false));
+    assert_eq!(of(vec![gap, fall]), (vec![vec![3..5], vec![2..7]], true));
+    // No ratio: nothing is known at 1.
+    let mut pages = figure(vec![curve("a", ratios(&[1.0; 3]))]);
+    pages.y_axis = YAxis::FromZero;
+    assert_eq!(layout::Layout::new(&pages).plot.bands(0), [0..3]);
+}
+
+#[test]
+fn curves_that_are_one_line_take_turns() {
+    let one = ratios(&[1.0, 1.0, 1.0, 0.9, 0.5, 0.1, 0.0, 0.0]);
+    let late = ratios(&[1.0, 1.0, 1.0, 1.0, 0.7, 0.2, 0.0, 0.0]);
+    let figure =
+        figure(["a", "b", "c"].into_iter().zip([one.clone(), late, one]).map(|(name, of)| curve(name, of)).collect());
+    let plot = plot::Plot::new(&figure);
+    let shares = |curve: usize| -> Vec<_> {
+        let strokes = plot.strokes(curve).into_iter();
+        strokes.map(|stroke| (stroke.rows, stroke.share.map(|share| (share.turn, share.among)))).collect()
+    };
+    assert_eq!(shares(0), [(0..2, Some((0, 3))), (2..6, Some((0, 2))), (6..7, Some((0, 3)))]);
+    assert_eq!(shares(1), [(0..2, Some((1, 3))), (2..6, None), (6..7, Some((1, 3)))]);
+    assert_eq!(shares(2), [(0..2, Some((2, 3))), (2..6, Some((1, 2))), (6..7, Some((2, 3)))]);
+    // At each place of a shared line one curve has its piece, and each has some.
+    for stretch in [0, 1] {
+        let turns = [0, 1, 2].map(|curve| plot.strokes(curve)[stretch].share).into_iter().flatten();
+        let turns: Vec<_> = turns.filter(|share| share.among == 3 - stretch).collect();
+        for at in 0..100 {
+            let drawn = |share: &&coincide::Share| {
+                let [stroke, gap] = share.dashes();
+                (f64::from(at) + 0.25 + share.phase()) % (stroke + gap) < stroke
+            };
+            assert_eq!(turns.iter().filter(drawn).count(), 1, "{at}");
+        }
+    }
+    let marked = plot.marked();
+    assert_eq!(marked, [vec![0, 4, 6], vec![1, 3, 4, 5, 7], vec![2, 3, 5]]);
+    let names: Vec<_> = layout::Layout::new(&figure).legend.entries.into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["a", "b", "c (= a)", "95 % interval"]);
+    // Drawn alike in both forms.
+    let (svg, tex) = (figure.svg(), figure.pgfplots());
+    let phases = plot.strokes(2).iter().filter_map(|stroke| stroke.share).filter(|share| share.phase() > 0.0).count();
+    assert!(phases > 0 && svg.matches("stroke-dashoffset").count() >= phases);
+    assert_eq!(tex.matches("dash phase").count(), 8);
+    assert!(svg.contains(">c (= a)<") && tex.contains("\\addlegendentry{c (= a)}"));
+}
+
 #[test]
 fn tex_names_what_it_needs_and_escapes() {
     let mut figure = figure(vec![curve("100 % & a_b", falling(1.0, 40)), curve("", falling(2.0, 40))]);
     figure.x_ticks = Some(vec![1.0, 2.0, 4.0]);
-    let tex = figure.pgfplots("figure-1.dat");
+    let tex = figure.pgfplots();
     assert!(tex.starts_with("% Needs: \\usepackage{pgfplots}"));
     assert!(tex.contains("\\addlegendentry{100 \\% \\& a\\_b}"));
     assert!(tex.contains("xtick={1,2,4}"));
-    assert!(tex.contains("fill between[of=curve0-0-low and curve0-0-high]"));
-    assert!(tex.contains("table[x=x, y=curve-100-a-b]{figure-1.dat}"));
-    assert_eq!(tex.matches("\\addlegendentry").count(), 1);
+    // The numbers are in it, and no file is read.
+    assert!(tex.contains("(0.1,0.95) (0.2,0.9) (0.3,0.85)") && !tex.contains("table"));
+    assert_eq!(tex.matches(" -- cycle;").count(), 2);
+    assert!(tex.contains("\\addlegendentry{95 \\% interval}"));
+    assert_eq!(tex.matches("\\addlegendentry").count(), 2);
     assert_eq!(tex.matches('{').count(), tex.matches('}').count());
 }
 
@@ -192,7 +261,7 @@ proptest! {
         prop_assert!(!svg.contains("NaN") && figure.pdf().is_ok(), "{}", svg);
         let columns = 1 + 3 * figure.curves.len();
         prop_assert!(figure.table().lines().all(|line| line.split(' ').count() == columns));
-        let tex = figure.pgfplots("a.dat");
+        let tex = figure.pgfplots();
         prop_assert!(tex.ends_with("tikzpicture}\n"), "{}", tex);
     }
 }

@@ -5,23 +5,28 @@ use std::ops::Range;
 
 use super::Figure;
 use super::axis::Axis;
+use super::coincide::LINE_WIDTH;
 use super::layout::Layout;
+use super::legend::Sample;
+use super::plot::Plot;
 use super::style::{Fill, Style};
-use super::table::names;
+use super::svg::OPACITY;
 use super::text::number;
 
 const HEAD: &str = "\
-% Needs: \\usepackage{pgfplots} \\pgfplotsset{compat=1.18} \\usepgfplotslibrary{fillbetween}
+% Needs: \\usepackage{pgfplots} \\pgfplotsset{compat=1.18}
 \\begin{tikzpicture}
 \\begin{axis}[
   width=3.5in, height=2.5in,
   font=\\footnotesize, label style={font=\\footnotesize}, tick label style={font=\\scriptsize},
   grid=major, grid style={gray!25, very thin}, tick align=outside, tick pos=left,
   legend cell align=left, legend style={font=\\scriptsize, inner sep=1pt, row sep=-2pt, draw=gray!50},
-  unbounded coords=jump,
 ";
 
-pub(super) fn picture(figure: &Figure, table_file: &str) -> String {
+/// Points on one line of the text.
+const ON_A_LINE: usize = 4;
+
+pub(super) fn picture(figure: &Figure) -> String {
     let layout = Layout::new(figure);
     let mut tex = String::from(HEAD);
     let _ = writeln!(tex, "  xlabel={{{}}}, ylabel={{{}}},", escaped(&figure.x_label), escaped(&figure.y_label));
@@ -36,16 +41,21 @@ pub(super) fn picture(figure: &Figure, table_file: &str) -> String {
     }
     place_legend(&mut tex, &layout);
     tex.push_str("]\n");
-    for (curve, name) in names(figure).iter().enumerate() {
-        bands(&mut tex, &layout, curve, name, table_file);
+    let curves = 0..figure.curves.len();
+    for curve in curves.clone() {
+        bands(&mut tex, &layout.plot, curve);
     }
-    for (curve, name) in names(figure).iter().enumerate() {
-        line(&mut tex, &layout, curve, name, table_file);
-        let label = &figure.curves[curve].label;
-        if !label.is_empty() {
-            let _ = writeln!(tex, "\\addlegendentry{{{}}}", escaped(label));
-        }
+    // Solid lines lie below, so that they show in the gaps of others.
+    let mut order: Vec<usize> = curves.clone().collect();
+    order.sort_by_key(|&curve| !Style::of(curve).dashes.is_empty());
+    for curve in order {
+        lines(&mut tex, &layout.plot, curve);
     }
+    for (curve, rows) in layout.plot.marked().iter().enumerate() {
+        let points = rows.iter().filter_map(|&row| layout.plot.grid.curves[curve][row]);
+        plot(&mut tex, &format!("only marks, {}", marks(curve)), points.map(|point| (point.x, point.y)), "");
+    }
+    legend(&mut tex, figure, &layout);
     tex.push_str("\\end{axis}\n\\end{tikzpicture}\n");
     tex
 }
@@ -75,64 +85,79 @@ fn colour(curve: usize) -> String {
     format!("{{rgb,255:red,{};green,{};blue,{}}}", part(0), part(2), part(4))
 }
 
-fn bands(tex: &mut String, layout: &Layout, curve: usize, name: &str, file: &str) {
-    let rows = layout.plot.grid.xs.len();
-    for (at, band) in layout.plot.grid.bands(curve).into_iter().enumerate().filter(|(_, band)| band.len() > 1) {
-        let Range { start, end } = band;
-        for side in ["low", "high"] {
-            let _ = write!(tex, "\\addplot[name path=curve{curve}-{at}-{side}, draw=none, mark=none, forget plot");
-            // The rows before and after belong to other stretches.
-            for (from, to) in [(0, start), (end, rows)].into_iter().filter(|(from, to)| from < to) {
-                let _ = write!(tex, ", unbounded coords=discard, skip coords between index={{{from}}}{{{to}}}");
-            }
-            let _ = writeln!(tex, "] table[x=x, y={name}-{side}]{{{file}}};");
+/// Points, drawn with these options; nothing of no points.
+fn plot(tex: &mut String, options: &str, points: impl Iterator<Item = (f64, f64)>, end: &str) {
+    let points: Vec<String> = points.map(|(x, y)| format!("({},{})", number(x), number(y))).collect();
+    if points.is_empty() {
+        return;
+    }
+    let lines: Vec<String> = points.chunks(ON_A_LINE).map(|points| points.join(" ")).collect();
+    let _ = writeln!(tex, "\\addplot[{options}, forget plot] coordinates {{\n  {}\n}}{end};", lines.join("\n  "));
+}
+
+fn bands(tex: &mut String, of: &Plot, curve: usize) {
+    let points = |rows: Range<usize>| of.grid.curves[curve][rows].iter().flatten();
+    let colour = colour(curve);
+    for band in of.bands(curve) {
+        if band.len() > 1 {
+            let high = points(band.clone()).map(|point| (point.x, point.high));
+            let low = points(band).rev().map(|point| (point.x, point.low));
+            let options = format!("fill={colour}, fill opacity={OPACITY}, draw=none, mark=none");
+            plot(tex, &options, high.chain(low), " -- cycle");
+        } else {
+            // An interval that no band shows, since its neighbours have none.
+            let ends = points(band).flat_map(|point| [(point.x, point.low), (point.x, point.high)]);
+            plot(tex, &format!("color={colour}, line width=0.6pt, mark=none"), ends, "");
         }
-        let _ = writeln!(
-            tex,
-            "\\addplot[fill={}, fill opacity=0.17, draw=none, forget plot] \
-             fill between[of=curve{curve}-{at}-low and curve{curve}-{at}-high];",
-            colour(curve)
-        );
     }
 }
 
-fn line(tex: &mut String, layout: &Layout, curve: usize, name: &str, file: &str) {
+fn lines(tex: &mut String, of: &Plot, curve: usize) {
+    let style = Style::of(curve);
+    for stroke in of.strokes(curve) {
+        let points = of.grid.curves[curve][stroke.rows.start..=stroke.rows.end].iter().flatten();
+        let dashes = match stroke.share {
+            None => dashes(style.dashes),
+            Some(share) => format!("{}, dash phase={:.2}pt", dashes(&share.dashes()), share.phase()),
+        };
+        let options = format!("color={}, line width={LINE_WIDTH}pt, mark=none{dashes}", colour(curve));
+        plot(tex, &options, points.map(|point| (point.x, point.y)), "");
+    }
+}
+
+/// `, dash pattern=…`; nothing for a solid line.
+fn dashes(lengths: &[f64]) -> String {
+    if lengths.is_empty() {
+        return String::new();
+    }
+    let words = ["on", "off"].into_iter().cycle().zip(lengths);
+    let words: Vec<String> = words.map(|(word, length)| format!("{word} {length:.2}pt")).collect();
+    format!(", dash pattern={}", words.join(" "))
+}
+
+/// The look of a curve's markers.
+fn marks(curve: usize) -> String {
     let style = Style::of(curve);
     let (marker, turned) = style.marker.tex.split_once(",mark options={").unwrap_or((style.marker.tex, ""));
     let mut options = turned.strip_suffix('}').map(|turn| format!(", {turn}")).unwrap_or_default();
     if style.marker.fill == Fill::Open {
         options.push_str(", fill=white");
     }
-    let colour = colour(curve);
-    let look = format!("mark={marker}, mark size=1.8pt, mark options={{solid{options}}}");
-    let _ = write!(tex, "\\addplot[color={colour}, line width=1pt, {look}");
-    if !style.dashes.is_empty() {
-        let words = ["on", "off"].into_iter().cycle();
-        let dashes: Vec<String> = words.zip(style.dashes).map(|(word, length)| format!("{word} {length}pt")).collect();
-        let _ = write!(tex, ", dash pattern={}", dashes.join(" "));
-    }
-    let step = layout.plot.grid.marker_step();
-    if step > 1 {
-        let _ = write!(tex, ", mark repeat={step}, mark phase={}", layout.plot.grid.first_marker(curve) + 1);
-    }
-    if is_unnamed(layout, curve) {
-        tex.push_str(", forget plot");
-    }
-    let _ = writeln!(tex, "] table[x=x, y={name}]{{{file}}};");
-    // Points without neighbours, at which there might be no marker.
-    for row in layout.plot.grid.lines(curve).into_iter().filter(|line| line.len() == 1 && step > 1) {
-        if let Some(point) = layout.plot.grid.curves[curve][row.start] {
-            let _ = writeln!(
-                tex,
-                "\\addplot[color={colour}, only marks, {look}, forget plot] coordinates {{({:e},{:e})}};",
-                point.x, point.y
-            );
-        }
-    }
+    format!("color={}, mark={marker}, mark size=1.8pt, mark options={{solid{options}}}", colour(curve))
 }
 
-fn is_unnamed(layout: &Layout, curve: usize) -> bool {
-    !layout.legend.entries.iter().any(|(named, _)| *named == curve)
+fn legend(tex: &mut String, figure: &Figure, layout: &Layout) {
+    for (sample, name) in &layout.legend.entries {
+        let (image, name) = match *sample {
+            // In full: there may be more room than in the drawn figure.
+            Sample::Curve(curve) => (
+                format!("{}, line width={LINE_WIDTH}pt{}", marks(curve), dashes(Style::of(curve).dashes)),
+                layout.plot.name(figure, curve),
+            ),
+            Sample::Band => (format!("area legend, fill=black, fill opacity={OPACITY}, draw=none"), name.clone()),
+        };
+        let _ = writeln!(tex, "\\addlegendimage{{{image}}}\n\\addlegendentry{{{}}}", escaped(&name));
+    }
 }
 
 /// The text as TeX would print it.

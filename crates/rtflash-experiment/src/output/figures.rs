@@ -17,7 +17,7 @@ pub struct NamedFigure {
 }
 
 impl NamedFigure {
-    /// Its files, by name: SVG, PNG, PDF, and for pgfplots a table (`.dat`) and the commands that draw it (`.tex`).
+    /// Its files, by name: SVG, PNG, PDF, a table of its numbers (`.dat`), and a picture for LaTeX that needs no other file (`.tex`).
     ///
     /// # Errors
     /// Where it cannot be drawn.
@@ -28,7 +28,7 @@ impl NamedFigure {
             (name("png"), self.figure.png()?),
             (name("pdf"), self.figure.pdf()?),
             (name("dat"), self.figure.table().into_bytes()),
-            (name("tex"), self.figure.pgfplots(&name("dat")).into_bytes()),
+            (name("tex"), self.figure.pgfplots().into_bytes()),
         ])
     }
 }

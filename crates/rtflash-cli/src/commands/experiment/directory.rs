@@ -1,41 +1,59 @@
 //! Where an experiment's files are.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rtflash_experiment::Progress;
+use rtflash_experiment::{KeptError, Progress};
 
-use crate::Failure;
+use crate::{Failure, output, whole};
 
 /// The file that progress is kept in.
-const PROGRESS: &str = "tallies.json";
-
-/// What the names of files begin with until they are whole; a process's number ends them.
-const DRAFT: &str = ".rtflash-";
-
-fn is_draft(name: &str) -> bool {
-    name.strip_prefix(DRAFT)
-        .and_then(|rest| rest.rsplit_once('.'))
-        .is_some_and(|(_, process)| !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()))
-}
+pub const PROGRESS: &str = "tallies.json";
+/// The file that says what the experiment is.
+const MANIFEST: &str = "manifest.json";
+/// The file that whoever works in the directory has locked. The system unlocks it when its process ends, however it ends.
+const LOCK: &str = ".rtflash-lock";
 
 /// A directory with the files of one experiment.
 pub struct Directory {
     path: PathBuf,
+    /// Open, and locked, as long as somebody works here; `None` where nothing is to be changed, or nothing can be locked.
+    _lock: Option<File>,
 }
 
 impl Directory {
-    /// A directory, made if it is not there.
-    pub fn create(path: &Path) -> Result<Directory, Failure> {
+    /// A directory to work in, made if it is not there, with nobody else at work in it.
+    pub fn occupy(path: &Path) -> Result<Directory, Failure> {
         fs::create_dir_all(path)
             .map_err(|error| Failure::io(&format!("cannot make the directory {}", path.display()), &error))?;
-        Ok(Directory::existing(path))
+        let lock = path.join(LOCK);
+        let cannot = |error: &io::Error| Failure::io(&format!("cannot write {}", lock.display()), error);
+        let file =
+            File::options().create(true).truncate(false).write(true).open(&lock).map_err(|error| cannot(&error))?;
+        let lock = match file.try_lock() {
+            Ok(()) => Some(file),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Failure(format!(
+                    "another process is at work in {}: wait for it, or choose another --out",
+                    path.display()
+                )));
+            }
+            // Some file systems have no locks.
+            Err(TryLockError::Error(error)) => {
+                output::complain(&output::warning(&format!(
+                    "{} cannot be locked ({error}): see to it that no other process works there",
+                    path.display()
+                )));
+                None
+            }
+        };
+        Ok(Directory { _lock: lock, ..Directory::existing(path) })
     }
 
-    /// A directory that should be there.
+    /// A directory to read from.
     pub fn existing(path: &Path) -> Directory {
-        Directory { path: path.to_owned() }
+        Directory { path: path.to_owned(), _lock: None }
     }
 
     /// Where it is.
@@ -45,28 +63,39 @@ impl Directory {
 
     /// How far the experiment in it has come; `None` if there is none.
     pub fn progress(&self) -> Result<Option<Progress>, Failure> {
-        let path = self.path.join(PROGRESS);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Failure::io(&format!("cannot read {}", path.display()), &error)),
-        };
-        let progress = serde_json::from_slice(&text);
-        progress.map(Some).map_err(|error| {
-            Failure(format!("{} is not what rtflash wrote: {error}; remove it to begin anew", path.display()))
+        let Some(bytes) = self.read(PROGRESS)? else { return Ok(None) };
+        Progress::from_kept(&bytes).map(Some).map_err(|error: KeptError| {
+            Failure(format!("{}: {error}; remove it to begin anew", self.path.join(PROGRESS).display()))
         })
+    }
+
+    /// The manifest in it; `None` if there is none.
+    pub fn manifest(&self) -> Result<Option<Vec<u8>>, Failure> {
+        self.read(MANIFEST)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.path.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::io(&format!("cannot read {}", path.display()), &error)),
+        }
     }
 
     /// Keeps progress. The old one is there until the new one is whole.
     pub fn keep(&self, progress: &Progress) -> io::Result<()> {
-        let mut text = serde_json::to_string(progress).map_err(io::Error::other)?;
-        text.push('\n');
-        self.replace(PROGRESS, text.as_bytes())
+        whole::write(&self.path.join(PROGRESS), &progress.to_kept()?)
+    }
+
+    /// Writes the manifest.
+    pub fn describe(&self, text: &str) -> Result<(), Failure> {
+        self.write(MANIFEST, text.as_bytes())
     }
 
     /// Writes a file of results.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        self.replace(name, content).map_err(|error| self.failure(name, &error))
+        whole::write(&self.path.join(name), content).map_err(|error| self.failure(name, &error))
     }
 
     /// A failure to write a file.
@@ -74,25 +103,18 @@ impl Directory {
         Failure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }
 
-    /// Takes away what killed runs were about to write.
+    /// Takes away what killed runs were about to write. Only for whoever has occupied the directory.
     pub fn tidy(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
-            if entry.file_name().to_str().is_some_and(is_draft) {
+            if entry.file_name().to_str().is_some_and(|name| whole::is_draft(name, is_ours)) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
+}
 
-    fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let draft = self.path.join(format!("{DRAFT}{name}.{}", std::process::id()));
-        let place = || fs::write(&draft, content).and_then(|()| fs::rename(&draft, self.path.join(name)));
-        // Another process that works here may have tidied up in between.
-        let placed =
-            place().or_else(|error| if error.kind() == io::ErrorKind::NotFound { place() } else { Err(error) });
-        if placed.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        placed
-    }
+/// Whether an experiment writes files of this name.
+fn is_ours(name: &str) -> bool {
+    [PROGRESS, MANIFEST, "results.csv", "paired.csv", "summary.json"].contains(&name) || name.starts_with("figure")
 }

@@ -1,7 +1,7 @@
 //! What repeats an experiment.
 
-use rtflash_experiment::Shard;
 use rtflash_experiment::plan::{Measure, Plan};
+use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::{format_ns, write_device};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +17,8 @@ use crate::commands::policies;
 pub struct Manifest {
     /// The version of rtflash.
     rtflash: &'static str,
+    /// The sources that rtflash was built of, as a hash: the same on every machine. Results of two builds are not joined.
+    build: &'static str,
     /// The command that repeats the results, byte by byte: add `--out DIR`.
     command: Vec<String>,
     /// `schedulability`, `write-heavy` or `bandwidth`.
@@ -89,6 +91,7 @@ impl Manifest {
         };
         Manifest {
             rtflash: env!("CARGO_PKG_VERSION"),
+            build: BUILD,
             command: command(args, plan),
             experiment: args.kind.name(),
             device: RawValue::from_string(write_device(&sets.device)).unwrap_or_default(),
@@ -126,27 +129,56 @@ impl Manifest {
         }
     }
 
-    /// The version of rtflash.
-    pub fn version(&self) -> &'static str {
-        self.rtflash
-    }
-
-    /// The manifest as a value, to compare: two experiments with the same are the same.
-    pub fn identity(&self) -> Result<Value, Failure> {
-        serde_json::to_value(self).map_err(|error| Failure(error.to_string()))
+    /// The manifest as text on one line, to compare: two experiments with the same are the same.
+    pub fn identity(&self) -> Result<String, Failure> {
+        serde_json::to_string(self).map_err(|error| Failure(error.to_string()))
     }
 
     /// The text of `manifest.json`, of the whole or of a part.
     pub fn text(&self, shard: Option<Shard>) -> Result<String, Failure> {
-        let mut value = self.identity()?;
+        Ok(crate::render::wire::pretty(&self.value(shard)?))
+    }
+
+    fn value(&self, shard: Option<Shard>) -> Result<Value, Failure> {
+        let mut value = serde_json::to_value(self).map_err(|error| Failure(error.to_string()))?;
         if let (Some(shard), Value::Object(fields)) = (shard, &mut value) {
             fields.insert("shard".into(), shard.to_string().into());
         }
-        Ok(crate::render::wire::pretty(&value))
+        Ok(value)
+    }
+
+    /// Whether a text is this manifest, of the whole or of a part; and if not, what it is.
+    pub fn compare(&self, text: &[u8], shard: Option<Shard>) -> Result<(), &'static str> {
+        let there: Value = serde_json::from_slice(text).map_err(|_| "a manifest that rtflash did not write")?;
+        let ours = self.value(shard).map_err(|_| "another experiment")?;
+        if there == ours {
+            return Ok(());
+        }
+        let without = |value: &Value, names: &[&str]| {
+            let mut value = value.clone();
+            if let Value::Object(fields) = &mut value {
+                names.iter().for_each(|name| drop(fields.remove(*name)));
+            }
+            value
+        };
+        let same_without = |names: &[&str]| without(&there, names) == without(&ours, names);
+        Err(if same_without(&["rtflash", "build"]) {
+            "this experiment by another build of rtflash"
+        } else if same_without(&["shard"]) {
+            "another part of this experiment"
+        } else {
+            "another experiment"
+        })
+    }
+
+    /// What this rtflash is.
+    pub fn built(&self) -> String {
+        format!("this is rtflash {}, build {}", self.rtflash, self.build)
     }
 
     /// The arguments in a manifest, for the command line's parser.
-    pub fn command_of(manifest: &Value) -> Option<Vec<String>> {
+    pub fn command_of(manifest: &str) -> Option<Vec<String>> {
+        let manifest: Value = serde_json::from_str(manifest).ok()?;
         let command = manifest.get("command")?.as_array()?;
         let mut words: Vec<String> =
             command.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()?;

@@ -9,33 +9,35 @@ mod watcher;
 use clap::Parser;
 use rtflash_experiment::output::{Summary, figures, summary, tables};
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
-use serde_json::Value;
 
+use super::generate::DeviceFrom;
 use crate::Failure;
 use crate::args::{Cli, Command, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::output::{self, Output};
 use crate::render::{experiment_text, wire};
 use crate::status::Status;
 
-use directory::Directory;
+use directory::{Directory, PROGRESS};
 pub use manifest::Manifest;
 use watcher::Bar;
 
 /// Carries `experiment` out.
 pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
-    let Some((plan, manifest)) = options::plan(args)? else { return Ok(Status::Wrong) };
+    let Some((plan, manifest)) = options::plan(args, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
     let shard = match &args.shard {
         None => Shard::WHOLE,
         Some(text) => shard::shard(text, |name| std::env::var(name).ok())?,
     };
-    let directory = Directory::create(&args.out)?;
-    let identity = manifest.identity()?;
-    let progress = match directory.progress()? {
-        None => Progress::new(&plan, identity, shard),
-        Some(found) => resumable(&directory, found, &plan, &identity, shard)?,
+    let directory = Directory::occupy(&args.out)?;
+    let part = args.shard.is_some().then_some(shard);
+    let found = resumable(&directory, &plan, &manifest, shard, part)?;
+    directory.tidy();
+    let progress = match found {
+        None => Progress::new(&plan, manifest.identity()?, shard),
+        Some(found) => found,
     };
     // Said at once: an experiment that is killed leaves word of what it was.
-    directory.write("manifest.json", manifest.text(args.shard.is_some().then_some(shard))?.as_bytes())?;
+    directory.describe(&manifest.text(part)?)?;
     let all = shard.sets(plan.sets());
     if progress.done() > 0 && progress.done() < all {
         output::complain(&format!("going on: {} of {all} sets are done\n", progress.done()));
@@ -46,27 +48,34 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
         Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
     };
     watcher.finish();
-    let progress = progress.map_err(|error| directory.failure("tallies.json", &error))?;
+    let progress = progress.map_err(|error| directory.failure(PROGRESS, &error))?;
     let figures = !args.no_figure && args.shard.is_none();
     finish(&plan, &progress, args.kind, &directory, figures, args.format.format)
 }
 
-/// What was found in the directory, if it is an earlier stage of the same.
+/// What was found in the directory, if anything: an earlier stage of the same, or it is refused. `part` is what the manifest names.
 fn resumable(
     directory: &Directory,
-    found: Progress,
     plan: &Plan,
-    identity: &Value,
+    manifest: &Manifest,
     shard: Shard,
-) -> Result<Progress, Failure> {
-    let there = if found.manifest() != identity {
-        "another experiment"
-    } else if found.shard() != shard {
-        "another part of this experiment"
-    } else if !found.suits(plan) {
-        "counts that fit no experiment"
-    } else {
-        return Ok(found);
+    part: Option<Shard>,
+) -> Result<Option<Progress>, Failure> {
+    let progress = directory.progress()?;
+    let described = directory.manifest()?.map_or(Ok(()), |text| manifest.compare(&text, part));
+    let there = match (&progress, described) {
+        (Some(found), _) if found.manifest() == manifest.identity()? => {
+            if found.shard() != shard {
+                "another part of this experiment"
+            } else if !found.suits(plan) {
+                "counts that fit no experiment"
+            } else {
+                return Ok(progress);
+            }
+        }
+        (_, Err(there)) => there,
+        (Some(_), Ok(())) => "another experiment",
+        (None, Ok(())) => return Ok(None),
     };
     Err(Failure(format!(
         "{} holds {there}: choose another --out, or remove that directory to begin anew",
@@ -92,23 +101,26 @@ pub fn merge(args: &MergeArgs) -> Result<Status, Failure> {
     let Some(Cli { command: Command::Experiment(experiment) }) = command else {
         return Err(blame(0, "tallies.json does not say which experiment it belongs to"));
     };
-    let Some((plan, manifest)) = options::plan(&experiment)? else { return Ok(Status::Wrong) };
-    if manifest.identity()? != *first.manifest() {
-        return Err(blame(0, &format!("made by another version of rtflash than {}, or changed", manifest.version())));
+    // Somebody else may have written it: its command opens no files.
+    let Some((plan, manifest)) = options::plan(&experiment, DeviceFrom::Inline)? else { return Ok(Status::Wrong) };
+    if manifest.identity()? != first.manifest() {
+        let there = manifest.compare(first.manifest().as_bytes(), None).err().unwrap_or("a changed manifest");
+        return Err(blame(0, &format!("holds {there}: {}", manifest.built())));
     }
     let whole = joined(&plan, &parts).map_err(|error| {
-        use rtflash_experiment::MergeError::{Missing, Mixed, Nothing, Twice, Unfinished};
+        use rtflash_experiment::MergeError::{Impossible, Missing, Mixed, Nothing, Twice, Unfinished};
         match error {
-            Mixed(part) | Unfinished { part, .. } | Twice(_, part) => blame(part, &error.to_string()),
+            Mixed(part) | Impossible(part) | Unfinished { part, .. } | Twice(_, part) => {
+                blame(part, &error.to_string())
+            }
             Missing(_) | Nothing => Failure(error.to_string()),
         }
     })?;
-    let directory = Directory::create(&args.out)?;
-    if let Some(found) = directory.progress()? {
-        resumable(&directory, found, &plan, first.manifest(), Shard::WHOLE)?;
-    }
-    directory.write("manifest.json", manifest.text(None)?.as_bytes())?;
-    directory.keep(&whole).map_err(|error| directory.failure("tallies.json", &error))?;
+    let directory = Directory::occupy(&args.out)?;
+    resumable(&directory, &plan, &manifest, Shard::WHOLE, None)?;
+    directory.tidy();
+    directory.describe(&manifest.text(None)?)?;
+    directory.keep(&whole).map_err(|error| directory.failure(PROGRESS, &error))?;
     finish(&plan, &whole, experiment.kind, &directory, !args.no_figure, args.format.format)
 }
 
@@ -139,7 +151,6 @@ fn finish(
             }
         }
     }
-    directory.tidy();
     let status = warn(&summary);
     let text = match format {
         Format::Json => wire::line(&summary),

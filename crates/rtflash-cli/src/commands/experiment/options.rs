@@ -11,11 +11,12 @@ use rtflash_model::{Span, parse_ns};
 use super::manifest::Manifest;
 use crate::Failure;
 use crate::args::{ExperimentArgs, ExperimentKind};
+use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
 
 /// The plan, and what repeats it; `None` once the faults of the device have been told.
-pub fn plan(args: &ExperimentArgs) -> Result<Option<(Plan, Manifest)>, Failure> {
-    let Some(device) = generate::device(&args.sets.device)? else { return Ok(None) };
+pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Plan, Manifest)>, Failure> {
+    let Some(device) = generate::device(&args.sets.device, device_from)? else { return Ok(None) };
     let analyses = analyses(args)?;
     let made_for = match &args.analysis {
         Some(name) => Some(analysis_relying_on(name, args.rely_on.granted())?),

@@ -1,0 +1,185 @@
+//! Files that are whole or not there: written under another name beside their place, synced, and then put into it.
+//!
+//! A draft goes where the writing fails or a signal ends the process. What has no content to keep (a pipe, a device, `/dev/stdout`) is written as it is.
+
+#[cfg(unix)]
+mod interrupted;
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// What the names of drafts end with. They begin with a dot and the name of the file to be.
+pub const DRAFT: &str = ".rtflash";
+/// Characters of the name of the file that its draft shows: names have an end.
+const SHOWN: usize = 40;
+/// Links to follow, as the system does.
+const LINKS: u32 = 40;
+/// Where the system has names for what is open already.
+const OPEN: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+/// Bytes that are written at once.
+const BUFFER: usize = 1 << 18;
+
+/// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there before.
+pub struct WholeFile {
+    sink: Sink,
+}
+
+enum Sink {
+    Draft { draft: BufWriter<NamedTempFile>, place: PathBuf, _watch: Watch },
+    Direct(BufWriter<File>),
+}
+
+/// As long as it is there, a signal takes the draft away.
+struct Watch(PathBuf);
+
+impl Watch {
+    fn new(draft: &Path) -> Watch {
+        #[cfg(unix)]
+        interrupted::watch(draft);
+        Watch(draft.to_owned())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        interrupted::forget(&self.0);
+    }
+}
+
+impl WholeFile {
+    /// A file to be at this path, through links.
+    ///
+    /// # Errors
+    /// Where nothing can be written there.
+    pub fn create(path: &Path) -> io::Result<WholeFile> {
+        let direct = |path: &Path| -> io::Result<WholeFile> {
+            Ok(WholeFile { sink: Sink::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)) })
+        };
+        let Some(place) = place(path)? else { return direct(path) };
+        let there = match fs::metadata(&place) {
+            Ok(there) if there.is_file() => Some(there),
+            Ok(_) => return direct(&place),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if there.is_some() {
+            // What must not be written must not be replaced.
+            File::options().write(true).open(&place)?;
+        }
+        let draft = match draft(&place) {
+            // A folder to which nothing can be added may have files that can be written.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && there.is_some() => return direct(&place),
+            draft => draft?,
+        };
+        if let Some(there) = there {
+            draft.as_file().set_permissions(there.permissions())?;
+        }
+        let watch = Watch::new(draft.path());
+        Ok(WholeFile { sink: Sink::Draft { draft: BufWriter::with_capacity(BUFFER, draft), place, _watch: watch } })
+    }
+
+    /// Puts the file into its place, once it is on the disk.
+    ///
+    /// # Errors
+    /// Where it cannot be written to its end; what was there before is there still.
+    pub fn finish(self) -> io::Result<()> {
+        match self.sink {
+            Sink::Direct(mut file) => file.flush(),
+            Sink::Draft { draft, place, _watch } => {
+                let draft = draft.into_inner().map_err(io::IntoInnerError::into_error)?;
+                tolerant(draft.as_file().sync_all())?;
+                draft.persist(&place).map_err(|error| error.error)?;
+                sync_folder(folder(&place))
+            }
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Draft { draft, .. } => draft.write(bytes),
+            Sink::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Draft { draft, .. } => draft.flush(),
+            Sink::Direct(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes a file with this content.
+///
+/// # Errors
+/// Where it cannot be written; what was there before is there still.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = WholeFile::create(path)?;
+    file.write_all(content)?;
+    file.finish()
+}
+
+/// Whether this is the name of a draft of a file of which `is_name` knows the name.
+pub fn is_draft(name: &str, is_name: impl Fn(&str) -> bool) -> bool {
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(DRAFT));
+    inner.and_then(|inner| inner.rsplit_once('.')).is_some_and(|(name, _)| is_name(name))
+}
+
+/// Where a path leads through links; `None` where it is a name that the system gives to something open.
+fn place(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut place = path.to_owned();
+    for _ in 0..LINKS {
+        if OPEN.iter().any(|open| place.starts_with(open)) {
+            return Ok(None);
+        }
+        match fs::read_link(&place) {
+            Ok(to) => place = folder(&place).join(to),
+            // No link, or nothing yet.
+            Err(_) => return Ok(Some(place)),
+        }
+    }
+    Err(io::Error::other("too many links, one to the other"))
+}
+
+fn draft(place: &Path) -> io::Result<NamedTempFile> {
+    let name = place.file_name().unwrap_or(OsStr::new("file")).to_string_lossy();
+    let shown: String = name.chars().take(SHOWN).collect();
+    let prefix = format!(".{shown}.");
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(DRAFT);
+    #[cfg(unix)]
+    {
+        // As any new file: the user's mask decides.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder(place))
+}
+
+/// The folder that a path is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Sees to it that a new name in a folder is on the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { tolerant(File::open(folder)?.sync_all()) } else { Ok(()) }
+}
+
+/// Some file systems have nothing to sync.
+fn tolerant(synced: io::Result<()>) -> io::Result<()> {
+    synced.or_else(|error| {
+        let none = matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported);
+        if none { Ok(()) } else { Err(error) }
+    })
+}
+
+#[cfg(test)]
+mod tests;
