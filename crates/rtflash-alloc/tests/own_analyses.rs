@@ -255,7 +255,7 @@ fn divisible(set: &TaskSet, analysis: &dyn Analysis, left: u32, chips: u32) -> b
     let mut part = others;
     loop {
         let block = part | 1 << highest;
-        let tasks: Vec<usize> = (0..32).filter(|task| block >> task & 1 == 1).map(|task| task as usize).collect();
+        let tasks: Vec<usize> = (0..32usize).filter(|task| block >> task & 1 == 1).collect();
         for size in 1..=chips {
             if says(set, analysis, &tasks, size).0 && divisible(set, analysis, left & !block, chips - size) {
                 return true;

@@ -175,7 +175,7 @@ fn bands_are_where_they_say_something() {
     // No ratio: nothing is known at 1.
     let mut pages = figure(vec![curve("a", ratios(&[1.0; 3]))]);
     pages.y_axis = YAxis::FromZero;
-    assert_eq!(layout::Layout::new(&pages).plot.bands(0), [0..3]);
+    assert_eq!(layout::Layout::new(&pages).plot.bands(0), vec![0..3]);
 }
 
 #[test]
