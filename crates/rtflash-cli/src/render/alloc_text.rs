@@ -53,10 +53,12 @@ pub fn headline(
     };
     let name = analysis.name();
     let placed = !analysis.placements().is_empty();
+    // Of a yes: behind a no it is other clusters that rely on something.
+    let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
     let (by, how) = match outcome {
         Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
         Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
-        _ if placed => (String::new(), format!(" (analysis: {name}; {})", relying_on(analysis, guarantee))),
+        _ if placed => (String::new(), format!(" (analysis: {name}; {})", relying_on(analysis, relies_on))),
         _ => (format!(" by Theorem 1 ({name})"), String::new()),
     };
     let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
@@ -64,8 +66,8 @@ pub fn headline(
 }
 
 /// What a promise relies on, or might have relied on.
-fn relying_on(analysis: &dyn Analysis, guarantee: &Guarantee) -> String {
-    match guarantee.relies_on {
+fn relying_on(analysis: &dyn Analysis, relies_on: Option<Reliance>) -> String {
+    match relies_on {
         Some(Reliance::Nothing) => "relies on no neighbour".into(),
         Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
         Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),

@@ -77,7 +77,9 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     });
     let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(gc) = held.gc {
-        let arriving: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
+        // Not `sum`, whose empty sum is −0.0.
+        let arriving = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64);
+        let arriving = arriving.fold(0.0, |sum, rate| sum + rate);
         let due = gc.deadline.map_or_else(String::new, |deadline| format!(", due {} later", time(deadline as f64)));
         rows.push(vec![
             String::new(),
