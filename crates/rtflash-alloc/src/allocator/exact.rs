@@ -60,7 +60,7 @@ impl Allocator for Exact {
                 .to_allocation(&partition)
                 .map_or(Outcome::CannotTell(Limit::TooMuchWork { limit: 0 }), Outcome::Schedulable),
             // Where there is no allocation, Clustering-BFD finds none either, and knows where it got stuck.
-            None => ClusteringBfd.allocate(set, analysis),
+            None => ClusteringBfd.by_utilization(set, analysis),
         }
     }
 }

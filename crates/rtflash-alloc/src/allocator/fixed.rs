@@ -5,6 +5,7 @@ use rtflash_model::{Allocation, Cluster, TaskSet};
 use super::loads::{Load, Loads, Share};
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::Analysis;
+use crate::reason::overload;
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +76,7 @@ fn judge(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<Allocation>)
     match clusters.iter().position(|cluster| !passes(&loads, &table, &cluster.tasks, cluster.size())) {
         None => Outcome::Schedulable(allocation),
         Some(position) => {
-            let unplaced = first_too_many(&loads, &table, position, &clusters[position]);
+            let unplaced = first_too_many((set, analysis), &loads, &table, position, &clusters[position]);
             Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
         }
     }
@@ -91,7 +92,13 @@ fn passes(loads: &Loads<'_>, table: &[Load], tasks: &[usize], chips: u32) -> boo
 }
 
 /// The first task, in Algorithm 1's order, that takes its cluster above one, and U of the whole cluster.
-fn first_too_many(loads: &Loads<'_>, table: &[Load], position: usize, cluster: &Cluster) -> Unplaced {
+fn first_too_many(
+    (set, analysis): (&TaskSet, &dyn Analysis),
+    loads: &Loads<'_>,
+    table: &[Load],
+    position: usize,
+    cluster: &Cluster,
+) -> Unplaced {
     let one_chip = loads.size_costs(1);
     let alone: Vec<Share> = table.iter().map(|load| loads.share(load, one_chip)).collect();
     let mut order = Vec::new();
@@ -106,10 +113,11 @@ fn first_too_many(loads: &Loads<'_>, table: &[Load], position: usize, cluster: &
         if passes(loads, table, &members[..middle], chips) { fitting = middle } else { failing = middle }
     }
     let task = members[failing - 1];
+    // Above one exactly, whatever became of it in doubles.
+    let utilization = share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up());
     Unplaced {
         task,
-        // Above one exactly, whatever became of it in doubles.
-        best_utilization: share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up()),
+        reason: overload(set, analysis, task, utilization),
         cluster: position,
         chips,
         others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),

@@ -92,7 +92,7 @@ pub(super) fn compare_doubles(left: (f64, usize), right: (f64, usize)) -> Option
 /// A task set seen by an analysis.
 pub(super) struct Loads<'a> {
     pub set: &'a TaskSet,
-    analysis: &'a dyn Analysis,
+    pub analysis: &'a dyn Analysis,
     erase: f64,
     gc_pass: f64,
     reclaimed_per_chip: u64,

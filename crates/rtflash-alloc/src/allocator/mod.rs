@@ -13,6 +13,7 @@ mod part_ftl;
 mod placed;
 mod search;
 mod sizes;
+mod space;
 mod ties;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use std::fmt;
 use rtflash_model::{Allocation, TaskSet};
 
 use crate::analysis::{Analysis, PartFtl};
+use crate::reason::Reason;
 
 pub use best_fit::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
@@ -31,11 +33,11 @@ pub use search::ClusteringSearch;
 /// What an allocator found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Every task has a cluster and every cluster passes the analysis.
+    /// Every task has a cluster, every cluster passes the analysis, and the declared data fit.
     Schedulable(Allocation),
     /// The algorithm found no such allocation (for [`Exact`]: there is none).
     NotSchedulable(Failure),
-    /// The verdict of PaRT-FTL's test, which divides the device in its own way.
+    /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the declared data fit its data chips.
     Partitioned(PartFtl),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
@@ -47,7 +49,7 @@ impl Outcome {
         match self {
             Outcome::Schedulable(_) => Some(true),
             Outcome::NotSchedulable(_) => Some(false),
-            Outcome::Partitioned(verdict) => Some(verdict.schedulable),
+            Outcome::Partitioned(verdict) => Some(verdict.schedulable && verdict.space.fits()),
             Outcome::CannotTell(_) => None,
         }
     }
@@ -67,7 +69,8 @@ impl Outcome {
 pub struct Failure {
     /// The task that could not be placed.
     pub unplaced: Unplaced,
-    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it.
+    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it; or the one that passes the timing test, and
+    /// whose clusters the data do not fit.
     pub overloaded: Option<Allocation>,
     /// Whether the task had been placed, and a merge, made for another task, left its cluster overloaded.
     pub by_merge: bool,
@@ -78,9 +81,9 @@ pub struct Failure {
 pub struct Unplaced {
     /// The task, as a position in the set.
     pub task: usize,
-    /// The lowest U(φ) that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U(φ) of that
-    /// cluster with all its tasks. Above one.
-    pub best_utilization: f64,
+    /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was given, or left overloaded by a merge, of that
+    /// cluster with all its tasks.
+    pub reason: Reason,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,
     /// Its chips, by number.
@@ -117,6 +120,13 @@ pub enum Limit {
     },
 }
 
+impl Unplaced {
+    /// The utilization that would have been reached, where that was the measure: above one, or under the sound analyses at least one.
+    pub fn best_utilization(&self) -> Option<f64> {
+        self.reason.utilization()
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -148,9 +158,12 @@ pub trait Allocator: Sync {
     fn strategy(&self) -> Option<Strategy>;
 
     /// Divides the chips of the set's device among its tasks. The same input gives the same outcome, always.
+    ///
+    /// The thesis's analyses know nothing of space: the clusters are those of [`Allocator::by_utilization`], and where declared data do not fit them
+    /// the outcome is [`Reason::Data`].
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         match (analysis.placements(), self.strategy()) {
-            ([], _) => self.by_utilization(set, analysis),
+            ([], _) => space::checked(set, self.by_utilization(set, analysis)),
             (_, Some(strategy)) => placed::allocate(set, analysis, strategy),
             (_, None) => Outcome::CannotTell(Limit::OtherAnalysis),
         }

@@ -45,7 +45,7 @@ impl Allocator for ClusteringSearch {
     }
 
     fn by_utilization(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        let first = ClusteringBfd.allocate(set, analysis);
+        let first = ClusteringBfd.by_utilization(set, analysis);
         if matches!(first, Outcome::Schedulable(_)) {
             return first;
         }
