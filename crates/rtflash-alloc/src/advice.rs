@@ -1,20 +1,37 @@
 //! What would make a set schedulable that is not: computed by allocating again, never guessed.
 
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
-use crate::allocator::Allocator;
+use crate::allocator::{Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
 use crate::effort::Budget;
+use crate::reason::Reason;
+use crate::sizing::nearest;
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked. `None`: no such change was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Advice {
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
-    /// The largest number of valid pages in a victim block, ⌈λP⌉, that is small enough, and a λ for it.
+    /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough. Where data do not fit: the smallest λ above the device's,
+    /// in steps of 1/1000, with which they do, and everything else still passes.
     pub logical_ratio: Option<LogicalRatio>,
     /// The share of today's load, in thousandths, that it can carry: the load falls to it when all periods grow by its inverse.
     pub load_permille: Option<u32>,
+    /// Where data do not fit: how much of them would.
+    pub less_data: Option<LessData>,
+    /// Where data do not fit: another algorithm, under the same analysis, whose clusters hold them.
+    pub algorithm: Option<&'static str>,
+}
+
+/// Data that would fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LessData {
+    /// The largest share of today's data that fits, in thousandths: each task's pages times it, rounded down, but at least one page, and with sequential
+    /// requests at least as many as they have.
+    pub permille: u32,
+    /// All data then, in pages, of the tasks that declare any.
+    pub pages: u128,
 }
 
 /// A number of chips that is enough.
@@ -40,12 +57,29 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
+    // The reason says which way λ has to go, and what else might help.
+    let data = match allocator.allocate(set, analysis) {
+        Outcome::NotSchedulable(failure) => matches!(failure.unplaced.reason, Reason::Data(_)),
+        Outcome::Partitioned(verdict) => !verdict.space.fits(),
+        Outcome::Schedulable(_) | Outcome::CannotTell(_) => false,
+    };
+    let part = MOST_EFFORT / if data { 8 } else { 4 };
+    let other = |allocator: &&'static dyn Allocator| {
+        within(part / 8, set, *allocator, analysis, |set, passes| passes(set).then(|| allocator.name()))
+    };
     Advice {
-        chips: within(MOST_EFFORT / 2, set, allocator, analysis, more_chips),
-        logical_ratio: within(MOST_EFFORT / 4, set, allocator, analysis, lower_ratio),
-        load_permille: within(MOST_EFFORT / 4, set, allocator, analysis, less_load),
+        chips: within(2 * part, set, allocator, analysis, more_chips),
+        logical_ratio: within(part, set, allocator, analysis, if data { higher_ratio } else { lower_ratio }),
+        load_permille: within(part, set, allocator, analysis, less_load),
+        less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
+        algorithm: data
+            .then(|| OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other))
+            .flatten(),
     }
 }
+
+/// Algorithms of little work that may have larger clusters than another one.
+static OTHERS: [&dyn Allocator; 4] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global];
 
 /// Looks for a boundary between what passes and what fails, with so much effort from now on. One beside a trial that was left out is none.
 fn within<T>(
@@ -117,6 +151,51 @@ fn lower_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<Logic
         if with_valid_pages(middle).is_some() { passing = middle } else { failing = middle }
     }
     with_valid_pages(passing)
+}
+
+/// The smallest λ above today's that passes, in thousandths: each of them where that is little work, else by doubling steps and bisection.
+fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
+    const STEPS: u64 = 1_000;
+    let below = set.device().logical_ratio().floor_of(STEPS);
+    let ratio = |step: u64| LogicalRatio::from_decimal(u128::from(step), STEPS.ilog10()).ok();
+    let enough = |step: u64| {
+        let changed =
+            ratio(step).and_then(|ratio| with_device(set, |spec| DeviceSpec { logical_ratio: ratio, ..spec }));
+        // What the whole device has no room for no algorithm has to try.
+        changed.is_some_and(|set| declared(&set) <= set.device().logical_pages() && passes(&set))
+    };
+    if STEPS * size(set, set.device().chips()) <= TOO_LARGE {
+        return (below + 1..STEPS).find(|&step| enough(step)).and_then(ratio);
+    }
+    nearest(STEPS - below, |more| enough(below + more)).and_then(|more| ratio(below + more))
+}
+
+/// All data that tasks declare, in pages.
+fn declared(set: &TaskSet) -> u128 {
+    set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum()
+}
+
+/// The largest share of today's data that passes, in thousandths, found by bisection.
+fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessData> {
+    let with = |permille: u32| {
+        let task = |task: &Task| {
+            let requests = [task.read, task.write].into_iter().flatten();
+            let rows = requests.filter(|request| request.access() == Access::Sequential).map(|request| request.pages());
+            let least = rows.max().unwrap_or(1);
+            let share = |pages: u64| u128::from(pages) * u128::from(permille) / 1_000;
+            let data_pages = task.data_pages.map(|pages| u64::try_from(share(pages)).unwrap_or(pages).max(least));
+            Task { data_pages, ..task.clone() }
+        };
+        let tasks = set.tasks().iter().map(task).collect();
+        TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
+    };
+    let (mut passing, mut failing) = (0, 1_000);
+    while passing + 1 < failing {
+        let middle = u32::midpoint(passing, failing);
+        if with(middle).is_some_and(|set| passes(&set)) { passing = middle } else { failing = middle }
+    }
+    let pages = declared(&with(passing)?);
+    (passing > 0).then_some(LessData { permille: passing, pages })
 }
 
 /// The largest load below today's, in thousandths, found by bisection.

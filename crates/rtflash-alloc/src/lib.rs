@@ -3,6 +3,7 @@
 //!
 //! - [`analysis`]: schedulability analyses. One trait; a file for each analysis. Equations (IV.1) to (IV.9) of the thesis.
 //! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm. Algorithm 1 and its baselines.
+//! - [`reason`]: why a task could not be placed: load, demand, data or a request.
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
 //! - [`sound`]: what may be promised on the device: units, demand, certificates (docs/analysis.md).
 //! - [`verdict`]: what an analysis of either kind says of a given allocation.
@@ -31,6 +32,7 @@ pub mod allocator;
 pub mod analysis;
 mod effort;
 mod fraction;
+pub mod reason;
 pub mod server;
 pub mod sizing;
 pub mod sound;

@@ -1,9 +1,9 @@
-//! Whether a given allocation passes Theorem 1.
+//! Whether a given allocation passes Theorem 1, and its clusters hold the data.
 
 use std::cmp::Ordering;
 
 use num_rational::BigRational;
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, Space, TaskSet};
 
 use crate::equations::{Equations, Theory};
 use crate::scalar::{Quotient, Scalar};
@@ -27,8 +27,12 @@ impl Judgement {
 pub struct ClusterJudgement {
     /// Its chips and tasks.
     pub cluster: Cluster,
-    /// Whether U ≤ 1, Eq. (IV.8), exactly.
+    /// Whether it passes: in time, and its tasks' declared data fit.
     pub schedulable: bool,
+    /// Whether U ≤ 1, Eq. (IV.8), exactly. This is all that Theorem 1 asks.
+    pub in_time: bool,
+    /// Its tasks' data beside its logical pages.
+    pub space: Space,
     /// U, Eq. (IV.9), to the nearest double or its neighbour; zero without tasks.
     pub utilization: f64,
     /// t_e / min(T), to the nearest double or its neighbour; zero without tasks.
@@ -65,8 +69,11 @@ fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Cluste
         Ordering::Equal => 1.0,
         Ordering::Greater => double.max(1.0f64.next_up()),
     };
+    let space = set.space(&cluster.tasks, size, None);
     ClusterJudgement {
-        schedulable: order != Ordering::Greater,
+        schedulable: order != Ordering::Greater && space.fits(),
+        in_time: order != Ordering::Greater,
+        space,
         utilization,
         blocking: longest.to_double(),
         exact: total,

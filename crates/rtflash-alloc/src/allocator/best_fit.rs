@@ -11,6 +11,7 @@ use super::merge::{Merger, View};
 use super::ties::Ties;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
+use crate::reason::overload;
 
 /// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
 /// resulting utilization that it fits in; where it fits in none, the two clusters with the lowest utilization when merged become one.
@@ -274,7 +275,8 @@ impl<'a> Run<'a> {
         }
         let (position, candidate) = best.unwrap_or((0, field.free_candidate(task)));
         let others = candidate.slot.map_or_else(Vec::new, |slot| field.clusters.positions_of(slot));
-        unplaced(task as usize, candidate.total, position, field.size(candidate), others)
+        let size = field.size(candidate);
+        self.unplaced(task as usize, candidate.total, position, size, others)
     }
 
     /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task that joined it last.
@@ -293,18 +295,25 @@ impl<'a> Run<'a> {
         let last = tasks.iter().copied().max_by_key(|&task| turn(task))?;
         tasks.retain(|&task| task != last);
         let cluster = &clusters.slots[slot as usize];
-        Some(unplaced(last, cluster.share.total(), position, cluster.size, tasks))
+        Some(self.unplaced(last, cluster.share.total(), position, cluster.size, tasks))
+    }
+
+    fn unplaced(&self, task: usize, total: f64, cluster: usize, chips: u32, others: Vec<usize>) -> Unplaced {
+        unplaced((self.loads.set, self.loads.test), task, total, cluster, chips, others)
     }
 }
 
+/// A task that fits nowhere: what its load says, or that one request of it is too long on every cluster.
 pub(super) fn unplaced(
+    (set, analysis): (&TaskSet, &dyn Analysis),
     task: usize,
-    best_utilization: f64,
+    total: f64,
     cluster: usize,
     chips: u32,
     mut others: Vec<usize>,
 ) -> Unplaced {
     others.sort_unstable();
     // Above one exactly, whatever became of it in doubles.
-    Unplaced { task, best_utilization: best_utilization.max(1.0f64.next_up()), cluster, chips, others }
+    let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
+    Unplaced { task, reason, cluster, chips, others }
 }

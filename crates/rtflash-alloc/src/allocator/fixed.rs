@@ -5,6 +5,7 @@ use rtflash_model::{Allocation, Cluster, TaskSet};
 use super::loads::{Load, Loads, Share};
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
+use crate::reason::overload;
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,10 +108,11 @@ fn first_too_many(loads: &Loads<'_>, table: &[Load], position: usize, cluster: &
         if passes(loads, table, &members[..middle], chips) { fitting = middle } else { failing = middle }
     }
     let task = members[failing - 1];
+    // Above one exactly, whatever became of it in doubles.
+    let utilization = share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up());
     Unplaced {
         task,
-        // Above one exactly, whatever became of it in doubles.
-        best_utilization: share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up()),
+        reason: overload(loads.set, loads.test, task, utilization),
         cluster: position,
         chips,
         others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),

@@ -268,7 +268,7 @@ impl<'a> Run<'a> {
             Some(cluster) => (cluster.size(), cluster.tasks.clone()),
             None => (self.free_size, Vec::new()),
         };
-        unplaced(task, verdict.load.to_f64(), position, chips, others)
+        unplaced((self.asked.set, self.asked.analysis), task, verdict.load.to_f64(), position, chips, others)
     }
 
     /// The first cluster that fails the test as it is in the end, with the task that joined it last.
@@ -279,7 +279,8 @@ impl<'a> Run<'a> {
             if !verdict.passes {
                 let last = order.iter().copied().rfind(|task| cluster.tasks.contains(task))?;
                 let others = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
-                return Some(unplaced(last, verdict.load.to_f64(), position, cluster.size(), others));
+                let of = (self.asked.set, self.asked.analysis);
+                return Some(unplaced(of, last, verdict.load.to_f64(), position, cluster.size(), others));
             }
         }
         None

@@ -92,7 +92,7 @@ pub(super) fn compare_doubles(left: (f64, usize), right: (f64, usize)) -> Option
 /// A task set seen by an analysis whose utilizations are linear in pages.
 pub(super) struct Loads<'a> {
     pub set: &'a TaskSet,
-    test: &'a dyn LinearTest,
+    pub test: &'a dyn LinearTest,
     erase: f64,
     gc_pass: f64,
     reclaimed_per_chip: u64,

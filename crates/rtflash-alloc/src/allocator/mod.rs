@@ -19,6 +19,7 @@ mod part_ftl;
 mod placed;
 mod search;
 mod sizes;
+mod space;
 mod ties;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use std::fmt;
 use rtflash_model::{Allocation, AllocationError, TaskSet};
 
 use crate::analysis::{Analysis, LinearTest, PartFtl, Test};
+use crate::reason::Reason;
 
 pub use best_fit::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
@@ -38,11 +40,11 @@ pub use search::ClusteringSearch;
 /// What an allocator found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Every task has a cluster and every cluster passes the analysis.
+    /// Every task has a cluster, every cluster passes the analysis, and the declared data fit.
     Schedulable(Allocation),
     /// The algorithm found no such allocation (for [`Exact`]: there is none).
     NotSchedulable(Failure),
-    /// The verdict of PaRT-FTL's test, which divides the device in its own way.
+    /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the declared data fit its data chips.
     Partitioned(PartFtl),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
@@ -54,7 +56,7 @@ impl Outcome {
         match self {
             Outcome::Schedulable(_) => Some(true),
             Outcome::NotSchedulable(_) => Some(false),
-            Outcome::Partitioned(verdict) => Some(verdict.schedulable),
+            Outcome::Partitioned(verdict) => Some(verdict.schedulable && verdict.space.fits()),
             Outcome::CannotTell(_) => None,
         }
     }
@@ -74,7 +76,8 @@ impl Outcome {
 pub struct Failure {
     /// The task that could not be placed.
     pub unplaced: Unplaced,
-    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it.
+    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it; or the one that passes the timing test, and
+    /// whose clusters the data do not fit.
     pub overloaded: Option<Allocation>,
     /// Whether the task had been placed, and a merge, made for another task, left its cluster overloaded.
     pub by_merge: bool,
@@ -85,9 +88,9 @@ pub struct Failure {
 pub struct Unplaced {
     /// The task, as a position in the set.
     pub task: usize,
-    /// The lowest U(φ) that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U(φ) of that
-    /// cluster with all its tasks. Above one.
-    pub best_utilization: f64,
+    /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was given, or left overloaded by a merge, of that
+    /// cluster with all its tasks.
+    pub reason: Reason,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,
     /// Its chips, by number.
@@ -124,6 +127,13 @@ pub enum Limit {
         /// Chips needed.
         needed: u32,
     },
+}
+
+impl Unplaced {
+    /// The utilization that would have been reached, where that was the measure: above one, or under the sound analyses at least one.
+    pub fn best_utilization(&self) -> Option<f64> {
+        self.reason.utilization()
+    }
 }
 
 impl fmt::Display for Limit {
@@ -178,10 +188,13 @@ enum Strategy {
 }
 
 /// Divides the chips of the set's device among its tasks.
+///
+/// Only demand tests know of space: under every other test the clusters are those that its verdicts lead to, and where declared data do not fit them the
+/// outcome is [`Reason::Data`].
 fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
     match analysis.test() {
-        Test::Linear(test) => by_utilization(set, test, strategy),
-        Test::Utilization(_) | Test::Cluster(_) => general::allocate(set, analysis, strategy),
+        Test::Linear(test) => space::checked(set, by_utilization(set, test, strategy)),
+        Test::Utilization(_) | Test::Cluster(_) => space::checked(set, general::allocate(set, analysis, strategy)),
         Test::Demand { .. } => placed::allocate(set, analysis, strategy),
     }
 }

@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
 use super::best_fit::unplaced;
-use super::{Failure, Limit, Outcome};
+use super::{Failure, Limit, Outcome, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
 use crate::sound::certified;
@@ -39,7 +39,10 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
             (allocation, clusters.iter().position(|cluster| !passes(cluster)))
         }
     };
-    let Some(position) = failing else { return Outcome::Schedulable(allocation) };
+    let Some(position) = failing else {
+        let found = Outcome::Schedulable(allocation);
+        return if analysis.placements().is_empty() { space::checked(set, found) } else { found };
+    };
     let unplaced = first_too_many(set, analysis, position, &clusters[position]);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
 }
@@ -54,7 +57,7 @@ fn first_too_many(set: &TaskSet, analysis: &dyn Analysis, position: usize, clust
     let task = members[failing.saturating_sub(1)];
     let load = cluster_verdict(set, analysis, &cluster.tasks, chips).load;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
-    unplaced(task, load.to_f64(), position, chips, others)
+    unplaced((set, analysis), task, load.to_f64(), position, chips, others)
 }
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in the set, in none of them: it names the one that would have
@@ -67,6 +70,6 @@ pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster],
     let nearest = clusters.iter().enumerate().map(with).min();
     let (load, position) = nearest.map_or((f64::MAX, 0), |(load, position)| (load.to_f64(), position));
     let (chips, others) = clusters.get(position).map_or((0, Vec::new()), |of| (of.size(), of.tasks.clone()));
-    let unplaced = unplaced(task, load, position, chips, others);
+    let unplaced = unplaced((set, analysis), task, load, position, chips, others);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: false })
 }

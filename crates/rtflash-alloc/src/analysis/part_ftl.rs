@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Device, Request, TaskSet};
+use rtflash_model::{Device, Request, Space, TaskSet};
 
 use crate::fraction::Rational;
 
@@ -15,6 +15,8 @@ pub struct PartFtl {
     pub write_utilization: f64,
     /// Whether both are at most one, exactly.
     pub schedulable: bool,
+    /// The tasks' data beside the logical pages of the N_d data chips; the other chips hold parity.
+    pub space: Space,
 }
 
 /// How the chips are divided, and what a page and a GC pass cost.
@@ -50,6 +52,7 @@ impl PartFtl {
             read_utilization: read.to_f64(),
             write_utilization: write.to_f64(),
             schedulable: read.cmp_one() != Ordering::Greater && write.cmp_one() != Ordering::Greater,
+            space: Space::new(set.device(), set.tasks(), organization.data_chips(), None),
         })
     }
 }
@@ -79,6 +82,12 @@ impl Organization {
             pages_per_block: device.pages_per_block().into(),
             reclaimed: data * u64::from(device.reclaimed_per_chip()),
         })
+    }
+
+    /// N_d.
+    fn data_chips(&self) -> u32 {
+        // Fewer than the device's chips.
+        u32::try_from(self.data).unwrap_or(u32::MAX)
     }
 
     /// r·(a + 2t_d)/T^r: a read may have to be reconstructed from other chips.

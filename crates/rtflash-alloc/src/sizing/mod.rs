@@ -20,6 +20,7 @@ use crate::analysis::Analysis;
 pub use cost::{ClusterCost, Cost, Wear, cost};
 
 use search::Trials;
+pub(crate) use search::nearest;
 
 /// Tasks times chips times trials above which a limit is not looked for: it would take longer than a person waits. A trial under a sound analysis, or
 /// by a search, counts as so many more as it takes longer.

@@ -105,7 +105,7 @@ pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
 
 /// The nearest step from 0, which fails, that passes, below `end`: by doubling, then back by [`farthest`]. What is returned passes, and the step before
 /// was tried and fails.
-pub(super) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
+pub(crate) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut failing, mut step) = (0, 1u64);
     let passing = loop {
         let next = (failing + step).min(end.checked_sub(1)?);

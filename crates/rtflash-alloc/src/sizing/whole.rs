@@ -73,6 +73,8 @@ pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> Limit<LogicalR
     let most = if passes {
         // Up from the step below the device's own, whether or not that one passes.
         step(below + farthest(u64::from(RATIO_STEPS) - below, |steps| enough(below + steps))).max(Some(now))
+    } else if let Some(most) = larger_ratio(trials, below, &enough) {
+        step(most)
     } else {
         let first = below + u64::from(step(below) != Some(now));
         let down = |steps: u64| first.checked_sub(steps).is_some_and(enough);
@@ -83,6 +85,19 @@ pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> Limit<LogicalR
         found.and_then(|steps| step(first - steps))
     };
     most.map_or(Limit::Nothing, Limit::At)
+}
+
+/// The largest step above `below` that passes though the device's own λ does not: data that do not fit may, with more logical pages.
+fn larger_ratio(trials: &Trials<'_>, below: u64, enough: &dyn Fn(u64) -> bool) -> Option<u64> {
+    if trials.set.tasks().iter().all(|task| task.data_pages.is_none()) {
+        return None;
+    }
+    let above = u64::from(RATIO_STEPS) - below;
+    let found = nearest(above, |more| enough(below + more)).or_else(|| {
+        let each = !trials.too_many(above, trials.set.device().chips());
+        (1..above).find(|&more| each && enough(below + more))
+    })?;
+    Some(below + found + farthest(above - found, |more| enough(below + found + more)))
 }
 
 /// The largest load that passes, in thousandths of today's.

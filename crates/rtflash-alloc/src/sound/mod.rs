@@ -12,6 +12,7 @@ mod choice;
 mod contention;
 mod demand;
 mod report;
+mod shortfall;
 mod site;
 mod unit;
 
@@ -20,5 +21,6 @@ pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, Nearest, Verdict};
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
-pub use site::{Certified, Placed, Site, certify, excess_of};
-pub use unit::{GcTerms, Item, Unit, Writer, data_share, pages_per_chip};
+pub(crate) use shortfall::Shortfall;
+pub use site::{Certified, Placed, Site, certify};
+pub use unit::{GcTerms, Item, Unit, Writer};

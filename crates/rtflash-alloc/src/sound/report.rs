@@ -1,6 +1,6 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Space, TaskSet};
 
 use super::demand::{Demand, Verdict};
 use super::site::{Certified, Placed, Site, certify};
@@ -24,7 +24,7 @@ pub fn certified(
             let mut all = vec![Placement::Superblock; clusters.len()];
             all[position] = placement;
             let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted);
-            (site.holds_among_strangers(position), site.excess(position), placement)
+            (site.holds_among_strangers(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
         best.map_or(Placement::Stripe, |(_, _, placement)| placement)
@@ -87,8 +87,8 @@ pub struct Held {
     pub gc: Option<GcTerms>,
     /// The certificate.
     pub certificate: Certificate,
-    /// Whether the tasks' data fit.
-    pub data_fit: bool,
+    /// The tasks' data beside the cluster's logical pages.
+    pub space: Space,
 }
 
 /// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that is granted; `None` for a cluster without one, and
@@ -108,19 +108,19 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
                 Some(placed.unit.gc(deadline, certificate.server_thousandths > 0)?)
             }
         };
-        Some(Held { placed, gc, certificate: *certificate, data_fit: site.holds_data(position) })
+        Some(Held { placed, gc, certificate: *certificate, space: site.space(position) })
     };
     certificates.iter().enumerate().map(one).collect()
 }
 
-/// Whether each cluster holds with its certificate, relying on no more than what is granted. Without a certificate it does not.
+/// Whether each cluster holds with its certificate, as far as time goes, relying on no more than what is granted; without a certificate it does not.
+/// Data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
     let holds = |held: &Held| {
         let as_stated = held.gc.map(GcTerms::to_collection) == held.certificate.collection
             && held.gc.is_some() == (!held.placed.unit.writers.is_empty() || held.certificate.server_thousandths > 0);
         let mut demands = held.placed.contentions.iter();
         as_stated
-            && held.data_fit
             && demands.all(|contention| {
                 let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
                 demand.test() == Verdict::Holds

@@ -4,13 +4,14 @@ mod certify;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Certificate, Cluster, Device, Placement, Reliance, Span, Task, TaskSet, Tightest};
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
 use super::bus::Bus;
 use super::choice::choose;
 use super::contention::Contention;
 use super::demand::Demand;
-use super::unit::{GcTerms, Unit, data_share};
+use super::shortfall::Shortfall;
+use super::unit::{GcTerms, Unit};
 pub use certify::{Certified, certify};
 
 /// The clusters of a device with the placement of pages in each.
@@ -200,11 +201,15 @@ impl<'a> Site<'a> {
         channels.into_iter().filter_map(|channel| self.channels.get(&channel))
     }
 
+    /// The data of a cluster's tasks beside its logical pages.
+    pub fn space(&self, position: usize) -> Space {
+        let cluster = &self.clusters[position];
+        self.set.space(&cluster.tasks, cluster.size(), Some(self.placements[position]))
+    }
+
     /// Whether the tasks' data fit the cluster.
     pub fn holds_data(&self, position: usize) -> bool {
-        let size = self.clusters[position].size();
-        let (wanted, room) = data_share(self.set.device(), self.tasks(position), size, self.placements[position]);
-        wanted <= room
+        self.space(position).fits()
     }
 
     /// A cluster's certificate with garbage collection as it is here.
@@ -245,15 +250,11 @@ impl Site<'_> {
         })
     }
 
-    /// How much too much a failing cluster has to do: above one.
-    pub fn excess(&self, position: usize) -> f64 {
-        match self.as_granted(position) {
-            Some(placed) => {
-                let tasks = || self.tasks(position);
-                excess(self.set.device(), tasks, self.clusters[position].size(), &placed)
-            }
-            None => f64::MAX,
-        }
+    /// By how much and why a cluster fails, if it does.
+    pub(crate) fn shortfall(&self, position: usize) -> Shortfall {
+        let (size, placement) = (self.clusters[position].size(), self.placements[position]);
+        let placed = self.as_granted(position);
+        Shortfall::new(self.set.device(), self.tasks(position), size, placement, placed)
     }
 
     /// Whether a cluster holds whatever its neighbours do.
@@ -263,53 +264,14 @@ impl Site<'_> {
     }
 }
 
-/// How much too much a cluster of these tasks has to do, where it fails: above one.
-pub fn excess_of<'t, T: Iterator<Item = &'t Task>>(
-    device: &Device,
-    tasks: impl Fn() -> T,
-    chips: u32,
-    placement: Placement,
-    bus: Bus,
-    contentions: &[Contention],
-) -> f64 {
-    match Unit::new(device, tasks(), chips, placement, bus) {
-        Some(unit) => excess(device, tasks, chips, &Placed { unit, contentions: contentions.to_vec() }),
-        None => f64::MAX,
-    }
-}
-
-fn excess<'t, T: Iterator<Item = &'t Task>>(
-    device: &Device,
-    tasks: impl Fn() -> T,
-    chips: u32,
-    placed: &Placed,
-) -> f64 {
-    let above = |ratio: f64| ratio.max(1.0f64.next_up());
-    let (wanted, room) = data_share(device, tasks(), chips, placed.unit.placement());
-    if wanted > room {
-        return above(wanted as f64 / (room as f64).max(1.0));
-    }
-    let gc = if placed.unit.writers.is_empty() { None } else { nearest_terms(&placed.unit) };
-    if gc.is_none() && !placed.unit.writers.is_empty() {
-        return above(placed.unit.crowding(false));
-    }
-    let load = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0).load());
-    let load = load.fold(0.0, f64::max);
-    if load >= 1.0 {
-        return above(load);
-    }
-    let (length, slack) = worst(placed, gc);
-    above(1.0 - slack as f64 / length.max(1) as f64)
-}
-
 /// Garbage collection with the deadline of least load on the interval that matters: the one at which the demand is in proportion, else the
 /// shortest.
-fn nearest_terms(unit: &Unit) -> Option<GcTerms> {
+pub(super) fn nearest_terms(unit: &Unit) -> Option<GcTerms> {
     super::choice::first_terms(unit)
 }
 
 /// A failing interval and its slack.
-fn worst(placed: &Placed, gc: Option<GcTerms>) -> (u64, i128) {
+pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>) -> (u64, i128) {
     let looks = placed.contentions.iter().map(|contention| {
         let demand = Demand::new(&placed.unit, contention, gc, 0);
         let nearest = demand.tightest();

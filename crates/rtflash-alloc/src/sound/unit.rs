@@ -3,6 +3,7 @@
 use rtflash_model::{Access, Collection, Device, Placement, Request, Span, Task};
 
 use super::bus::Bus;
+use crate::reason::TooFewBlocks;
 
 /// A periodic request on a unit, due within its period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl Unit {
     ) -> Option<Unit> {
         let costs = Costs::new(device, placement, bus)?;
         let wide = u64::from(chips.max(1));
-        let per_chip = pages_per_chip(device);
+        let per_chip = device.logical_pages_per_chip();
         let (width, mapped) = match placement {
             Placement::Stripe => (1, per_chip),
             Placement::Superblock => (wide, per_chip.checked_mul(wide)?),
@@ -203,36 +204,24 @@ impl Unit {
         self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
     }
 
-    /// How many times the blocks that there are would be needed for a pass to reclaim anything: at one and above there is no room
-    /// for garbage collection.
-    pub fn crowding(&self, server: bool) -> f64 {
-        let drawn = if server { self.block_pages + self.chips - 1 } else { 0 };
-        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages).saturating_add(drawn) as f64;
-        let open = (pages / self.block_pages as f64).floor() + 1.0 + f64::from(u8::from(server));
+    /// A number by which units without room for garbage collection are ordered; nothing is decided by it. How many times the blocks that there are
+    /// would be needed for a pass to reclaim anything.
+    pub(super) fn crowding(&self) -> f64 {
+        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
+        let open = (pages / self.block_pages as f64).floor() + 1.0;
         (open + self.mapped as f64 / self.block_pages as f64) / self.blocks as f64
     }
-}
 
-/// ⌊λNP⌋: logical pages of a chip.
-pub fn pages_per_chip(device: &Device) -> u64 {
-    device.logical_ratio().floor_of(u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block()))
-}
-
-/// How much of a cluster's room for data its tasks declare: above one, they do not fit. Tasks that declare nothing keep a page.
-///
-/// A stripe lays each task's data out in whole rows of its chips, so that consecutive pages are on different chips everywhere.
-pub fn data_share<'t>(
-    device: &Device,
-    tasks: impl IntoIterator<Item = &'t Task>,
-    chips: u32,
-    placement: Placement,
-) -> (u128, u128) {
-    let wide = u64::from(chips.max(1));
-    let pages = |task: &Task| match (placement, task.data_pages.unwrap_or(1)) {
-        (Placement::Stripe, pages) => u128::from(pages.div_ceil(wide)) * u128::from(wide),
-        (Placement::Superblock, pages) => pages.into(),
-    };
-    (tasks.into_iter().map(pages).sum(), u128::from(pages_per_chip(device)) * u128::from(wide))
+    /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest deadline of garbage collection, when the reserve is the
+    /// smallest, no pass reclaims anything.
+    pub fn too_few_blocks(&self) -> Option<TooFewBlocks> {
+        // A = W at the shortest deadline: one request of each writer.
+        let (arrivals, pending) = (self.pending(), self.pending());
+        let reserve = arrivals.saturating_add(self.block_pages - 1);
+        let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
+        let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);
+        (needed_blocks > self.blocks).then_some(TooFewBlocks { needed_blocks, blocks: self.blocks })
+    }
 }
 
 impl Costs {

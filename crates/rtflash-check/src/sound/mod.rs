@@ -15,7 +15,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Span, TaskSet, Tightest};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Space, Span, TaskSet, Tightest};
 
 use collection::Recomputed;
 use lengths::Verdict;
@@ -56,6 +56,10 @@ pub struct SoundClusterJudgement {
     pub complaints: Vec<String>,
     /// Whether the tasks' data fit.
     pub data_fits: bool,
+    /// Their data beside the cluster's logical pages, as the model has it.
+    pub space: Space,
+    /// Whether the test of time holds, whatever space the data take; `None` as for `holds`.
+    pub in_time: Option<bool>,
     /// What fills the interval that the certificate calls the tightest; `None` where it names none, or is too wrong to tell.
     pub shares: Option<Shares>,
     /// An interval that comes nearer to missing a deadline than the one that the certificate calls the tightest, where the test holds and one was
@@ -113,13 +117,15 @@ fn judge_cluster(
         holds: Some(false),
         complaints: vec![],
         data_fits: true,
+        space: set.space(&cluster.tasks, cluster.size(), allocation.certificate(position).map(|it| it.placement)),
+        in_time: Some(false),
         shares: None,
         tighter: None,
         cluster,
     };
     let Some(certificate) = allocation.certificate(position) else {
         if found.cluster.tasks.is_empty() {
-            found.holds = Some(true);
+            (found.holds, found.in_time) = (Some(true), Some(true));
         } else {
             found.complaints.push("a cluster with tasks has no certificate".into());
         }
@@ -143,7 +149,7 @@ fn judge_cluster(
     let site = Site::of(set, allocation, clusters, position, granted);
     let unit = |channel| Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
     let Some(units) = site.channels.iter().map(unit).collect::<Option<Vec<Unit>>>() else {
-        found.holds = None;
+        (found.holds, found.in_time) = (None, None);
         found.complaints.push("its numbers are beyond the arithmetic of the judge".into());
         return found;
     };
@@ -152,6 +158,7 @@ fn judge_cluster(
     } else {
         Verdict::of_all(units.iter().map(lengths::decide))
     };
+    found.in_time = verdict.holds;
     found.holds = if found.data_fits && promised { verdict.holds } else { Some(false) };
     compare_tightest(&units, certificate, &verdict, &mut found);
     found

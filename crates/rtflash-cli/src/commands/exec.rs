@@ -16,9 +16,9 @@ use super::guarantee::{beyond, needed};
 use super::{allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
-use crate::render::exec_text;
 use crate::render::exec_wire::{ExecAnswer, Settings};
 use crate::render::wire::line;
+use crate::render::{data, exec_text, unplaced};
 use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
@@ -122,13 +122,18 @@ pub fn find(
             format!("{} makes no clusters: there is nothing to run", allocator.name()),
             Status::CannotTell,
         ),
-        _ => Found::Nothing(
-            format!(
-                "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any)",
-                allocator.name()
-            ),
-            Status::No,
-        ),
+        Outcome::NotSchedulable(failure) => {
+            let why = unplaced::sentence(set, &failure, !analysis.placements().is_empty());
+            Found::Nothing(
+                format!(
+                    "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
+                    allocator.name()
+                ),
+                Status::No,
+            )
+        }
+        // Not reached: it has an allocation.
+        Outcome::Schedulable(_) => Found::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }
 
@@ -150,6 +155,18 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
         return judgement.holds().map(|_| judgement.approves());
     }
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
+}
+
+/// Why an allocation with certificates cannot be run where data do not fit: a task's pages have places of their own, and there are not enough. The thesis's
+/// clusters are run all the same, with the pages that there are.
+fn too_full(set: &TaskSet, allocation: &Allocation) -> Option<String> {
+    let clusters = allocation.clusters().into_iter().enumerate().find_map(|(position, cluster)| {
+        let placement = allocation.certificate(position)?.placement;
+        let space = set.space(&cluster.tasks, cluster.size(), Some(placement));
+        (!space.fits()).then_some((position, space))
+    });
+    let (position, space) = clusters?;
+    Some(format!("the data of cluster {position} do not fit: {}", data::sentence(set.device(), &space)))
 }
 
 /// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its neighbours does not hold if every page waits for all of
@@ -195,6 +212,9 @@ impl Plan {
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
         let predicted = predicted(set, &allocation, analysis, self.given.is_some());
+        if let Some(reason) = too_full(set, &allocation) {
+            return self.render(&blank(Some(false), reason), Status::No, alone, "");
+        }
         if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
             return wrong(output::error(&complaint));
         }

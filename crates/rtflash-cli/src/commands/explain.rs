@@ -10,7 +10,7 @@ use super::guarantee::{Guarantee, beyond};
 use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
-use crate::render::{alloc_text, explain_sound, explain_text, explain_wire, wire};
+use crate::render::{alloc_text, data, explain_sound, explain_text, explain_wire, wire};
 use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
@@ -89,8 +89,12 @@ fn explain(
                 _ => explain_sound::device(set),
             };
             match allocation {
-                None if analysis.placements().is_empty() => text += &explain_text::alone(set, analysis),
-                None => {}
+                None => {
+                    if analysis.placements().is_empty() {
+                        text += &explain_text::alone(set, analysis);
+                    }
+                    text += &data::whole(set);
+                }
                 Some(allocation) if !analysis.placements().is_empty() => {
                     text += &explain_sound::clusters(set, allocation, analysis.relies_on())
                 }

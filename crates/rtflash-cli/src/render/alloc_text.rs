@@ -1,17 +1,19 @@
 //! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would help.
 
 use rtflash_alloc::advice::Advice;
-use rtflash_alloc::allocator::{Failure, Outcome};
+use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::{Analysis, PartFtl};
+use rtflash_alloc::reason::Reason;
 use rtflash_alloc::sound::reliances;
-use rtflash_alloc::verdict::report;
+use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
 
-use super::numbers::{chips, count, names, percent, plain, share, time};
+use super::numbers::{chips, count, names, separated, share, time};
 use super::table::table;
 use super::wire::task_name;
+use super::{data, unplaced};
 use crate::commands::guarantee::Guarantee;
-use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
@@ -44,10 +46,25 @@ pub fn headline(
             let spare = if free > 0 { format!(", {free} left free") } else { String::new() };
             format!("{algorithm} puts {tasks} into {} of the {device}{spare}", count(used, "cluster"))
         }
+        Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => {
+            let size = failure.overloaded.as_ref().map_or(0, |allocation| {
+                allocation.clusters().iter().filter(|cluster| !cluster.tasks.is_empty()).count()
+            });
+            match size {
+                0 => format!("{algorithm} finds no allocation of {tasks} to {device}: their data do not fit"),
+                size => format!(
+                    "{algorithm} puts {tasks} into {} of the {device}, where their data do not fit",
+                    count(size, "cluster")
+                ),
+            }
+        }
         Outcome::NotSchedulable(_) if algorithm == "exact" && analysis.placements().is_empty() => {
             format!("no allocation of {tasks} to {device} passes the test")
         }
         Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
+        Outcome::Partitioned(verdict) if !verdict.space.fits() => {
+            format!("{algorithm}, {tasks} on {device}, where their data do not fit")
+        }
         Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
         Outcome::CannotTell(limit) => limit.to_string(),
     };
@@ -107,11 +124,17 @@ pub fn answer(
             text += &relying(set, allocation);
         }
     }
-    if let Outcome::NotSchedulable(failure) = outcome {
-        text += "\n";
-        text += &unplaced(set, failure, !analysis.placements().is_empty());
-    }
-    text
+    let why = failure(set, analysis, outcome);
+    if why.is_empty() { text } else { format!("{text}\n{why}") }
+}
+
+/// Why the set fails: the task that could not be placed, and data that do not fit.
+pub fn failure(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String {
+    let unplaced = match outcome {
+        Outcome::NotSchedulable(failure) => unplaced::text(set, failure, !analysis.placements().is_empty()),
+        _ => String::new(),
+    };
+    unplaced + &too_full(set, analysis, outcome)
 }
 
 /// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
@@ -178,13 +201,12 @@ pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation)
     }
     let heading = ["cluster", "chips", "tasks"].into_iter().chain(placed.then_some("kind"));
     let heading = heading
-        .chain([">U", ">read", ">write", ">gc", ">blocking"])
+        .chain([if placed { ">demand" } else { ">U" }, ">read", ">write", ">gc", ">blocking"])
         .chain(placed.then_some(">slack"))
         .chain([">server"]);
     let mut text = table(&heading.collect::<Vec<_>>(), rows);
     if placed && !shown.is_empty() {
-        text +=
-            "  (U, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
+        text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
     }
     if shown.len() > CLUSTERS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.len() - CLUSTERS);
@@ -235,33 +257,38 @@ fn partitioned(verdict: &PartFtl) -> String {
     format!("\n{}", table(&["chips in mode", ">U"], rows))
 }
 
-fn unplaced(set: &TaskSet, failure: &Failure, placed: bool) -> String {
-    let unplaced = &failure.unplaced;
-    let task = paint(BOLD, &plain(task_name(set, unplaced.task)));
-    let others = match unplaced.others.len() {
-        0 => "alone".to_owned(),
-        _ => format!("with {}", names(unplaced.others.iter().map(|&task| task_name(set, task)), NAMES)),
-    };
-    let size = count(unplaced.chips as usize, "chip");
-    let excess = unplaced.best_utilization - 1.0;
-    let (utilization, excess) = (share(unplaced.best_utilization), percent(excess.max(f64::MIN_POSITIVE)));
-    let (utilization, excess) = if placed && unplaced.best_utilization <= 1.0f64.next_up() {
-        ("1.0000".to_owned(), "where it has to stay below one: that is".to_owned())
-    } else {
-        (utilization, excess)
-    };
-    match failure.overloaded {
-        Some(_) => format!(
-            "Cluster {} ({size}) is overloaded: U = {utilization}, {excess} too much. Task {task} is the first that does not fit in it.\n",
-            unplaced.cluster
-        ),
-        None if failure.by_merge => format!(
-            "Merging clusters to place all tasks left one of {size} overloaded: task {task}, {others}: U = {utilization}, {excess} too much.\n"
-        ),
-        None => format!(
-            "Task {task} fits nowhere. It comes nearest in cluster {} ({size}), {others}: U = {utilization}, {excess} too much.\n",
-            unplaced.cluster
-        ),
+/// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time says by itself.
+fn too_full(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    if let Some(allocation) = outcome.allocation() {
+        let spaces = spaces(set, analysis, allocation);
+        for (position, (cluster, space)) in allocation.clusters().iter().zip(&spaces).enumerate() {
+            if !space.fits() {
+                text += &data::too_full(set, position, &cluster.tasks, cluster.chips.len(), space);
+            }
+        }
+        if !text.is_empty() {
+            let late = in_time(set, analysis, allocation).iter().position(|in_time| !in_time);
+            text += &match (late, analysis.placements().is_empty()) {
+                (None, true) => "Theorem 1 itself would pass every cluster: it knows nothing of space.\n".to_owned(),
+                (None, false) => "The deadlines alone would be met in every cluster.\n".to_owned(),
+                (Some(late), _) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
+            };
+        }
+        return text;
+    }
+    match outcome {
+        Outcome::Partitioned(verdict) if !verdict.space.fits() => {
+            let all: Vec<usize> = (0..set.tasks().len()).collect();
+            let test = if verdict.schedulable { "by itself would pass" } else { "fails, too" };
+            data::all_too_full(set, &all, "the data chips", &verdict.space)
+                + &format!("Its test {test}: it knows nothing of space.\n")
+        }
+        Outcome::NotSchedulable(_) if !data::on_device(set).fits() => {
+            let all: Vec<usize> = (0..set.tasks().len()).collect();
+            data::all_too_full(set, &all, "the device", &data::on_device(set))
+        }
+        _ => text,
     }
 }
 
@@ -275,6 +302,17 @@ pub fn advice(set: &TaskSet, advice: &Advice) -> String {
     }
     if let Some(ratio) = advice.logical_ratio {
         lines.push(format!("a logical_ratio of {ratio} instead of {}", set.device().logical_ratio()));
+    }
+    if let Some(less) = advice.less_data {
+        let (permille, pages) = (less.permille, separated(less.pages));
+        lines.push(format!(
+            "{}.{} % of the data of each task: {pages} data_pages in all",
+            permille / 10,
+            permille % 10
+        ));
+    }
+    if let Some(algorithm) = advice.algorithm {
+        lines.push(format!("--algorithm {algorithm}, whose clusters hold the data"));
     }
     if let Some(permille) = advice.load_permille {
         let factor = 1000.0 / f64::from(permille);

@@ -12,8 +12,17 @@ const OVERLOAD: f64 = 1e9;
 pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
+    let full = failing.filter(|&first| answer.clusters[first].data.as_ref().is_some_and(|data| !data.fits));
     let mut text = match failing.map(|first| (first, &answer.clusters[first])) {
         None => format!("{}: every cluster passes the test {by}\n", paint(GREEN, "schedulable")),
+        Some((first, cluster)) if full.is_some() => {
+            let time = match cluster.in_time {
+                Some(true) => "its test of time passes",
+                Some(false) => "and it fails its test of time, too",
+                None => "its test of time was given up",
+            };
+            format!("{}: the data of cluster {first} do not fit; {time} {by}\n", paint(RED, "not schedulable"))
+        }
         Some((first, CheckedCluster { schedulable: None, .. })) => {
             format!("{}: the test of cluster {first} was given up {by}\n", paint(YELLOW, "cannot tell"))
         }
@@ -30,6 +39,9 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
         }
     };
     for (position, cluster) in answer.clusters.iter().enumerate() {
+        if let Some(data) = cluster.data.as_ref().filter(|data| !data.fits) {
+            text += &data.complaint(position);
+        }
         for complaint in &cluster.complaints {
             text += &format!("  cluster {position}: {complaint}\n");
         }
@@ -49,5 +61,8 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
             .collect()
     });
     text += "\n";
-    text + &table(&["cluster", "chips", "tasks", ">U", ">blocking", "verdict"], rows.collect::<Vec<_>>())
+    // What is told of certificates is a share of the tightest interval.
+    let placed = answer.clusters.iter().any(|cluster| cluster.demand_share.is_some());
+    let share_of = if placed { ">demand" } else { ">U" };
+    text + &table(&["cluster", "chips", "tasks", share_of, ">blocking", "verdict"], rows.collect::<Vec<_>>())
 }

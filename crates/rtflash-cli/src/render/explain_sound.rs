@@ -3,6 +3,7 @@
 use rtflash_alloc::sound::{Demand, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 
+use super::data;
 use super::explain_text::{count_pages, longest_read, times};
 use super::numbers::{chips, count, plain, share, time};
 use super::table::table;
@@ -58,7 +59,9 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
     let Some(held) = held else {
-        return text + "  no certificate: no garbage collection can be made to keep up\n";
+        let space = set.space(&cluster.tasks, cluster.size(), None);
+        text += "  no certificate: no garbage collection can be made to keep up\n";
+        return text + &data::lines(set, &cluster.tasks, &space);
     };
     let unit = &held.placed.unit;
     let what = match held.certificate.placement.name() {
@@ -111,7 +114,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
             time(gc.cost as f64)
         );
     }
-    text + &test(held)
+    text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
 }
 
 /// What a page is charged in this cluster.
@@ -144,7 +147,11 @@ fn test(held: &Held) -> String {
         (demand.at(length), demand.blocking(length))
     });
     let (demand, blocking) = demands.max().unwrap_or((0, 0));
-    let verdict = if tightest.slack_ns < 0 { paint(RED, "not schedulable") } else { paint(GREEN, "schedulable") };
+    let verdict = match (tightest.slack_ns < 0, held.space.fits()) {
+        (true, _) => paint(RED, "not schedulable"),
+        (false, true) => paint(GREEN, "schedulable"),
+        (false, false) => "its deadlines are met".into(),
+    };
     let reserved =
         if server == 0 { String::new() } else { format!(", {} of it the server's", share(f64::from(server) / 1e3)) };
     format!(

@@ -2,12 +2,13 @@
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand};
 use rtflash_alloc::sound::{Held, held, reliances};
-use rtflash_alloc::verdict::{passing, report};
-use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
+use rtflash_alloc::verdict::{in_time, report, spaces};
+use rtflash_model::{Allocation, Cluster, Reliance, Space, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::data::{DataAnswer, on_device};
 use super::wire::{CertificateAnswer, Nanoseconds};
 use crate::commands::guarantee::beyond;
 
@@ -16,7 +17,7 @@ use crate::commands::guarantee::beyond;
 pub struct Explanation<'a> {
     /// The analysis.
     pub analysis: &'a str,
-    /// Whether every cluster passes; false where there is no allocation.
+    /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
     pub schedulable: bool,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound ones it comes on top.
     pub page_read_ns: u64,
@@ -39,6 +40,10 @@ pub struct Explanation<'a> {
     pub reason: Option<String>,
     /// The clusters, in order.
     pub clusters: Vec<ClusterTerms<'a>>,
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device. That they fit there does not say that they fit the
+    /// clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
     /// What the analysis takes for granted.
     pub assumes: Vec<AssumptionText>,
     /// The task set's own `meta`, as it was written.
@@ -61,16 +66,24 @@ pub struct AssumptionText {
 pub struct ClusterTerms<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
-    /// Whether U ≤ 1, exactly.
+    /// Whether it passes, exactly: in time, and the declared data fit.
     pub schedulable: bool,
+    /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its certificate says.
+    pub in_time: bool,
+    /// Where tasks of the cluster declare their data: these beside its logical pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
     /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not have it.
     pub page_delay_ns: Option<u64>,
     /// min(T); null without tasks.
     pub min_period_ns: Option<Nanoseconds>,
     /// t_e / min(T).
     pub blocking: f64,
-    /// U, Eq. (IV.9).
+    /// U, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization.
     pub utilization: f64,
+    /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand_share: Option<f64>,
     /// U_s, Eq. (IV.10); 0 where U is above 1.
     pub server_utilization: f64,
     /// Its tasks, by the equations of the thesis; empty under another analysis.
@@ -147,7 +160,8 @@ impl<'a> Explanation<'a> {
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
         let clusters = allocation.map_or_else(Vec::new, |allocation| {
-            let reports = report(set, analysis, allocation).into_iter().zip(passing(set, analysis, allocation));
+            let verdicts = in_time(set, analysis, allocation).into_iter().zip(spaces(set, analysis, allocation));
+            let reports = report(set, analysis, allocation).into_iter().zip(verdicts);
             let mut costs: Vec<Option<UnitCosts>> = match analysis.placements() {
                 [] => Vec::new(),
                 _ => {
@@ -157,11 +171,11 @@ impl<'a> Explanation<'a> {
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
             let placed = !analysis.placements().is_empty();
             let reliances = if placed { reliances(set, allocation) } else { Vec::new() };
-            let terms = |(position, (cluster, (report, passes)))| ClusterTerms {
+            let terms = |(position, (cluster, (report, (in_time, space))))| ClusterTerms {
                 costs: costs.get_mut(position).and_then(Option::take),
                 relies_on: reliances.get(position).and_then(|reliance: &Option<Reliance>| reliance.map(Reliance::name)),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ClusterTerms::new(set, analysis, &cluster, &report, passes)
+                ..ClusterTerms::new(set, analysis, &cluster, &report, (in_time, &space))
             };
             clusters.map(terms).collect()
         });
@@ -182,6 +196,7 @@ impl<'a> Explanation<'a> {
                 .filter(|_| !analysis.placements().is_empty())
                 .and_then(|allocation| beyond(set, allocation, analysis.relies_on())),
             clusters,
+            data: DataAnswer::new(set, 0..if allocation.is_some() { 0 } else { set.tasks().len() }, &on_device(set)),
             assumes: assumes
                 .map(|assumption| AssumptionText { name: assumption.name, statement: assumption.statement })
                 .collect(),
@@ -201,13 +216,16 @@ impl<'a> ClusterTerms<'a> {
         analysis: &dyn Analysis,
         cluster: &Cluster,
         report: &ClusterReport,
-        schedulable: bool,
+        (in_time, space): (bool, &Space),
     ) -> ClusterTerms<'a> {
         let size = cluster.size();
         let placed = !analysis.placements().is_empty();
         ClusterTerms {
             chips: cluster.chips.clone(),
-            schedulable,
+            schedulable: in_time && space.fits(),
+            in_time,
+            data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
+            demand_share: placed.then_some(report.utilization),
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
             min_period_ns: report.min_period.map(Nanoseconds),
             blocking: report.blocking,

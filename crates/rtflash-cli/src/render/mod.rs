@@ -2,6 +2,7 @@
 
 pub mod alloc_text;
 pub mod check_text;
+pub mod data;
 pub mod exec_text;
 pub mod exec_wire;
 pub mod experiment_text;
@@ -12,4 +13,5 @@ pub mod numbers;
 pub mod size_text;
 pub mod size_wire;
 pub mod table;
+pub mod unplaced;
 pub mod wire;

@@ -52,6 +52,19 @@ pub fn chips(chips: &[u32]) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
+/// A whole number with separators: `800,000`.
+pub fn separated(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `1 chip`, `2 chips`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -87,6 +100,11 @@ mod tests {
             ("1.0000".into(), ">1.0000".into(), "<1.0000".into())
         );
         assert_eq!((percent(0.2551), percent(1e-9)), ("25.51 %".into(), "less than 0.01 %".into()));
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(separated), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{Cost, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
 use rtflash_model::{Request, TaskSet, format_ns};
 
-use super::alloc_text::headline;
-use super::numbers::{chips, count, names, plain};
+use super::alloc_text::{failure, headline};
+use super::numbers::{chips, count, names, plain, separated};
 use super::table::table;
 use super::wire::task_name;
 use crate::commands::guarantee::Guarantee;
@@ -36,6 +36,10 @@ pub fn answer(
     guarantee: &Guarantee,
 ) -> String {
     let mut text = headline(set, algorithm, analysis, &sizing.outcome, guarantee);
+    let why = failure(set, analysis, &sizing.outcome);
+    if !why.is_empty() {
+        text += &format!("\n{why}");
+    }
     text += "\n";
     text += &whole(set, sizing);
     if !set.tasks().is_empty() {
@@ -204,15 +208,8 @@ fn quantity(value: f64) -> String {
     if value < 100.0 {
         return if value == 0.0 { "0".into() } else { format!("{value:.2}") };
     }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 100 and 10¹⁵.
+    separated(value.round_ties_even() as u128)
 }
 
 /// Years, or days where they are few.

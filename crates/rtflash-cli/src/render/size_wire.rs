@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::data::DataAnswer;
+use super::unplaced::UnplacedAnswer;
 use super::wire::task_name;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
@@ -33,6 +35,13 @@ pub struct SizeAnswer<'a> {
     /// What the allocation costs at most, every request arriving as often as it may; where the set fails as it is, the allocation to the fewest chips.
     /// Null where there is none.
     pub cost: Option<CostAnswer<'a>>,
+    /// Where the set fails as it is: the task that could not be placed, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device (with `part-ftl`, of its data chips). Limits with
+    /// which data do not fit are no limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
     /// Why the algorithm cannot tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -224,6 +233,8 @@ impl<'a> SizeAnswer<'a> {
             },
             tasks: tasks.collect(),
             cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
+            unplaced: UnplacedAnswer::of(set, &sizing.outcome),
+            data: DataAnswer::of_outcome(set, &sizing.outcome),
             reason: match &sizing.outcome {
                 Outcome::CannotTell(limit) => Some(limit.to_string()),
                 _ => None,

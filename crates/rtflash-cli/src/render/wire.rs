@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_alloc::advice::Advice;
-use rtflash_alloc::allocator::{Limit, Outcome, Unplaced};
+use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
 use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::report;
@@ -12,12 +12,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::data::DataAnswer;
+use super::unplaced::UnplacedAnswer;
 use crate::commands::guarantee::Guarantee;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AllocAnswer<'a> {
-    /// Whether every deadline is met: true, false, or null where the algorithm cannot tell.
+    /// Whether every deadline is met, and the declared data fit: true, false, or null where the algorithm cannot tell.
     pub schedulable: Option<bool>,
     /// The algorithm that divided the chips.
     pub algorithm: &'a str,
@@ -25,7 +27,7 @@ pub struct AllocAnswer<'a> {
     pub analysis: &'a str,
     /// The clusters, in order; those without tasks serve jobs that are not real-time. Empty where there is no complete allocation.
     pub clusters: Vec<ClusterAnswer<'a>>,
-    /// The task that could not be placed.
+    /// The task that could not be placed, and why.
     pub unplaced: Option<UnplacedAnswer<'a>>,
     /// Whether the set is promised on the device: `--analysis sound` accepts it, with these clusters or with clusters of its own. Null where that was
     /// not asked (`--guarantee`, `--no-guarantee`) or cannot be told.
@@ -36,6 +38,10 @@ pub struct AllocAnswer<'a> {
     pub relies_on: Option<&'static str>,
     /// What would make the set schedulable: for a single set that is not, null otherwise.
     pub advice: Option<AdviceAnswer>,
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device (with `part-ftl`, of its data chips). That they
+    /// fit there does not say that they fit the clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
     /// U_R of PaRT-FTL (only with `part-ftl`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_utilization: Option<f64>,
@@ -58,10 +64,16 @@ pub struct AdviceAnswer {
     pub chips: Option<u32>,
     /// Whether every number of chips between was tried and fails; null without such a number.
     pub chips_fewest: Option<bool>,
-    /// A λ that is small enough.
+    /// A λ that is small enough; where data do not fit, one that is large enough.
     pub logical_ratio: Option<f64>,
     /// The share of the load that can be carried: every period divided by it.
     pub load: Option<f64>,
+    /// Where data do not fit: the share of each task's data that would.
+    pub data: Option<f64>,
+    /// All data then, in pages.
+    pub data_pages: Option<u128>,
+    /// Where data do not fit: another algorithm whose clusters hold them.
+    pub algorithm: Option<&'static str>,
 }
 
 impl From<Advice> for AdviceAnswer {
@@ -71,6 +83,9 @@ impl From<Advice> for AdviceAnswer {
             chips_fewest: advice.chips.map(|more| more.fewest),
             logical_ratio: advice.logical_ratio.map(|ratio| ratio.to_f64()),
             load: advice.load_permille.map(|permille| f64::from(permille) / 1_000.0),
+            data: advice.less_data.map(|less| f64::from(less.permille) / 1_000.0),
+            data_pages: advice.less_data.map(|less| less.pages),
+            algorithm: advice.algorithm,
         }
     }
 }
@@ -82,8 +97,11 @@ pub struct ClusterAnswer<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks, in the order of the task set.
     pub tasks: Vec<&'a str>,
-    /// U of the cluster, blocking included, Eq. (IV.9).
+    /// U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization.
     pub utilization: f64,
+    /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand_share: Option<f64>,
     /// The share lost to blocking, t_e / min(T).
     pub blocking: f64,
     /// The share of reads.
@@ -106,6 +124,9 @@ pub struct ClusterAnswer<'a> {
     /// long as the device says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<&'static str>,
+    /// Where tasks of the cluster declare their data: these beside its logical pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
 }
 
 /// A certificate, in a [`ClusterAnswer`]: docs/analysis.md.
@@ -160,22 +181,6 @@ pub struct GcAnswer<'a> {
     pub period_ns: Nanoseconds,
 }
 
-/// The task that could not be placed, in an [`AllocAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct UnplacedAnswer<'a> {
-    /// Its name.
-    pub task: &'a str,
-    /// The lowest U that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U of that
-    /// cluster with all its tasks.
-    pub best_utilization: f64,
-    /// That cluster's position when the algorithm gave up.
-    pub cluster: usize,
-    /// Its number of chips.
-    pub chips: u32,
-    /// The other tasks in it.
-    pub with: Vec<&'a str>,
-}
-
 /// A time in nanoseconds that need not be whole.
 #[derive(Debug, Clone, Copy)]
 pub struct Nanoseconds(pub Fraction);
@@ -221,6 +226,7 @@ impl<'a> AllocAnswer<'a> {
             let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
             let answer = |(position, (cluster, report))| ClusterAnswer {
                 relies_on: reliances.get(position).and_then(|reliance: &Option<Reliance>| reliance.map(Reliance::name)),
+                data: DataAnswer::of(set, &cluster, allocation.certificate(position).map(|each| each.placement)),
                 ..ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
             };
             clusters.map(answer).collect()
@@ -234,10 +240,8 @@ impl<'a> AllocAnswer<'a> {
             algorithm,
             analysis: analysis.name(),
             clusters,
-            unplaced: match outcome {
-                Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
-                _ => None,
-            },
+            unplaced: UnplacedAnswer::of(set, outcome),
+            data: DataAnswer::of_outcome(set, outcome),
             guaranteed: guarantee.set,
             guaranteed_as_placed: guarantee.as_placed,
             relies_on: guarantee.relies_on.map(Reliance::name),
@@ -278,20 +282,10 @@ impl<'a> ClusterAnswer<'a> {
                     period_ns: Nanoseconds(gc.period),
                 })
                 .collect(),
+            demand_share: certificate.map(|_| report.utilization),
             certificate: certificate.map(CertificateAnswer::new),
             relies_on: None,
-        }
-    }
-}
-
-impl<'a> UnplacedAnswer<'a> {
-    fn new(set: &'a TaskSet, unplaced: &Unplaced) -> UnplacedAnswer<'a> {
-        UnplacedAnswer {
-            task: task_name(set, unplaced.task),
-            best_utilization: unplaced.best_utilization,
-            cluster: unplaced.cluster,
-            chips: unplaced.chips,
-            with: unplaced.others.iter().map(|&task| task_name(set, task)).collect(),
+            data: None,
         }
     }
 }
@@ -334,15 +328,23 @@ pub struct CheckedCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<&'a str>,
-    /// Whether it passes, exactly: U ≤ 1; under a sound analysis, whether demand and blocking fit into every interval, the data fit, and the
+    /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis, whether demand and blocking fit into every interval, the data fit, and the
     /// certificate states what follows from it. Null where that cannot be told.
     pub schedulable: Option<bool>,
-    /// U, Eq. (IV.9), to the nearest double; under a sound analysis the share of the tightest interval that is taken.
+    /// Whether its test of time passes, whatever space the data take. Null where that cannot be told.
+    pub in_time: Option<bool>,
+    /// U, Eq. (IV.9), to the nearest double. Under a sound analysis the same as `demand_share`, which is no utilization.
     pub utilization: f64,
+    /// Under a sound analysis: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand_share: Option<f64>,
     /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
     /// Under a sound analysis: where the certificate states something else than what follows.
     pub complaints: Vec<String>,
+    /// Where tasks of the cluster declare their data: these beside its logical pages. Where they do not fit, `schedulable` is false under every analysis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
 }
 
 impl<'a> CheckAnswer<'a> {
@@ -357,9 +359,12 @@ impl<'a> CheckAnswer<'a> {
             chips: judged.cluster.chips.clone(),
             tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
             schedulable: Some(judged.schedulable),
+            in_time: Some(judged.in_time),
+            demand_share: None,
             utilization: judged.utilization,
             blocking: judged.blocking,
             complaints: Vec::new(),
+            data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
         CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
     }
@@ -375,9 +380,12 @@ impl<'a> CheckAnswer<'a> {
             chips: judged.cluster.chips.clone(),
             tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
             schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
+            in_time: judged.in_time,
+            demand_share: Some(judged.shares.as_ref().map_or(0.0, |shares| shares.utilization)),
             utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
             blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
             complaints: judged.complaints.clone(),
+            data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
         let clusters: Vec<CheckedCluster<'a>> = clusters.collect();
         let schedulable = if clusters.iter().any(|cluster| cluster.schedulable == Some(false)) {

@@ -16,9 +16,11 @@ use self::chips::{Group, Layout, place};
 use self::exact::Subsets;
 use self::groups::{Groups, Homeless};
 use self::shape::{Form, Shape, Shapes, Waiting};
+use super::space::first_too_many;
 use super::{Exact, Failure, Limit, Outcome, Strategy, Unplaced};
 use crate::analysis::Analysis;
-use crate::sound::{Bus, Contention, Site, certified, certify, excess_of};
+use crate::reason::{Reason, never_served};
+use crate::sound::{Bus, Contention, Placed, Shortfall, Site, Unit, certified, certify};
 
 /// What an analysis allows: how pages are placed, and what promises may rely on.
 #[derive(Clone, Copy)]
@@ -69,9 +71,11 @@ fn grouped(set: &TaskSet, terms: Terms<'_>, strategy: Strategy) -> Outcome {
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
         None if given_up || shapes.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => {
-            Outcome::NotSchedulable(Failure { unplaced: unplaced(set, &shapes), overloaded: None, by_merge: false })
-        }
+        None => Outcome::NotSchedulable(Failure {
+            unplaced: unplaced(set, terms.placements, &shapes),
+            overloaded: None,
+            by_merge: false,
+        }),
     }
 }
 
@@ -162,63 +166,83 @@ fn settle(
 }
 
 /// The first task for which there are not enough chips, and the cluster that it comes nearest to fit in.
-fn unplaced(set: &TaskSet, shapes: &Shapes<'_>) -> Unplaced {
-    let chips = set.device().chips();
-    let nearest = |task: usize, groups: &[Group]| {
-        let used: u64 = groups.iter().map(|group| u64::from(group.shape.chips)).sum();
-        let left = u32::try_from(u64::from(chips).saturating_sub(used)).unwrap_or(0);
-        let mut best: Option<Unplaced> = None;
-        let own = (left > 0).then(|| {
-            (groups.len(), Vec::new(), shapes.forms().iter().map(|&form| Shape { chips: left, form }).collect())
-        });
-        let others = groups.iter().enumerate().map(|(position, group)| {
-            let shapes: Vec<Shape> = vec![Shape { chips: group.shape.chips, form: group.shape.form }];
-            (position, group.tasks.clone(), shapes)
-        });
-        for (position, others, shapes) in own.into_iter().chain(others) {
-            let mut tasks = others.clone();
-            tasks.push(task);
-            for shape in shapes {
-                let excess = excess(set, &tasks, shape);
-                if best.as_ref().is_none_or(|best| excess < best.best_utilization) {
-                    let mut others = others.clone();
-                    others.sort_unstable();
-                    best = Some(Unplaced {
-                        task,
-                        best_utilization: excess,
-                        cluster: position,
-                        chips: shape.chips,
-                        others,
-                    });
-                }
-            }
-        }
-        best.unwrap_or(Unplaced { task, best_utilization: f64::MAX, cluster: 0, chips, others: Vec::new() })
-    };
+fn unplaced(set: &TaskSet, placements: &[Placement], shapes: &Shapes<'_>) -> Unplaced {
     let mut groups = match Groups::new(shapes) {
         Ok(groups) => groups,
-        Err(Homeless(task)) => return nearest(task, &[]),
+        Err(Homeless(task)) => return nearest(set, placements, shapes, task, &[]),
     };
     let order = groups.order();
     for task in order {
         let before = groups.groups().to_vec();
         groups.insert(task);
-        if groups.needed() > u64::from(chips) {
-            return nearest(task, &before);
+        if groups.needed() > u64::from(set.device().chips()) {
+            return nearest(set, placements, shapes, task, &before);
         }
     }
     // The groups fit, but not where their chips are: the last task is as good as any.
     let last = groups.groups().iter().flat_map(|group| group.tasks.iter().copied()).max().unwrap_or(0);
-    nearest(last, &[])
+    let others: Vec<Group> = groups.groups().iter().filter(|group| !group.tasks.contains(&last)).cloned().collect();
+    nearest(set, placements, shapes, last, &others)
 }
 
-fn excess(set: &TaskSet, tasks: &[usize], shape: Shape) -> f64 {
+/// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on the chips that they leave.
+fn nearest(set: &TaskSet, placements: &[Placement], shapes: &Shapes<'_>, task: usize, groups: &[Group]) -> Unplaced {
+    let used: u64 = groups.iter().map(|group| u64::from(group.shape.chips)).sum();
+    let left = u32::try_from(u64::from(set.device().chips()).saturating_sub(used)).unwrap_or(0);
+    let own = shapes.forms().iter().filter_map(|&form| shapes.on_chips(form, left));
+    let own = own.map(|shape| (groups.len(), &[][..], shape));
+    let others = groups.iter().enumerate().map(|(position, group)| (position, group.tasks.as_slice(), group.shape));
+    let mut tried: Vec<(usize, Vec<usize>, Shape, Shortfall)> = own
+        .chain(others)
+        .map(|(position, others, shape)| {
+            let mut others = others.to_vec();
+            others.sort_unstable();
+            let shortfall = shortfall(set, &[others.as_slice(), &[task]].concat(), shape);
+            (position, others, shape, shortfall)
+        })
+        .collect();
+    tried.sort_by(|a, b| a.3.order.total_cmp(&b.3.order));
+    // Only a few tasks are tried in each group, and one of the other groups may hold it after all.
+    let failing = tried.iter().find_map(|tried| Some((tried, tried.3.reason()?)));
+    let failing = failing.or_else(|| tried.first().map(|tried| (tried, tried.3.nearest_reason())));
+    match failing {
+        Some(((position, others, shape, _), reason)) => Unplaced {
+            task,
+            reason: or_too_long(set, placements, task, reason),
+            cluster: *position,
+            chips: shape.chips,
+            others: others.clone(),
+        },
+        None => Unplaced {
+            task,
+            reason: or_too_long(set, placements, task, Reason::Load { utilization: f64::MAX }),
+            cluster: 0,
+            chips: set.device().chips(),
+            others: Vec::new(),
+        },
+    }
+}
+
+/// The reason, or where it is one of time, a request of the task that no cluster can serve in time.
+fn or_too_long(set: &TaskSet, placements: &[Placement], task: usize, reason: Reason) -> Reason {
+    if !matches!(reason, Reason::Load { .. } | Reason::Demand(_)) {
+        return reason;
+    }
+    let too_long = set.tasks().get(task).and_then(|task| never_served(set.device(), placements, task));
+    too_long.map_or(reason, Reason::Request)
+}
+
+fn shortfall(set: &TaskSet, tasks: &[usize], shape: Shape) -> Shortfall {
+    let device = set.device();
     let bus = match shape.form {
-        Form::Compact => Bus::compact(set.device(), shape.chips),
-        _ => Bus::anywhere(set.device()),
+        Form::Compact => Bus::compact(device, shape.chips),
+        _ => Bus::anywhere(device),
     };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
-    excess_of(set.device(), tasks, shape.chips, shape.form.placement(), bus, &[Contention::none()])
+    let placement = shape.form.placement();
+    let unit = Unit::new(device, tasks(), shape.chips, placement, bus);
+    let placed = unit.map(|unit| Placed { unit, contentions: vec![Contention::none()] });
+    Shortfall::new(device, tasks(), shape.chips, placement, placed)
 }
 
 /// Clusters that do not depend on the test.
@@ -253,17 +277,17 @@ fn fixed(set: &TaskSet, terms: Terms<'_>, global: bool) -> Outcome {
     let shapes = Shapes::new(set, terms.placements, Waiting::Full);
     let form = if chosen[position] == Placement::Stripe { Form::Stripe } else { Form::Superblock };
     let shape = Shape { chips: cluster.size(), form };
-    // More tasks never take less: the prefixes that pass come first.
-    let (mut fitting, mut failing) = (0, cluster.tasks.len());
-    while fitting + 1 < failing {
-        let middle = usize::midpoint(fitting, failing);
-        if shapes.load(&cluster.tasks[..middle], shape).is_some() { fitting = middle } else { failing = middle }
-    }
-    let task = cluster.tasks[failing - 1];
     let site = Site::new(set, &made, chosen, vec![0; made.len()], terms.granted);
+    let reason = site.shortfall(position).nearest_reason();
+    let holds = |tasks: &[usize]| match reason {
+        Reason::Data(_) => set.space(tasks, shape.chips, Some(form.placement())).fits(),
+        _ => shapes.load(tasks, shape).is_some(),
+    };
+    // A cluster that fails has tasks.
+    let task = first_too_many(&cluster.tasks, holds).unwrap_or(0);
     let unplaced = Unplaced {
         task,
-        best_utilization: site.excess(position),
+        reason: or_too_long(set, terms.placements, task, reason),
         cluster: position,
         chips: cluster.size(),
         others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),

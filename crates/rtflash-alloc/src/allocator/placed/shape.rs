@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use rtflash_model::{Access, Placement, Task, TaskSet};
 
-use crate::sound::{Bus, Choice, Contention, Demand, Unit, choose, data_share};
+use crate::sound::{Bus, Choice, Contention, Demand, Unit, choose};
 
 /// A cluster's form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,8 +102,7 @@ impl<'a> Shapes<'a> {
         }
         let device = self.set.device();
         let placement = shape.form.placement();
-        let (wanted, room) = data_share(device, self.tasks(tasks), shape.chips, placement);
-        if wanted > room {
+        if !self.set.space(tasks, shape.chips, Some(placement)).fits() {
             return None;
         }
         let bus = match (shape.form, self.waiting) {
@@ -159,6 +158,21 @@ impl<'a> Shapes<'a> {
             chips = size + 1;
         }
         None
+    }
+
+    /// The cluster of this form on so many free chips, or fewer where the form cannot have as many; `None` where it cannot have so few.
+    pub(super) fn on_chips(&self, form: Form, chips: u32) -> Option<Shape> {
+        let chips = self.largest.map_or(chips, |largest| chips.min(largest));
+        let chips = match form {
+            Form::Superblock if chips == 1 && self.forms.contains(&Form::Stripe) => return None,
+            Form::Compact if self.waiting != Waiting::Nowhere => {
+                let whole = self.chain.last().copied().unwrap_or(1);
+                let within = self.chain.iter().copied().rfind(|&size| size <= chips);
+                if chips >= whole { chips - chips % whole } else { within? }
+            }
+            _ => chips,
+        };
+        (chips > 0).then_some(Shape { chips, form })
     }
 
     /// The smallest size of a compact cluster from here on.

@@ -50,7 +50,8 @@ pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], gr
         }
     }
     let certificate = |position: usize| {
-        if failing.contains(&position) {
+        // Where only the data do not fit, it is as for a cluster that holds.
+        if failing.contains(&position) && !site.holds_now(position) {
             site.failing_certificate(position)
         } else {
             site.certificate(position, site.gcs[position].flatten())

@@ -1,0 +1,142 @@
+//! Why a task could not be placed: one reason, with its numbers under names of their own.
+
+use rtflash_model::{Device, Placement, Request, Space, Span, Task, TaskSet};
+
+use crate::analysis::Analysis;
+use crate::fraction::Fraction;
+use crate::sound::{Bus, Unit};
+
+/// Why a cluster does not hold a task. A load, a demand and a number of pages are different quantities and are never compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason {
+    /// Utilizations sum to too much: U(φ) > 1 under Theorem 1, and under the sound analyses the long-run load of a processor, which has to stay
+    /// below one.
+    Load {
+        /// U(φ), Eq. (IV.9), above one; or the long-run load, Σ C/T with garbage collection, at least one.
+        utilization: f64,
+    },
+    /// The load is below one, but demand and blocking exceed an interval (the sound analyses).
+    Demand(Excess),
+    /// The declared data do not fit the cluster's logical pages, whatever the timing test says.
+    Data(Space),
+    /// One request can never be served, on no cluster of the device and by itself: it takes longer than its period.
+    Request(TooLong),
+    /// The write requests are too large for the cluster's blocks: the free pages that they need leave no block that garbage collection could gain from
+    /// (the sound analyses).
+    Blocks(TooFewBlocks),
+}
+
+/// An interval that is too short for what has to be done in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Excess {
+    /// L: the length of the interval.
+    pub interval: Span,
+    /// dbf(L) + B(L): demand and blocking in it, in nanoseconds. Above L.
+    pub demand_ns: u128,
+}
+
+impl Excess {
+    /// dbf(L) + B(L) − L, in nanoseconds: what is too much.
+    pub fn excess_ns(&self) -> u128 {
+        self.demand_ns.saturating_sub(self.interval.as_ns().into())
+    }
+}
+
+/// A request that takes longer than its period wherever it is served.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TooLong {
+    /// Whether it is the task's write request, not its read.
+    pub writes: bool,
+    /// r or w.
+    pub pages: u64,
+    /// The least time that it takes on any cluster of the device, in nanoseconds. Above the period.
+    pub least_ns: u128,
+    /// T: its period.
+    pub period: Span,
+    /// U(φ) of the cluster that comes nearest, under Theorem 1.
+    pub utilization: Option<f64>,
+}
+
+/// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N (docs/analysis.md, Section 2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooFewBlocks {
+    /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the
+    /// logical pages fill.
+    pub needed_blocks: u64,
+    /// N: blocks of a chip, so (super)blocks of the processor.
+    pub blocks: u64,
+}
+
+impl Reason {
+    /// What it is called in JSON: `load`, `demand`, `data` or `request`. Too few blocks are `request`, too: it is the size of the write requests that
+    /// asks for them, and no longer period helps.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reason::Load { .. } => "load",
+            Reason::Demand(_) => "demand",
+            Reason::Data(_) => "data",
+            Reason::Request(_) | Reason::Blocks(_) => "request",
+        }
+    }
+
+    /// The utilization that would have been reached, where that was the measure: above one, or under the sound analyses at least one.
+    pub fn utilization(&self) -> Option<f64> {
+        match self {
+            Reason::Load { utilization } => Some(*utilization),
+            Reason::Request(request) => request.utilization,
+            Reason::Demand(_) | Reason::Data(_) | Reason::Blocks(_) => None,
+        }
+    }
+}
+
+/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task alone is too long on every cluster, that request.
+pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: usize, utilization: f64) -> Reason {
+    let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
+    match too_long {
+        Some(request) => Reason::Request(TooLong { utilization: Some(utilization), ..request }),
+        None => Reason::Load { utilization },
+    }
+}
+
+/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster of every size that the device allows.
+fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Option<TooLong> {
+    let too_long = |writes: bool| {
+        let request = if writes { task.write? } else { task.read? };
+        let mut least: Option<u128> = None;
+        for chips in 1..=device.chips() {
+            let demand = analysis.demand(device, task, chips)?;
+            let stream = if writes { demand.write? } else { demand.read? };
+            if stream.utilization() <= Fraction::new(1, 1) {
+                return None;
+            }
+            let time = u128::from(stream.service.as_ns()) + u128::from(stream.delay.as_ns());
+            least = Some(least.map_or(time, |least| least.min(time)));
+        }
+        let (pages, period) = (request.pages(), request.period());
+        Some(TooLong { writes, pages, least_ns: least?, period, utilization: None })
+    };
+    too_long(false).or_else(|| too_long(true))
+}
+
+/// A request of the task that takes longer than its period on all chips of the device and under each of these placements, even if no page ever waits
+/// for the bus: more chips never make it longer.
+pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Task) -> Option<TooLong> {
+    let too_long = |writes: bool| {
+        let request: Request = if writes { task.write? } else { task.read? };
+        let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
+        let time = |&placement: &Placement| {
+            let unit = Unit::new(device, [&alone], device.chips(), placement, Bus::alone())?;
+            unit.items.first().map(|item| item.cost)
+        };
+        let times = placements.iter().map(time).collect::<Option<Vec<u64>>>()?;
+        let least = times.into_iter().min().filter(|&least| least > request.period().as_ns())?;
+        Some(TooLong {
+            writes,
+            pages: request.pages(),
+            least_ns: least.into(),
+            period: request.period(),
+            utilization: None,
+        })
+    };
+    too_long(false).or_else(|| too_long(true))
+}

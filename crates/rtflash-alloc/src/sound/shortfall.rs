@@ -1,0 +1,98 @@
+//! Why a cluster fails, and which of several failing clusters comes nearest to holding.
+
+use rtflash_model::{Device, Placement, Space, Span, Task};
+
+use super::demand::{Demand, Verdict};
+use super::site::{Placed, nearest_terms, worst};
+use super::unit::GcTerms;
+use crate::reason::{Excess, Reason};
+
+/// A cluster that fails, or may.
+#[derive(Debug)]
+pub(crate) struct Shortfall {
+    /// A number by which failing clusters are ordered, the nearest to holding first: above one. It is a ratio of whatever there is too much of, so it
+    /// compares what cannot be compared, and is never shown.
+    pub(crate) order: f64,
+    space: Space,
+    placed: Option<Placed>,
+    gc: Option<GcTerms>,
+}
+
+impl Shortfall {
+    /// Of a cluster of these tasks; `placed` is its unit with its neighbours, `None` where times cannot be added up.
+    pub(crate) fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+        placed: Option<Placed>,
+    ) -> Shortfall {
+        let space = Space::new(device, tasks, chips, Some(placement));
+        let writes = |placed: &Placed| !placed.unit.writers.is_empty();
+        let gc = placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.unit));
+        let order = placed.as_ref().map_or(f64::MAX, |placed| order(space, placed, gc));
+        Shortfall { order, space, placed, gc }
+    }
+
+    /// Why it fails; `None` where nothing is found that would make it fail.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        if !self.space.fits() {
+            return Some(Reason::Data(self.space));
+        }
+        let Some(placed) = &self.placed else { return Some(Reason::Load { utilization: f64::MAX }) };
+        if self.gc.is_none() && !placed.unit.writers.is_empty() {
+            let few = placed.unit.too_few_blocks().map(Reason::Blocks);
+            return Some(few.unwrap_or(Reason::Load { utilization: f64::MAX }));
+        }
+        let demands: Vec<Demand<'_>> =
+            placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, self.gc, 0)).collect();
+        let load = demands.iter().map(Demand::load).fold(0.0, f64::max);
+        if load >= 1.0 {
+            return Some(Reason::Load { utilization: load });
+        }
+        let (length, slack) = worst(placed, self.gc);
+        if slack < 0 {
+            return excess(length, slack);
+        }
+        // Beyond the longest deadline, or the load after all, which doubles have just below one.
+        demands.iter().find_map(|demand| match demand.test() {
+            Verdict::Fails(0) => Some(Reason::Load { utilization: 1.0 }),
+            Verdict::Fails(length) => {
+                let work = demand.at(length).saturating_add(demand.blocking(length).into());
+                Some(Reason::Demand(Excess { interval: Span::from_ns(length)?, demand_ns: work }))
+            }
+            Verdict::Holds | Verdict::TooLong => None,
+        })
+    }
+
+    /// Why it fails, or where nothing is found that would make it fail, the interval that comes nearest: it is its neighbours that do not hold next to it.
+    pub(crate) fn nearest_reason(&self) -> Reason {
+        let nearest = || {
+            let (length, slack) = worst(self.placed.as_ref()?, self.gc);
+            excess(length, slack)
+        };
+        self.reason().or_else(nearest).unwrap_or(Reason::Load { utilization: f64::MAX })
+    }
+}
+
+fn excess(length: u64, slack: i128) -> Option<Reason> {
+    let demand_ns = u128::try_from(i128::from(length).saturating_sub(slack)).ok()?;
+    Some(Reason::Demand(Excess { interval: Span::from_ns(length)?, demand_ns }))
+}
+
+fn order(space: Space, placed: &Placed, gc: Option<GcTerms>) -> f64 {
+    let above = |ratio: f64| ratio.max(1.0f64.next_up());
+    if !space.fits() {
+        return above(space.needed_pages as f64 / (space.logical_pages as f64).max(1.0));
+    }
+    if gc.is_none() && !placed.unit.writers.is_empty() {
+        return above(placed.unit.crowding());
+    }
+    let load = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0).load());
+    let load = load.fold(0.0, f64::max);
+    if load >= 1.0 {
+        return above(load);
+    }
+    let (length, slack) = worst(placed, gc);
+    above(1.0 - slack as f64 / length.max(1) as f64)
+}
