@@ -400,3 +400,48 @@ fn a_division_must_be_one() {
     assert!(matches!(missing, Outcome::CannotTell(_)), "{missing:?}");
     assert_eq!(missing.is_schedulable(), None);
 }
+
+/// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have been merged, who fail there.
+struct LeftOverloaded;
+
+impl Analysis for LeftOverloaded {
+    fn name(&self) -> &'static str {
+        "left-overloaded"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a merge that leaves a cluster overloaded"
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Cluster(self)
+    }
+}
+
+impl ClusterTest for LeftOverloaded {
+    fn verdict(&self, _: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+        let names: String = tasks.iter().map(|task| task.name.as_str()).collect();
+        let (passes, halves) = match (names.as_str(), chips) {
+            ("a" | "b" | "c" | "d", 1) | ("cde", 2) => (true, 2),
+            ("e", 1) | ("ab", 2) => (false, 0),
+            ("cd", 2) => (false, 1),
+            _ => (false, 2),
+        };
+        ClusterVerdict::new(passes, Fraction::new(halves, 2))
+    }
+}
+
+#[test]
+fn clusters_that_a_merge_left_overloaded_are_found() {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = Device::new(DeviceSpec { chips: 4, ..profile }).expect("a device");
+    let task = |name: &str| Task {
+        name: name.into(),
+        read: Request::new(1, ns(1_000_000_000)),
+        write: None,
+        data_pages: None,
+    };
+    let set = TaskSet::new(device, ["a", "b", "c", "d", "e"].map(task).to_vec(), vec![]).expect("a task set");
+    let outcome = ClusteringBfd.allocate(&set, &LeftOverloaded);
+    assert!(matches!(&outcome, Outcome::NotSchedulable(failure) if failure.by_merge), "{outcome:?}");
+}

@@ -162,6 +162,8 @@ pub trait Allocator: Sync {
     fn summary(&self) -> &'static str;
 
     /// Divides the chips of the set's device among its tasks, so that each cluster passes the analysis. The same input gives the same outcome, always.
+    ///
+    /// Its outcome is believed: [`tested`] makes one that is true of any division.
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
 
     /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it sizing bounds how much it tries.
