@@ -16,6 +16,6 @@ pub mod trace;
 pub use groups::{groups, shared_channels};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 pub use plan::{
-    ClusterPlan, ClusterTerms, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,
+    ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,
 };
 pub use run::{RunError, run, run_traced};

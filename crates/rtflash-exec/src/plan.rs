@@ -5,7 +5,7 @@ mod certified;
 use std::fmt;
 use std::ops::Range;
 
-use rtflash_model::{Access, Allocation, Certificate, Device, Instant, Job, Span, TaskSet};
+use rtflash_model::{Access, Allocation, Certificate, Cluster, Device, Instant, Job, Placement, Span, TaskSet};
 
 use crate::ftl::layout::{Layout, TooFewBlocks};
 use crate::trace::{JobId, Kind};
@@ -165,6 +165,17 @@ pub struct ClusterPlan {
     pub certificate: Option<Certificate>,
     /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job stream.
     pub ranges: Vec<Range<u32>>,
+    /// What its tasks declare to keep on it; `None` where none declares anything.
+    pub data: Option<Data>,
+}
+
+/// What the tasks of a cluster declare to keep on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// Pages that this takes, a page for each task that declares nothing included.
+    pub pages: u64,
+    /// Pages that the cluster's address space has.
+    pub room: u64,
 }
 
 /// Everything that a run has to do, checked: it can be run as it is.
@@ -213,8 +224,7 @@ pub enum PlanError {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// Under its certificate a cluster has no room for its tasks' data, a page for each task without a declared number of pages, and the free pages
-    /// kept in reserve.
+    /// Under its certificate a cluster has no room for a page of each task and the free pages kept in reserve.
     NoRoom {
         /// The cluster, by position.
         cluster: usize,
@@ -245,7 +255,7 @@ impl fmt::Display for PlanError {
             PlanError::MixedCertificates => f.write_str("some clusters have a certificate and others have none"),
             PlanError::Certificate { cluster, fault } => write!(f, "cluster {cluster}: its certificate {fault}"),
             PlanError::NoRoom { cluster } => {
-                write!(f, "cluster {cluster}: its data and its reserve do not fit on its chips together")
+                write!(f, "cluster {cluster}: pages for its tasks and its reserve do not fit on its chips together")
             }
             PlanError::OtherAllocation => f.write_str("the terms are those of another allocation"),
         }
@@ -253,6 +263,14 @@ impl fmt::Display for PlanError {
 }
 
 impl std::error::Error for PlanError {}
+
+/// What the tasks of a cluster declare to keep on it, placed like this.
+fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
+    let space = set.space(&cluster.tasks, cluster.size(), placement);
+    // More than 64 bits hold do not fit.
+    let pages = |pages: u128| u64::try_from(pages).unwrap_or(u64::MAX);
+    space.declared.then(|| Data { pages: pages(space.needed_pages), room: pages(space.logical_pages) })
+}
 
 impl Plan {
     /// The plan of an allocation, with what an analysis says of each cluster. With certificates operations take the device's own times, whatever
@@ -295,6 +313,7 @@ impl Plan {
             let owners = cluster.tasks.len() + set.jobs().len();
             let layout = Layout::new(device, cluster.size(), writes, owners)
                 .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
+            let data = declared(set, &cluster, None);
             let (chips, tasks) = (cluster.chips, cluster.tasks);
             clusters.push(ClusterPlan {
                 chips,
@@ -303,6 +322,7 @@ impl Plan {
                 layout,
                 certificate: None,
                 ranges: vec![],
+                data,
             });
         }
         let mut plan = Plan { device: *device, timing, sources: Vec::new(), clusters, jobs: set.jobs().to_vec() };
@@ -409,6 +429,17 @@ impl Plan {
     /// The job streams, in order.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
+    }
+
+    /// The logical pages of its cluster that a source of requests reads or writes; none for other sources.
+    pub(crate) fn range(&self, source: &Source) -> Range<u32> {
+        let cluster = source.cluster.and_then(|cluster| self.clusters.get(cluster as usize));
+        let Some(cluster) = cluster.filter(|_| matches!(source.kind, Kind::Read | Kind::Write)) else { return 0..0 };
+        let Ok(place) = cluster.tasks.binary_search(&source.owner) else { return 0..0 };
+        if cluster.certificate.is_some() {
+            return cluster.ranges.get(place).cloned().unwrap_or(0..0);
+        }
+        cluster.layout.part(place)
     }
 
     /// What a job is called: `camera.read#0`.

@@ -9,7 +9,7 @@ use crate::dispatch::{Admission, Arrival, ArrivalQueue, MAX_PENDING, NoServers, 
 use crate::groups::{groups, shared_channels};
 use crate::options::{Dispatch, Options, Service};
 use crate::plan::Plan;
-use crate::trace::{Observer, Record};
+use crate::trace::{Observer, Record, Setup};
 
 /// Why a run was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,8 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
     let mut running: Vec<Group<'_, O>> = clusters
         .iter()
         .map(|group| {
-            let observer = observe(group);
+            let mut observer = observe(group);
+            observer.setup(&Setup::from(options));
             if certified {
                 return Group::Placed(Box::new(Placed::new(plan, options, group, observer)));
             }
@@ -184,6 +185,7 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     // Long enough to be worth it, short enough for what happens in it to be kept.
     let window = (options.duration.as_ns() / 10_000).max(10_000_000);
     let window = Instant::from_ns(window).unwrap_or(Instant::END);
+    sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[u32]| (observe(group), Vec::<Record>::new());
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {
         let mut ready: Vec<Record> = Vec::new();

@@ -77,7 +77,10 @@ fn plans_by_certificates() {
         let error = plan(None, [certificate(Placement::Stripe, collection), reads]).err();
         assert_eq!(error, Some(PlanError::Certificate { cluster: 0, fault }));
     }
-    assert_eq!(plan(Some(33), [stripe, reads]).err(), Some(PlanError::NoRoom { cluster: 0 }));
+    // Data that do not fit are told of; they are run in equal shares.
+    let crowded = plan(Some(33), [stripe, reads]).expect("a plan");
+    assert_eq!(crowded.clusters()[0].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
+    assert_eq!(crowded.clusters()[0].ranges, vec![0..32]);
     let crowded = collection.map(|of| Collection { reserve_pages: 17, ..of });
     assert_eq!(
         plan(None, [certificate(Placement::Stripe, crowded), reads]).err(),

@@ -99,6 +99,7 @@ fn lines(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<String> {
             format!("{start}-{end} chip {} {what} {}{page} {}", it.chip, it.block, name(it.job))
         }
         Record::Transfer(it) => format!("{}-{} bus chip {}", it.start.as_ns(), it.end.as_ns(), it.chip),
+        _ => unreachable!("it tells of events alone"),
     };
     naive::run(plan, options, arrivals).iter().map(line).collect()
 }

@@ -4,6 +4,8 @@ mod common;
 mod naive_placed;
 mod placed_worlds;
 
+use std::collections::BTreeMap;
+
 use common::{World, agree};
 use placed_worlds::engine;
 use rtflash_exec::check::{Checks, merge};
@@ -79,6 +81,8 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
 #[test]
 fn the_flash_is_lawful_under_any_certificate() {
     let mut judged = 0;
+    // How often a checker spoke, in which case first, and what it said.
+    let mut broken: BTreeMap<&str, (u32, u64, String)> = BTreeMap::new();
     for case in 0..8_000 {
         let Some(world) = World::draw(4, case) else { continue };
         // In blocks of one page a trace does not tell which of two programs of a page in one row came last.
@@ -92,15 +96,20 @@ fn the_flash_is_lawful_under_any_certificate() {
         let mut traced = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         engine(&world).iter().for_each(|record| traced.record(record));
         let traced = traced.finish(world.options.duration);
-        for finding in findings.iter().chain(&traced).filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
-            assert!(finding.gauge.holds(), "case {case}: {finding:?}\n{world:?}");
+        for finding in findings.iter().chain(&traced) {
+            if LAWFUL.contains(&finding.assumption.name) && !finding.gauge.holds() {
+                let place = finding.gauge.worst();
+                let entry = broken.entry(finding.assumption.name).or_insert_with(|| (0, case, format!("{place:?}")));
+                entry.0 += 1;
+            }
         }
         judged += 1;
     }
+    assert!(broken.is_empty(), "{broken:#?}");
     assert!(judged > 3_000, "{judged}");
 }
 
-const LAWFUL: [&str; 9] = [
+const LAWFUL: [&str; 18] = [
     "bus-wait",
     "service",
     "edf-order",
@@ -110,6 +119,15 @@ const LAWFUL: [&str; 9] = [
     "page-order",
     "mapping",
     "conservation",
+    "releases",
+    "completion",
+    "operation-lengths",
+    "transfers",
+    "bus-order",
+    "victim-choice",
+    "copies",
+    "gc-left-out",
+    "padding",
 ];
 
 #[test]
@@ -125,6 +143,6 @@ fn the_result_depends_on_neither_windows_nor_threads() {
         };
         let traced = one.install(|| engine(&world));
         assert_eq!(traced, four.install(|| engine(&world)));
-        assert_eq!(traced, four.install(untraced));
+        assert_eq!(traced[1..], four.install(untraced)[..], "all but how it was made");
     }
 }

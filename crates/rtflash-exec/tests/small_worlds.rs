@@ -109,6 +109,26 @@ fn judged(world: &World) -> Vec<Finding> {
     merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
 }
 
+/// What holds whatever the load.
+const LAWFUL: [&str; 16] = [
+    "edf-order",
+    "chip-exclusion",
+    "bus-exclusion",
+    "page-order",
+    "mapping",
+    "conservation",
+    "releases",
+    "completion",
+    "operation-lengths",
+    "transfers",
+    "bus-order",
+    "victim-choice",
+    "copies",
+    "gc-left-out",
+    "padding",
+    "work-conserving",
+];
+
 #[test]
 fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
     let kinds = kinds();
@@ -176,15 +196,14 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                     let records = engine(&world);
                     // The twin is slow: it has a look at every fourth world.
                     if all.is_multiple_of(4) || way == 3 {
-                        assert_eq!(records, naive::run(&world.plan, &world.options, &[]), "{world:?}");
+                        let events: Vec<Record> = records.iter().copied().filter(Record::is_event).collect();
+                        assert_eq!(events, naive::run(&world.plan, &world.options, &[]), "{world:?}");
                     }
                     let findings = judged(&world);
                     let broken = |name: &str| {
                         findings.iter().any(|finding| finding.assumption.name == name && !finding.gauge.holds())
                     };
-                    for lawful in
-                        ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"]
-                    {
+                    for lawful in LAWFUL {
                         assert!(!broken(lawful), "{lawful}: {world:?}");
                     }
                     let late = broken("deadlines") || broken("overdue");

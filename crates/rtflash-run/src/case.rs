@@ -60,7 +60,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Whether every check holds.
+    /// Whether no check fails.
     pub fn passes(&self) -> bool {
         self.findings.iter().all(|finding| finding.gauge.holds())
     }

@@ -129,7 +129,7 @@ fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
         None => drawn,
     };
     if broken.is_empty() {
-        return format!("{}: {drawn}: every check holds\n", paint(GREEN, "pass"));
+        return format!("{}: {drawn}: no check fails\n", paint(GREEN, "pass"));
     }
     let assumptions = count(broken.len(), "assumption");
     let verb = if broken.len() == 1 { "breaks" } else { "break" };

@@ -7,7 +7,7 @@ use rtflash_exec::Dispatch;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
-use rtflash_model::{Instant, read_task_set_bytes};
+use rtflash_model::{Instant, Span, read_task_set_bytes};
 
 use super::exec::{Found, find, predicted, refused};
 use super::policies::duration;
@@ -68,7 +68,8 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     };
     let told = args.duration.as_deref().map(duration).transpose()?;
     let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
-    let mut checks = Checks::of_trace(&plan, dispatch, &all);
+    let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
+    let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
     let records = |trace: &Path| -> Result<_, Failure> {
         Ok(TraceReader::new(&plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
     };
@@ -90,14 +91,17 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
         end = end.max(order.0);
         checks.record(&record);
     }
-    let duration = told.unwrap_or(end);
+    let setup = checks.setup_told();
+    // Where nobody says when the run ended, nothing is missing behind its last record.
+    let behind = end.saturating_add(Span::from_ns(1).unwrap_or_default());
+    let duration = told.or(setup.duration).unwrap_or(behind);
     let mut statistics = Statistics::new(&plan, duration);
     for record in records(trace)?.flatten() {
         statistics.record(&record);
     }
     let findings = checks.finish(duration);
     let report = statistics.finish(&plan);
-    let settings = traced(duration, dispatch_name);
+    let settings = traced(&setup, duration, dispatch_name);
     let predicted = predicted(&file.set, &allocation, analysis, given.is_some());
     let algorithm = given.is_none().then_some(name);
     let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, settings, String::new());

@@ -40,10 +40,11 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
         Some("pass") => {
             let late = answer.requests.iter().map(|line| line.completed).sum::<u64>();
             let jobs = count(usize::try_from(late).unwrap_or(usize::MAX), "request");
-            format!("{}: every check holds over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
+            format!("{}: no check fails over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
         }
         Some(_) => {
-            let broken: Vec<&str> = answer.checks.iter().filter(|check| !check.holds).map(|check| check.name).collect();
+            let broken: Vec<&str> =
+                answer.checks.iter().filter(|check| check.holds == Some(false)).map(|check| check.name).collect();
             let late: u64 = answer.requests.iter().chain(&answer.gc).map(|line| line.misses + line.overdue).sum();
             let late = match late {
                 0 => "no real-time deadline was missed, but".to_owned(),
@@ -128,12 +129,16 @@ fn checks(answer: &ExecAnswer<'_>) -> String {
         (Some(value), _) => value.to_string(),
     };
     let rows = answer.checks.iter().map(|check| {
-        let worst = check.worst.as_ref().filter(|_| !check.holds).map_or(String::new(), |worst| {
+        let worst = check.worst.as_ref().filter(|_| check.holds == Some(false)).map_or(String::new(), |worst| {
             let job = worst.job.as_deref().map(|job| format!(" {}", plain(job))).unwrap_or_default();
             let times = if check.violations == 1 { "once".into() } else { format!("{} times", check.violations) };
             format!("{times}, worst at {}{job}", format_ns(worst.at_ns))
         });
-        let verdict = if check.holds { paint(GREEN, "holds") } else { paint(RED, "FAILS") };
+        let verdict = match check.holds {
+            Some(true) => paint(GREEN, "holds"),
+            Some(false) => paint(RED, "FAILS"),
+            None => paint(DIM, "not observed"),
+        };
         vec![check.name.to_owned(), value(check, check.bound), value(check, check.observed), verdict, worst]
     });
     table(&["check", ">bound", ">observed", "", ""], rows.collect::<Vec<_>>())

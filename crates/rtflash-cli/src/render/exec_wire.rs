@@ -3,8 +3,8 @@
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
 use rtflash_exec::report::{Operations, Report, SourceReport};
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{Plan, Releases, Source};
+use rtflash_exec::trace::{Kind, Setup};
+use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
 use rtflash_model::{Instant, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::wire::{Nanoseconds, task_name};
 /// What `rtflash exec --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ExecAnswer<'a> {
-    /// "pass" where every check holds, "fail" where one does not, null where nothing could be run.
+    /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
     pub verdict: Option<&'static str>,
     /// Why nothing could be run; or what the allocation relies on beyond what was granted, which makes the exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,8 +102,8 @@ pub struct CheckLine<'a> {
     pub bound: Option<u64>,
     /// The worst that was observed.
     pub observed: Option<u64>,
-    /// Whether no observation was above its bound.
-    pub holds: bool,
+    /// Whether no observation was above its bound; null where nothing of the kind was observed.
+    pub holds: Option<bool>,
     /// How many were.
     pub violations: u64,
     /// When and where the worst happened.
@@ -335,9 +335,6 @@ impl<'a> ExecAnswer<'a> {
 
 fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     let worst = finding.gauge.worst();
-    // What must not happen at all has happened not at all where nothing was seen of it.
-    let never = finding.assumption.unit == Unit::Occurrences || finding.assumption.name.ends_with("overdue");
-    let nothing = never.then_some(0);
     CheckLine {
         name: finding.assumption.name,
         assumption: finding.assumption.statement,
@@ -346,9 +343,9 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
             Unit::Pages => "pages",
             Unit::Occurrences => "times",
         },
-        bound: worst.map_or(nothing, |worst| Some(worst.bound)),
-        observed: worst.map_or(nothing, |worst| Some(worst.observed)),
-        holds: finding.gauge.holds(),
+        bound: worst.map(|worst| worst.bound),
+        observed: worst.map(|worst| worst.observed),
+        holds: finding.gauge.verdict(),
         violations: finding.gauge.violations(),
         worst: worst.map(|worst| WorstLine {
             at_ns: worst.place.at.as_ns(),
@@ -384,18 +381,31 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
     }
 }
 
-/// The run's settings for a duration that is all that is known.
-pub fn traced(duration: Instant, dispatch: &'static str) -> Settings {
+/// The settings of a recorded run, as far as its trace tells.
+pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Settings {
     Settings {
         duration_ns: duration.as_ns(),
         dispatch,
-        server: None,
-        victims: None,
-        aging: None,
+        server: Some(match setup.service {
+            Service::Tbs => "tbs",
+            Service::Background => "background",
+        }),
+        victims: Some(match setup.victims {
+            Victims::Actual => "actual",
+            Victims::Worst => "worst",
+        }),
+        aging: setup.aging.map(|aging| match aging {
+            Aging::Worst => "worst",
+            Aging::Random => "random",
+            Aging::Fresh => "fresh",
+        }),
         pattern: None,
-        waits: None,
+        waits: Some(match setup.waits {
+            Waits::Actual => "actual",
+            Waits::Worst => "worst",
+        }),
         phases: None,
-        backfill: None,
-        seed: None,
+        backfill: Some(setup.backfill),
+        seed: setup.seed,
     }
 }

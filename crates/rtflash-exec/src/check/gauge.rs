@@ -80,9 +80,14 @@ impl Gauge {
         self.violations
     }
 
-    /// Whether none was.
+    /// Whether none was, also where nothing was observed: the check has not failed.
     pub fn holds(&self) -> bool {
         self.violations == 0
+    }
+
+    /// Whether every observation was within its bound; `None` where there was none.
+    pub fn verdict(&self) -> Option<bool> {
+        self.worst.map(|_| self.holds())
     }
 
     /// Both together. Among equals the earlier one counts as the worst.

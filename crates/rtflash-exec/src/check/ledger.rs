@@ -12,8 +12,16 @@ pub(crate) struct Pending {
     pub(crate) release: Release,
     /// Time that its own pages have taken.
     pub(crate) service: u64,
-    /// Its own pages so far.
-    pub(crate) pages: u64,
+    /// Its own pages so far: read, programmed.
+    pub(crate) reads: u64,
+    /// Likewise.
+    pub(crate) programs: u64,
+    /// When the last of all its operations ends.
+    pub(crate) last_end: Instant,
+    /// When it last left a pass out.
+    pub(crate) left_out: Option<Instant>,
+    /// Whether it has erased anything.
+    pub(crate) erased: bool,
     /// When its own pages began to be served.
     pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
@@ -59,19 +67,29 @@ impl Ledger {
         Ledger { lines: (0..sources).map(|_| Line::default()).collect() }
     }
 
-    /// A job is released. `false` where it is not the next one of its source. Of a job stream some may be left out: its jobs are
-    /// divided between the clusters.
-    pub(crate) fn release(&mut self, release: &Release) -> bool {
-        let Some(line) = self.lines.get_mut(release.job.source as usize) else { return false };
+    /// Whether a job that is released is the next one of its source. Of a job stream some may be left out: its jobs are divided between the clusters.
+    pub(crate) fn is_next(&self, release: &Release) -> bool {
+        let Some(line) = self.lines.get(release.job.source as usize) else { return false };
         let index = release.job.index;
-        if index < line.next || (index > line.next && release.kind != Kind::Server) {
+        index == line.next || (index > line.next && release.kind == Kind::Server)
+    }
+
+    /// A job is released. `false` where it is not the next one.
+    pub(crate) fn release(&mut self, release: &Release) -> bool {
+        if !self.is_next(release) {
             return false;
         }
+        let Some(line) = self.lines.get_mut(release.job.source as usize) else { return false };
+        let index = release.job.index;
         line.next = index.saturating_add(1);
         let pending = Pending {
             release: *release,
             service: 0,
-            pages: 0,
+            reads: 0,
+            programs: 0,
+            last_end: release.at,
+            left_out: None,
+            erased: false,
             begun: None,
             starved: false,
             was_starved: false,

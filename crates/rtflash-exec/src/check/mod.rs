@@ -3,25 +3,39 @@
 //! They know the plan (what was promised) and not the machine: a recorded trace is judged by the same checkers.
 
 mod assumptions;
+mod collect;
+mod desks;
 mod flash;
 mod gauge;
 mod ledger;
+mod mapping;
 mod order;
+mod passes;
+mod releases;
+mod start;
 mod timing;
 mod units;
+mod watch;
 
 use rtflash_model::{Instant, Span};
 
 pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
+use crate::dispatch::Admission;
 use crate::options::Dispatch;
 use crate::plan::Plan;
-use crate::trace::{Complete, Kind, Observer, Operation, Release, Reserve, Selection, Starved, Transfer};
-use flash::{BusExclusion, ChipExclusion, Mapping, PageOrder};
+use crate::trace::{Kind, Setup};
+use collect::Collections;
+use desks::Desks;
+use flash::{BusExclusion, ChipExclusion, PageOrder};
 pub(crate) use ledger::Ledger;
-use order::{ParallelEdf, SerialEdf, UnderWay};
-use timing::{Blocking, BusWait, Deadlines, Overdue, Passes, Service, lateness, place};
+use ledger::Pending;
+use mapping::Mapping;
+use order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
+use passes::Passes;
+use releases::{Grants, Released};
+use timing::{Blocking, BusWait, Deadlines, Overdue, Service, lateness, longest_step, place};
 use units::Units;
 
 /// What a checker has found.
@@ -38,30 +52,44 @@ pub struct Finding {
 pub struct Checks<'a> {
     plan: &'a Plan,
     dispatch: Dispatch,
+    setup: Setup,
+    /// The clusters that are watched.
+    clusters: Vec<u32>,
     ledger: Ledger,
     /// For each chip of the device that is watched: its cluster, its position in it, and among the chips that are watched.
     chips: Vec<Option<(u32, u32, usize)>>,
+    /// The logical pages of each source of requests.
+    ranges: Vec<std::ops::Range<u32>>,
     deadlines: Deadlines,
-    server_deadlines: Deadlines,
     overdue: Overdue,
+    server_deadlines: Deadlines,
     server_overdue: Overdue,
     service: Service,
     bus_wait: BusWait,
-    passes: Passes,
     starved: Gauge,
+    /// Without certificates.
+    passes: Passes,
     blocking: Blocking,
     serial: SerialEdf,
+    idling: SerialIdling,
     parallel: ParallelEdf,
     under_way: UnderWay,
-    /// Under certificates, in place of the five before.
-    units: Option<Units>,
+    /// Under certificates, in place of these.
+    units: Option<(Units, Collections)>,
     chip_exclusion: ChipExclusion,
     bus_exclusion: BusExclusion,
     page_order: PageOrder,
     mapping: Mapping,
+    releases: Released<'a>,
+    completion: Gauge,
+    desks: Desks,
     conservation: Gauge,
     completed: u64,
     released: u64,
+    /// Whether a real-time job was released, and one that is not.
+    kinds: (bool, bool),
+    /// The latest start of anything.
+    latest: Instant,
 }
 
 impl<'a> Checks<'a> {
@@ -81,245 +109,177 @@ impl<'a> Checks<'a> {
             Dispatch::Serial => plan.clusters().len(),
             Dispatch::Parallel => plan.device().chips() as usize,
         };
+        let certified = plan.is_certified();
+        let side_by_side = dispatch == Dispatch::Parallel && !certified;
         Checks {
             plan,
             dispatch,
+            setup: Setup::default(),
+            clusters: clusters.to_vec(),
             ledger: Ledger::new(plan.sources().len()),
             chips,
+            ranges: plan.sources().iter().map(|source| plan.range(source)).collect(),
             deadlines: Deadlines::default(),
-            server_deadlines: Deadlines::default(),
             overdue: Overdue::default(),
+            server_deadlines: Deadlines::default(),
             server_overdue: Overdue::default(),
             service: Service::default(),
             bus_wait: BusWait::default(),
-            passes: Passes::new(watched),
             starved: Gauge::default(),
+            passes: Passes::new(plan, dispatch, watched),
             blocking: Blocking::default(),
             serial: SerialEdf::new(plan.clusters().len()),
-            parallel: ParallelEdf::default(),
+            idling: SerialIdling::new(plan.clusters().len()),
+            parallel: ParallelEdf::new(plan, if side_by_side { clusters } else { &[] }),
             under_way: UnderWay::new(places),
-            units: plan.is_certified().then(|| Units::new(plan, clusters)),
+            units: certified.then(|| (Units::new(plan, clusters), Collections::new(plan, clusters))),
             chip_exclusion: ChipExclusion::new(plan),
             bus_exclusion: BusExclusion::new(plan),
             page_order: PageOrder::new(plan, watched),
             mapping: Mapping::new(plan, watched, clusters),
+            releases: Released::new(plan),
+            completion: Gauge::default(),
+            desks: Desks::new(plan),
             conservation: Gauge::default(),
             completed: 0,
             released: 0,
+            kinds: (false, false),
+            latest: Instant::START,
         }
     }
 
-    /// Checkers that are shown the records of a trace, and so not what no record tells of.
+    /// Checkers that are shown the records of a trace: those of these clusters, in one order. What certificates grant to jobs that are not real-time is
+    /// known to them; see [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
-        if let Some(units) = &mut checks.units {
-            units.hears_no_silence();
+        if plan.is_certified() {
+            checks.releases.grants = Grants::Certificates;
         }
         checks
     }
 
+    /// Without certificates: who says what jobs that are not real-time are granted, where a server serves them. All clusters have to be watched.
+    #[must_use]
+    pub fn with_admission(mut self, admission: Box<dyn Admission + Send + 'a>) -> Checks<'a> {
+        if !self.plan.is_certified() {
+            self.releases.grants = Grants::Admission(admission);
+        }
+        self
+    }
+
+    /// How the run was made, as far as its records say.
+    pub fn setup_told(&self) -> Setup {
+        self.setup
+    }
+
     /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
+        let pending = self.look_at_pending(duration);
+        let lost = self.released.abs_diff(self.completed + pending);
+        let over = u64::from(self.latest >= duration && self.latest > Instant::START);
+        self.conservation.note(0, lost.max(over), || Place { at: duration, ..Place::default() });
+        let all = self.clusters.len() == self.plan.clusters().len();
+        self.releases.finish(duration, &self.clusters, all);
+        self.desks.finish();
+        if let Some((_, collections)) = &mut self.units {
+            collections.finish(duration);
+            self.releases.gauge.merge(&collections.releases);
+        }
+        let parallel = self.dispatch == Dispatch::Parallel;
+        let (units, collections) = match &self.units {
+            Some((units, collections)) => (Some(units), Some(collections)),
+            None => (None, None),
+        };
+        let gc = collections.map_or(&self.passes.gc, |collections| &collections.gc);
+        let (order, idling) =
+            if parallel { (self.parallel.gauge, self.parallel.idling) } else { (self.serial.gauge, self.idling.gauge) };
+        let mut bus_wait = self.bus_wait.gauge;
+        if let Some(units) = units {
+            bus_wait.merge(&units.waits);
+        }
+        let mut gauges = vec![
+            self.deadlines.gauge,
+            self.overdue.gauge,
+            self.server_deadlines.gauge,
+            self.server_overdue.gauge,
+            self.service.gauge,
+            bus_wait,
+            collections.map_or(self.passes.cost, |of| of.cost),
+            collections.map_or(self.passes.victims, |of| of.victims),
+            self.starved,
+            units.map_or(self.blocking.gauge, |of| of.blocking),
+            units.map_or(order, |of| of.order),
+            self.chip_exclusion.gauge,
+            self.bus_exclusion.gauge,
+            self.page_order.gauge,
+            self.mapping.gauge,
+            self.conservation,
+            self.releases.gauge,
+            self.completion,
+            self.desks.lengths,
+            self.desks.transfers,
+            self.desks.order,
+            gc.choice,
+            gc.copies,
+            gc.left_out,
+            gc.padding,
+            units.map_or(idling, |of| of.idling),
+            self.data_fit(),
+        ];
+        gauges.extend(collections.into_iter().flat_map(|of| [of.open, of.reserve]));
+        let named: &[Assumption] = if self.units.is_some() { &CERTIFIED } else { &ASSUMPTIONS };
+        named.iter().zip(gauges).map(|(&assumption, gauge)| Finding { assumption, gauge }).collect()
+    }
+
+    /// Looks at what is pending when the run ends, and says how much that is.
+    fn look_at_pending(&mut self, duration: Instant) -> u64 {
         let mut pending = 0;
+        let nowhere = || Place { at: duration, ..Place::default() };
+        if self.kinds.0 {
+            self.overdue.gauge.note(0, 0, nowhere);
+        }
+        if self.kinds.1 {
+            self.server_overdue.gauge.note(0, 0, nowhere);
+        }
         for job in self.ledger.pending() {
             pending += 1;
             match job.release.kind {
                 Kind::Server => self.server_overdue.end(duration, job, lateness(self.plan, job)),
                 _ => self.overdue.end(duration, job, Span::ZERO),
             }
-        }
-        let lost = self.released.abs_diff(self.completed + pending);
-        self.conservation.note(0, lost, || Place { at: duration, ..Place::default() });
-        let order = match self.dispatch {
-            Dispatch::Serial => self.serial.gauge,
-            Dispatch::Parallel => self.parallel.gauge,
-        };
-        let gauges = [
-            self.deadlines.gauge,
-            self.overdue.gauge,
-            self.server_deadlines.gauge,
-            self.server_overdue.gauge,
-            self.service.gauge,
-            self.bus_wait.gauge,
-            self.passes.cost,
-            self.passes.victims,
-            self.starved,
-            self.blocking.gauge,
-            order,
-            self.chip_exclusion.gauge,
-            self.bus_exclusion.gauge,
-            self.page_order.gauge,
-            self.mapping.gauge,
-            self.conservation,
-        ];
-        let Some(units) = self.units else {
-            return ASSUMPTIONS
-                .into_iter()
-                .zip(gauges)
-                .map(|(assumption, gauge)| Finding { assumption, gauge })
-                .collect();
-        };
-        let mut certified = [Gauge::default(); CERTIFIED.len()];
-        certified[..gauges.len()].copy_from_slice(&gauges);
-        certified[5].merge(&units.waits);
-        (certified[6], certified[7]) = (units.cost, units.victims);
-        (certified[9], certified[10]) = (units.blocking, units.order);
-        (certified[16], certified[17], certified[18]) = (units.idling, units.open, units.reserve);
-        CERTIFIED.into_iter().zip(certified).map(|(assumption, gauge)| Finding { assumption, gauge }).collect()
-    }
-
-    fn unlawful(&mut self, at: Instant, job: crate::trace::JobId) {
-        self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
-    }
-
-    /// Looks for operations under way that block a job released now.
-    fn look_for_blocking(&mut self, release: &Release) {
-        let Some(cluster) = release.cluster else { return };
-        let Some(pending) = self.ledger.get(release.job) else { return };
-        let erase = self.plan.device().block_erase();
-        match self.dispatch {
-            Dispatch::Serial => {
-                if let Some(left) = self.under_way.blocks(cluster, release.at, pending.deadline()) {
-                    let chips = self.plan.clusters().get(cluster as usize).map(|cluster| cluster.chips.as_slice());
-                    let chip = chips.and_then(|chips| chips.first()).copied().unwrap_or_default();
-                    self.blocking.blocked(left, erase, pending, chip);
-                }
-            }
-            Dispatch::Parallel => {
-                let chips = self.plan.clusters().get(cluster as usize).map_or(&[][..], |cluster| &cluster.chips);
-                for &chip in chips {
-                    if let Some(left) = self.under_way.blocks(chip, release.at, pending.deadline()) {
-                        pending.blockers.push((chip, left));
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Observer for Checks<'_> {
-    fn release(&mut self, release: &Release) {
-        self.released += 1;
-        if !self.ledger.release(release) {
-            self.released -= 1;
-            self.unlawful(release.at, release.job);
-            return;
-        }
-        if self.units.is_some() {
-            return;
-        }
-        self.look_for_blocking(release);
-        if let (Dispatch::Serial, Some(pending)) = (self.dispatch, self.ledger.get(release.job)) {
-            self.serial.waits(pending);
-        }
-    }
-
-    fn complete(&mut self, complete: &Complete) {
-        let Some(pending) = self.ledger.complete(complete.job) else {
-            self.unlawful(complete.at, complete.job);
-            return;
-        };
-        self.completed += 1;
-        self.conservation
-            .note(0, u64::from(pending.pages != pending.release.pages), || place(complete.at, &pending, None));
-        match pending.release.kind {
-            Kind::Server => self.server_deadlines.complete(complete, &pending, lateness(self.plan, &pending)),
-            _ => self.deadlines.complete(complete, &pending, Span::ZERO),
-        }
-        self.service.complete(complete, &pending, self.plan);
-        if self.units.is_none() && self.dispatch == Dispatch::Serial {
-            self.serial.leaves(&pending);
-        }
-    }
-
-    fn starved(&mut self, starved: &Starved) {
-        let Some(pending) = self.ledger.get(starved.job) else {
-            self.unlawful(starved.at, starved.job);
-            return;
-        };
-        (pending.starved, pending.was_starved) = (true, true);
-        self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
-        if self.units.is_none() && self.dispatch == Dispatch::Serial {
-            self.serial.leaves(pending);
-        }
-    }
-
-    fn operations(&mut self, operations: &[Operation]) {
-        let Some(first) = operations.first() else { return };
-        let Some(pending) = self.ledger.get(first.job) else {
-            self.unlawful(first.start, first.job);
-            return;
-        };
-        let serial = self.units.is_none() && self.dispatch == Dispatch::Serial;
-        if pending.starved {
-            pending.starved = false;
-            if serial {
-                self.serial.waits(pending);
-            }
-        }
-        if serial {
-            self.serial.operation(first, pending);
-            self.under_way.begins(first.cluster, first, pending.deadline());
-        }
-        let gc = first.kind == Kind::Gc;
-        for operation in operations {
-            let known = self.chips.get(operation.chip as usize).copied().flatten();
-            let Some((_, position, chip)) = known.filter(|&(cluster, ..)| cluster == operation.cluster) else {
-                // A chip of another cluster.
-                self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
+            let cluster = job.release.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
+            let Some(cluster) = cluster else { continue };
+            let superblock = cluster.certificate.is_some() && !cluster.is_stripe();
+            // A step may take longer than the operation.
+            let slack = if superblock { longest_step(self.plan, cluster) } else { Span::ZERO };
+            let done = matches!(job.release.kind, Kind::Read | Kind::Write)
+                && job.reads + job.programs >= job.release.pages
+                && job.last_end.saturating_add(slack) <= duration;
+            self.conservation.note(0, u64::from(done), || place(duration, job, None));
+            if job.release.deadline.is_none() {
                 continue;
-            };
-            if let Some(units) = &mut self.units {
-                units.operation(operation, pending, self.plan);
-            } else if self.dispatch == Dispatch::Parallel {
-                if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
-                    let (_, left) = pending.blockers.swap_remove(at);
-                    self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
+            }
+            match &mut self.units {
+                Some((units, _)) if superblock && !job.was_starved => {
+                    cluster.chips.iter().take(1).for_each(|&chip| units.end(chip, duration, job));
                 }
-                self.parallel.operation(operation, pending);
-                self.under_way.begins(operation.chip, operation, pending.deadline());
-            }
-            self.chip_exclusion.operation(operation);
-            self.page_order.operation(operation, chip);
-            self.mapping.operation(operation, position, chip);
-            if gc && self.units.is_some() {
-                // The units have seen it.
-            } else if gc {
-                self.passes.operation(operation, chip, pending, self.plan);
-            } else {
-                pending.service = pending.service.saturating_add(operation.end.since(operation.start).as_ns());
-                pending.pages += 1;
-                pending.begun.get_or_insert(operation.start);
-                self.bus_wait.operation(operation, pending, self.plan);
+                None if self.dispatch == Dispatch::Serial => self.idling.end(duration, job),
+                _ => {}
             }
         }
+        pending
     }
 
-    fn transfer(&mut self, transfer: &Transfer) {
-        self.bus_exclusion.transfer(transfer);
-    }
-
-    fn selected(&mut self, selection: &Selection) {
-        if let Some(units) = &mut self.units {
-            units.selected(selection);
+    /// What the tasks of the clusters that are watched declare, against what fits.
+    fn data_fit(&self) -> Gauge {
+        let mut gauge = Gauge::default();
+        for &number in &self.clusters {
+            let Some(cluster) = self.plan.clusters().get(number as usize) else { continue };
+            if let Some(data) = cluster.data {
+                gauge.note(data.room, data.pages, || Place { cluster: Some(number), ..Place::default() });
+            }
         }
-    }
-
-    fn reserve(&mut self, reserve: &Reserve) {
-        if let Some(units) = &mut self.units {
-            units.reserve(reserve);
-        }
-    }
-
-    fn silent(&mut self, _: u32, chip: u32, start: Instant, end: Instant) {
-        if let Some(units) = &mut self.units {
-            units.silent(chip, start, end);
-        }
-    }
-
-    #[inline]
-    fn expect(&self, cluster: u32, lpn: u32) {
-        self.mapping.prefetch(cluster, lpn);
+        gauge
     }
 }
 

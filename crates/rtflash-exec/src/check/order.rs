@@ -1,12 +1,14 @@
 //! Checkers of dispatching: earliest deadline first, and who blocks whom.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use crate::trace::{Action, JobId, Kind, Operation};
+use super::timing::place;
+use crate::plan::Plan;
+use crate::trace::{Action, JobId, Kind, Moved, Operation, Silent};
 
 /// Whether operations start in the order of their deadlines: how much earlier than the deadline served the earliest one that had to
 /// wait was, against zero. Starved jobs do not count: they cannot go on.
@@ -67,66 +69,196 @@ impl SerialEdf {
     }
 }
 
-/// The same chip by chip, seen afterwards: while a read or GC waited for its chip, nothing of a later deadline may have started there.
-#[derive(Debug, Default)]
-pub(super) struct ParallelEdf {
+/// Whether a cluster under serial dispatch works without a break while a job waits for it: how long it did not, against zero.
+#[derive(Debug)]
+pub(super) struct SerialIdling {
     pub(super) gauge: Gauge,
-    /// For each chip the starts that a later look may still ask for: ascending in time, descending in deadline.
-    chips: HashMap<u32, Vec<(Instant, u64, JobId)>>,
-    /// When each logical page was last programmed: before that was over, its read had no business on the chip.
-    programmed: HashMap<(u32, u32), Instant>,
-    /// When the last GC operation on each chip, and the last erase in each cluster, ended.
-    collected: HashMap<u32, Instant>,
-    erased: HashMap<u32, Instant>,
+    /// For each cluster, since when it has been busy without a break, and until when.
+    busy: Vec<(Instant, Instant)>,
 }
 
+impl SerialIdling {
+    pub(super) fn new(clusters: usize) -> Self {
+        SerialIdling { gauge: Gauge::default(), busy: vec![(Instant::START, Instant::START); clusters] }
+    }
+
+    /// The cluster is busy over [start, end).
+    #[inline]
+    pub(super) fn works(&mut self, cluster: u32, start: Instant, end: Instant) {
+        let Some((since, until)) = self.busy.get_mut(cluster as usize) else { return };
+        if start > *until {
+            *since = start;
+        }
+        *until = end.max(*until);
+    }
+
+    /// A job is served from `at` on, and the cluster has been told to be busy with it.
+    #[inline]
+    pub(super) fn serves(&mut self, cluster: u32, at: Instant, pending: &Pending) {
+        let Some(&(since, _)) = self.busy.get(cluster as usize) else { return };
+        if !pending.was_starved {
+            self.gauge.note(0, since.since(pending.release.at).as_ns(), || place(at, pending, None));
+        }
+    }
+
+    /// The run is over, and a job is pending.
+    pub(super) fn end(&mut self, duration: Instant, pending: &Pending) {
+        let Some(cluster) = pending.release.cluster else { return };
+        let Some(&(_, until)) = self.busy.get(cluster as usize) else { return };
+        if !pending.was_starved {
+            let idle = duration.since(until.max(pending.release.at));
+            self.gauge.note(0, idle.as_ns(), || place(duration, pending, None));
+        }
+    }
+}
+
+/// What is remembered of a chip under parallel dispatch.
+#[derive(Debug, Clone, Default)]
+struct Chip {
+    /// The starts that a later look may still ask for: ascending in time, descending in deadline.
+    starts: Vec<(Instant, u64)>,
+    /// When its last GC operation ended.
+    collected: Instant,
+    /// Since when it has been busy without a break, and until when.
+    busy: (Instant, Instant),
+    /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of those that are not remembered any more, the latest.
+    moved: Vec<(JobId, u32, Instant)>,
+    forgotten: Instant,
+}
+
+/// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a later deadline may have started there, nor may
+/// the chip have been idle.
+#[derive(Debug)]
+pub(super) struct ParallelEdf {
+    pub(super) gauge: Gauge,
+    pub(super) idling: Gauge,
+    chips: Vec<Chip>,
+    /// For each cluster, when each logical page was last programmed: before that was over, its read had no business on the chip.
+    programmed: Vec<Vec<Instant>>,
+    /// When the last erase in each cluster ended.
+    erased: Vec<Instant>,
+}
+
+/// Starts that are remembered of a chip at most.
+const REMEMBERED: usize = 4096;
+
+/// Pages from other chips that are remembered of a chip at most.
+const MOVES: usize = 64;
+
 impl ParallelEdf {
-    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
-        let own = operation.kind != Kind::Gc;
-        let waited_since = if own {
-            let moved = self.programmed.get(&(operation.cluster, operation.lpn)).copied().unwrap_or_default();
-            // The pages of a job that is not real-time wait behind its passes, together: since the first of them starts, at the latest.
-            let begun = match pending.release.kind {
-                Kind::Server => pending.begun.unwrap_or(operation.start).max(pending.release.at),
-                _ => pending.release.at,
-            };
-            if operation.action == Action::Read { begun.max(moved) } else { begun }
-        } else {
-            let ends = [self.collected.get(&operation.chip), self.erased.get(&operation.cluster)];
-            ends.into_iter().flatten().copied().fold(pending.release.at, Instant::max)
+    /// For these clusters; for none where nothing will be told.
+    pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Self {
+        let programmed = |(cluster, number): (&crate::ClusterPlan, u32)| {
+            let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
+            vec![Instant::START; pages as usize]
         };
-        if !own {
-            self.collected.insert(operation.chip, operation.end);
-            if operation.action == Action::Erase {
-                let erased = self.erased.entry(operation.cluster).or_default();
+        let chips = if clusters.is_empty() { 0 } else { plan.device().chips() };
+        ParallelEdf {
+            gauge: Gauge::default(),
+            idling: Gauge::default(),
+            chips: vec![Chip::default(); chips as usize],
+            programmed: plan.clusters().iter().zip(0..).map(programmed).collect(),
+            erased: vec![Instant::START; plan.clusters().len()],
+        }
+    }
+
+    /// A page to be written comes from another chip's queue.
+    pub(super) fn moved(&mut self, moved: &Moved) {
+        let Some(chip) = self.chips.get_mut(moved.chip as usize) else { return };
+        match chip.moved.iter_mut().find(|&&mut (job, lpn, _)| job == moved.job && lpn == moved.lpn) {
+            Some(known) => known.2 = moved.at,
+            None => chip.moved.push((moved.job, moved.lpn, moved.at)),
+        }
+        if chip.moved.len() > MOVES {
+            let old = chip.moved.drain(..MOVES / 2).map(|(_, _, at)| at);
+            chip.forgotten = old.fold(chip.forgotten, Instant::max);
+        }
+    }
+
+    /// A chip is busy with a copy that only lets time pass.
+    pub(super) fn silent(&mut self, silent: &Silent) {
+        if let Some(chip) = self.chips.get_mut(silent.chip as usize) {
+            chip.works(silent.start, silent.end);
+            chip.collected = silent.end;
+        }
+    }
+
+    /// Since when an operation may have waited for its chip.
+    fn waited_since(&self, operation: &Operation, pending: &Pending) -> Instant {
+        let released = pending.release.at;
+        let Some(chip) = self.chips.get(operation.chip as usize) else { return operation.start };
+        if operation.kind == Kind::Gc {
+            let erased = self.erased.get(operation.cluster as usize).copied().unwrap_or_default();
+            return released.max(chip.collected).max(erased);
+        }
+        // The pages of a job that is not real-time wait behind its passes, together: since the first of them starts, at the latest.
+        let begun = match pending.release.kind {
+            Kind::Server => pending.begun.unwrap_or(operation.start).max(released),
+            _ => released,
+        };
+        if operation.action == Action::Read {
+            let pages = self.programmed.get(operation.cluster as usize);
+            let moved = pages.and_then(|pages| pages.get(operation.lpn as usize)).copied().unwrap_or_default();
+            return begun.max(moved);
+        }
+        // A job may write a page twice: both may have come.
+        let found = chip.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
+        let came = found.map_or(chip.forgotten, |&(_, _, at)| at);
+        if came == Instant::START {
+            return begun;
+        }
+        // Behind what started at the very instant at which it came.
+        begun.max(came.saturating_add(Span::from_ns(1).unwrap_or_default()))
+    }
+
+    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+        let waited_since = self.waited_since(operation, pending);
+        let Some(chip) = self.chips.get_mut(operation.chip as usize) else { return };
+        chip.works(operation.start, operation.end);
+        if operation.kind == Kind::Gc {
+            chip.collected = operation.end;
+            if operation.action == Action::Erase
+                && let Some(erased) = self.erased.get_mut(operation.cluster as usize)
+            {
                 *erased = operation.end.max(*erased);
             }
         }
-        let starts = self.chips.entry(operation.chip).or_default();
         let deadline = pending.deadline();
-        // A write may have come from the queue of a chip without room, which no event tells of.
-        let may_have_moved = own && operation.action == Action::Program;
-        if !pending.was_starved && !may_have_moved {
-            let first = starts.partition_point(|&(start, ..)| start < waited_since);
-            // The latest deadline since then comes first.
-            let late = starts.get(first).map_or(0, |&(_, latest, _)| latest.saturating_sub(deadline));
-            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), || Place {
+        if !pending.was_starved {
+            let at = || Place {
                 at: operation.start,
                 job: Some(operation.job),
                 cluster: Some(operation.cluster),
                 chip: Some(operation.chip),
-            });
+            };
+            let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
+            // The latest deadline since then comes first.
+            let late = chip.starts.get(first).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
+            self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
         }
-        while starts.last().is_some_and(|&(_, earlier, _)| earlier <= deadline) {
-            starts.pop();
+        while chip.starts.last().is_some_and(|&(_, earlier)| earlier <= deadline) {
+            chip.starts.pop();
         }
-        starts.push((operation.start, deadline, operation.job));
-        if starts.len() > 4096 {
-            starts.drain(..2048);
+        chip.starts.push((operation.start, deadline));
+        if chip.starts.len() > REMEMBERED {
+            chip.starts.drain(..REMEMBERED / 2);
         }
         if operation.action == Action::Program {
-            self.programmed.insert((operation.cluster, operation.lpn), operation.end);
+            let pages = self.programmed.get_mut(operation.cluster as usize);
+            if let Some(programmed) = pages.and_then(|pages| pages.get_mut(operation.lpn as usize)) {
+                *programmed = operation.end;
+            }
         }
+    }
+}
+
+impl Chip {
+    fn works(&mut self, start: Instant, end: Instant) {
+        if start > self.busy.1 {
+            self.busy.0 = start;
+        }
+        self.busy.1 = end.max(self.busy.1);
     }
 }
 

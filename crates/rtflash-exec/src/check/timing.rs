@@ -119,53 +119,6 @@ impl BusWait {
     }
 }
 
-/// What a chip has done for the pass under way.
-#[derive(Debug, Clone, Copy, Default)]
-struct ChipWork {
-    time: u64,
-    /// The block that pages were read from first.
-    victim: Option<u32>,
-    /// Pages read from it.
-    reads: u64,
-}
-
-/// A GC pass within C^g, and the valid pages of its victims within ⌈λP⌉: looked at when a victim is erased. Jobs may share a pass.
-#[derive(Debug)]
-pub(super) struct Passes {
-    pub(super) cost: Gauge,
-    pub(super) victims: Gauge,
-    work: Vec<ChipWork>,
-}
-
-impl Passes {
-    /// For the chips of `chips` positions.
-    pub(super) fn new(chips: usize) -> Self {
-        Passes { cost: Gauge::default(), victims: Gauge::default(), work: vec![ChipWork::default(); chips] }
-    }
-
-    /// A GC operation on a chip, `chip` among all that are watched.
-    #[inline]
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, pending: &Pending, plan: &Plan) {
-        let Some(work) = self.work.get_mut(chip) else { return };
-        work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
-        match operation.action {
-            Action::Program => {}
-            Action::Read => {
-                let victim = *work.victim.get_or_insert(operation.block);
-                work.reads += u64::from(victim == operation.block);
-            }
-            Action::Erase => {
-                let ChipWork { time, victim, reads } = std::mem::take(work);
-                let copied = if victim == Some(operation.block) { reads } else { 0 };
-                let device = plan.device();
-                let at = || place(operation.start, pending, Some(operation.chip));
-                self.cost.note(device.gc_pass().as_ns(), time, at);
-                self.victims.note(device.valid_pages_bound().into(), copied, at);
-            }
-        }
-    }
-}
-
 /// The longest time a job waits for an operation of a later deadline, within t_e.
 #[derive(Debug, Default)]
 pub(super) struct Blocking {

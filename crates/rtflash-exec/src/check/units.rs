@@ -1,6 +1,6 @@
-//! Checkers of clusters with certificates: EDF, blocking and idling on every unit, and garbage collection against the certificate.
+//! Checkers of clusters with certificates: EDF, blocking and idling on every unit.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 
@@ -8,7 +8,7 @@ use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::{longest_step, place};
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, Operation, Reserve, Selection};
+use crate::trace::{Action, Kind, Operation};
 
 /// What a unit was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,13 +75,9 @@ impl Line {
 /// What a certificate bounds, for one unit.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    victim: u64,
-    open: u64,
-    pass: u64,
     /// The longest step.
     step: u64,
     stripe: bool,
-    first_chip: u32,
 }
 
 /// All units that are watched.
@@ -92,22 +88,11 @@ pub(super) struct Units {
     foreign: Vec<u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
-    blocks: usize,
-    /// Whether copies without pages are told of, so that idling can be told from them.
-    hears_silence: bool,
-    /// Pages copied from each block of each unit since it was erased.
-    copied: Vec<u64>,
-    /// Time that a job's pass has taken a chip.
-    passes: HashMap<(u32, JobId), u64>,
     /// Waiting of users' reads in superblocks for chips of other clusters.
     pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
     pub(super) blocking: Gauge,
-    pub(super) victims: Gauge,
-    pub(super) cost: Gauge,
-    pub(super) open: Gauge,
-    pub(super) reserve: Gauge,
 }
 
 impl Units {
@@ -118,19 +103,11 @@ impl Units {
         let ways = device.chips_per_channel().min(device.chips()) as usize;
         let mut bounds = Vec::new();
         for cluster in clusters.iter().filter_map(|&position| plan.clusters().get(position as usize)) {
-            let collection = cluster.certificate.and_then(|certificate| certificate.collection);
             let stripe = cluster.is_stripe();
             let step = longest_step(plan, cluster);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
-                    bounds.push(Bounds {
-                        victim: collection.map_or(0, |of| of.victim_pages),
-                        open: collection.map_or(0, |of| of.open_blocks),
-                        pass: cluster.pass_cost(device).unwrap_or_default().as_ns(),
-                        step: step.as_ns(),
-                        stripe,
-                        first_chip: chip,
-                    });
+                    bounds.push(Bounds { step: step.as_ns(), stripe });
                 }
                 of_chip[chip as usize] = Some(bounds.len() - 1);
                 let channel = device.channel_of(chip);
@@ -138,30 +115,16 @@ impl Units {
                 foreign[chip as usize] = ways.saturating_sub(own) as u64 * device.page_transfer().as_ns();
             }
         }
-        let blocks = device.blocks_per_chip() as usize;
         Units {
             of_chip,
             foreign,
             lines: bounds.iter().map(|_| Line::default()).collect(),
-            copied: vec![0; bounds.len() * blocks],
             bounds,
-            blocks,
-            hears_silence: true,
-            passes: HashMap::new(),
             waits: Gauge::default(),
             order: Gauge::default(),
             idling: Gauge::default(),
             blocking: Gauge::default(),
-            victims: Gauge::default(),
-            cost: Gauge::default(),
-            open: Gauge::default(),
-            reserve: Gauge::default(),
         }
-    }
-
-    /// Only records will be told of.
-    pub(super) fn hears_no_silence(&mut self) {
-        self.hears_silence = false;
     }
 
     fn unit(&self, chip: u32) -> Option<usize> {
@@ -174,22 +137,19 @@ impl Units {
         }
     }
 
-    pub(super) fn selected(&mut self, selection: &Selection) {
-        let Some(unit) = self.unit(selection.chip) else { return };
-        let bounds = self.bounds[unit];
-        let at = || Place {
-            at: selection.at,
-            job: Some(selection.job),
-            cluster: Some(selection.cluster),
-            chip: Some(selection.chip),
-        };
-        self.victims.note(bounds.victim, selection.valid.into(), at);
-        self.open.note(bounds.open, selection.not_closed, at);
+    /// When the step that was told of last ends, on the unit of a chip.
+    pub(super) fn step_end(&self, chip: u32) -> Option<Instant> {
+        self.lines[self.unit(chip)?].under_way.map(|step| step.end)
     }
 
-    pub(super) fn reserve(&mut self, reserve: &Reserve) {
-        let at = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
-        self.reserve.note(reserve.free, reserve.pending, at);
+    /// The run is over, and a job is pending on the only unit of its cluster, that of a chip: it should not have idled.
+    pub(super) fn end(&mut self, chip: u32, duration: Instant, pending: &Pending) {
+        let Some(unit) = self.unit(chip) else { return };
+        let line = &mut self.lines[unit];
+        let last = line.under_way.map_or(Instant::START, |step| step.end);
+        let silent = line.silent.back().map_or(Instant::START, |&(_, end)| end);
+        let since = last.max(silent).max(pending.release.at);
+        self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
@@ -229,9 +189,6 @@ impl Units {
         if !pending.was_starved {
             self.judge(unit, operation, pending, deadline);
         }
-        if gc {
-            self.collects(unit, operation, pending);
-        }
     }
 
     /// Whether an operation had to wait for what it should not have waited for.
@@ -246,34 +203,11 @@ impl Units {
         if pending.release.deadline.is_none() {
             return;
         }
-        if self.hears_silence {
-            self.idling.note(0, line.busy_since.since(released).as_ns(), at);
-        }
+        self.idling.note(0, line.busy_since.since(released).as_ns(), at);
         let first = line.before.partition_point(|stretch| stretch.start < released);
         let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
             self.blocking.note(self.bounds[unit].step, blocker.end.since(released).as_ns(), at);
-        }
-    }
-
-    /// Garbage collection does something.
-    fn collects(&mut self, unit: usize, operation: &Operation, pending: &Pending) {
-        let bounds = self.bounds[unit];
-        let at = || place(operation.start, pending, Some(operation.chip));
-        let pass = (operation.chip, operation.job);
-        let time = self.passes.entry(pass).or_default();
-        *time = time.saturating_add(operation.end.since(operation.start).as_ns());
-        let Some(copied) = self.copied.get_mut(unit * self.blocks + operation.block as usize) else { return };
-        match operation.action {
-            Action::Read => *copied += 1,
-            Action::Program => {}
-            Action::Erase => {
-                let time = self.passes.remove(&pass).unwrap_or_default();
-                self.cost.note(bounds.pass, time, at);
-                if operation.chip == bounds.first_chip {
-                    self.victims.note(bounds.victim, std::mem::take(copied), at);
-                }
-            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs draw.
 
-use rtflash_model::TIME_LIMIT_NS;
+use rtflash_model::{Instant, TIME_LIMIT_NS};
 
 use crate::ftl::{Addresses, Collector, PageMap, Place};
 use crate::options::Options;
 use crate::plan::{ClusterPlan, Plan};
-use crate::trace::{JobId, Kind};
+use crate::trace::{JobId, Kind, LeftOut, Selection};
 
 /// A cluster at run time.
 #[derive(Debug)]
@@ -91,6 +91,37 @@ impl Cluster {
         let others = self.left_out.iter().filter(|&&left_out| left_out).count() as u64;
         self.left_out[own] = self.collector.is_void(&self.map, self.reclaimed.saturating_mul(others + 1));
         self.left_out[own]
+    }
+
+    /// Begins a pass for a job, and tells of each victim; `false` where there is nothing to collect. `forced`: it was not asked whether to leave it out.
+    pub(crate) fn begin_pass(
+        &mut self,
+        (job, forced): (JobId, bool),
+        at: Instant,
+        mut tell: impl FnMut(Selection),
+    ) -> bool {
+        if !self.collector.begin(&mut self.map) {
+            return false;
+        }
+        for (&chip, position) in self.chips.iter().zip(0..) {
+            if let Some(block) = self.collector.victim(position) {
+                let valid = self.map.valid(position, block);
+                tell(Selection { at, job, cluster: self.position, chip, block, valid, forced });
+            }
+        }
+        true
+    }
+
+    /// The record of a pass that a job leaves out.
+    pub(crate) fn leaving_out(&self, job: JobId, at: Instant) -> LeftOut {
+        let chip = self.chips.first().copied().unwrap_or_default();
+        LeftOut { at, job, cluster: self.position, chip, free: self.map.free_pages() }
+    }
+
+    /// The first chip that takes part in the pass under way.
+    pub(crate) fn first_in_pass(&self) -> u32 {
+        let first = self.chips.iter().zip(0..).find(|&(_, position)| self.collector.is_on(position));
+        first.map(|(&chip, _)| chip).unwrap_or_default()
     }
 
     /// s.

@@ -14,7 +14,9 @@ use crate::ftl::Copy;
 use crate::options::{Options, Victims};
 use crate::plan::{Plan, Timing};
 use crate::run::RunError;
-use crate::trace::{Action, Complete, Kind, NONE, Observer, Operation, Record, Release, Starved, Transfer};
+use crate::trace::{
+    Action, Complete, Kind, Moved, NONE, Observer, Operation, Record, Release, Silent, Starved, Step, Transfer,
+};
 
 /// Events of one instant: releases come before ends.
 const RELEASE: u8 = 0;
@@ -426,9 +428,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 match room {
                     None => self.starve(chip, slot, position, now),
                     Some(other) if other != position => {
-                        let other = cluster.chips[other as usize] as usize;
+                        let number = cluster.chips[other as usize];
+                        let (job, of) = (self.jobs[slot].id, cluster.position);
+                        self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: number, lpn }));
                         self.chips[chip].queue.remove(&entry);
-                        self.chips[other].queue.insert(entry);
+                        self.chips[number as usize].queue.insert(entry);
                         Attempt::Changed
                     }
                     Some(_) => {
@@ -461,8 +465,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
             return Attempt::Waits;
         }
         // A job that is not real-time collects for itself: nobody else might.
-        let cluster = &mut self.clusters[self.chips[chip].cluster];
-        if !cluster.collector.is_under_way() && !cluster.collector.begin(&mut cluster.map) {
+        let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
+        let tell = |chosen| self.observer.push(Record::Selected(chosen));
+        if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, tell) {
             return Attempt::Waits;
         }
         self.jobs[slot].passes = 1;
@@ -506,7 +511,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let cluster = &mut self.clusters[self.chips[chip].cluster];
         let position = self.chips[chip].position;
         if !cluster.collector.is_under_way() {
-            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.collector.begin(&mut cluster.map) {
+            let id = self.jobs[slot].id;
+            let tell = |chosen| self.observer.push(Record::Selected(chosen));
+            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, tell) {
+                self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
             return Attempt::Changed;
@@ -516,7 +524,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
             return Attempt::Waits;
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
+        let mut step = Step::Read;
         let (length, operation) = if collector.holds_copy(position) {
+            step = Step::Program;
             let copied = collector.program(map, position);
             if copied.is_none() && self.options.victims == Victims::Actual {
                 return Attempt::Changed;
@@ -542,6 +552,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
             let blank = self.operation(chip, slot, now);
             let operation = Operation { end, kind: Kind::Gc, action, block, page, lpn, ..blank };
             self.observer.push(Record::Operation(operation));
+        } else {
+            let of = self.clusters[self.chips[chip].cluster].position;
+            let (job, number) = (self.jobs[slot].id, u32::try_from(chip).unwrap_or(NONE));
+            self.observer.push(Record::Silent(Silent { start: now, end, job, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
         self.events.push(Reverse((end, END, chip)));

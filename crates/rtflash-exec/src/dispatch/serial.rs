@@ -13,7 +13,7 @@ use crate::ftl::{Copy, Place};
 use crate::options::{Options, Victims};
 use crate::plan::{Plan, Timing};
 use crate::run::RunError;
-use crate::trace::{Action, Complete, Kind, NONE, Observer, Operation, Release, Starved, Transfer};
+use crate::trace::{self, Action, Complete, Kind, NONE, Observer, Operation, Release, Silent, Starved, Transfer};
 
 /// Events of one instant: releases come before ends.
 const RELEASE: u8 = 0;
@@ -384,13 +384,16 @@ impl<'a, O: Observer> Serial<'a, O> {
     fn go_on(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
         while self.jobs[slot].passes > 0 {
             let cluster = &mut self.clusters[position];
-            let slots = self.jobs[slot].slots;
+            let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
+            let observer = &mut self.observer;
             if cluster.collector.is_under_way()
-                || (!cluster.leaves_out(slots.0) && cluster.collector.begin(&mut cluster.map))
+                || (!cluster.leaves_out(slots.0)
+                    && cluster.begin_pass((id, false), now, |chosen| observer.selected(&chosen)))
             {
                 return self.go_on_with_pass(position, slot, now);
             }
             self.jobs[slot].passes -= 1;
+            self.observer.left_out(&cluster.leaving_out(id, now));
         }
         if self.jobs[slot].reads > 0 {
             self.read(position, slot, now)
@@ -443,9 +446,11 @@ impl<'a, O: Observer> Serial<'a, O> {
 
     /// A starved job goes on with the pass under way, or begins one, if it is not real-time: nobody else might.
     fn collect_for_itself(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
-        let cluster = &mut self.clusters[position];
-        let collects = self.jobs[slot].kind == Kind::Server
-            && (cluster.collector.is_under_way() || cluster.collector.begin(&mut cluster.map));
+        let (cluster, observer) = (&mut self.clusters[position], &mut self.observer);
+        let Job { id, kind, .. } = self.jobs[slot];
+        let collects = kind == Kind::Server
+            && (cluster.collector.is_under_way()
+                || cluster.begin_pass((id, true), now, |chosen| observer.selected(&chosen)));
         if !collects {
             return Attempt::Starved;
         }
@@ -551,7 +556,12 @@ impl<'a, O: Observer> Serial<'a, O> {
         for operation in &mut self.batch {
             operation.end = end;
         }
-        if !self.batch.is_empty() {
+        if self.batch.is_empty() {
+            let cluster = &self.clusters[position];
+            let silent = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
+            let (job, chip) = (self.jobs[slot].id, cluster.first_in_pass());
+            self.observer.silent(&Silent { start: now, end, job, cluster: cluster.position, chip, step: silent });
+        } else {
             self.observer.operations(&self.batch);
         }
         self.lanes[position].running = Some((slot, step));

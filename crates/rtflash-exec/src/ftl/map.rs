@@ -83,6 +83,11 @@ impl PageMap {
         self.chips[0].block_and_page(page)
     }
 
+    /// Valid pages of a block of a chip.
+    pub(crate) fn valid(&self, chip: u32, block: u32) -> u32 {
+        self.chips[chip as usize].valid(block)
+    }
+
     /// Free pages of the whole cluster: erased blocks, and what is left of open and copy blocks.
     pub(crate) fn free_pages(&self) -> u64 {
         self.free

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
-use super::{ClusterPlan, Plan, PlanError, Releases, Source};
+use super::{ClusterPlan, Plan, PlanError, Releases, Source, declared};
 use crate::ftl::layout::Layout;
 use crate::ftl::ranges;
 use crate::trace::Kind;
@@ -46,7 +46,10 @@ pub(super) fn cluster(
         found.extend(std::iter::repeat_n(0..all, streams));
         Some(found)
     };
-    match ranges(all.into(), row, &with_jobs).or_else(shared) {
+    // Data that do not fit are told of, and then everybody has an equal share.
+    let equal = || ranges(all.into(), row, &vec![None; with_jobs.len()]);
+    let data = declared(set, &cluster, Some(certificate.placement));
+    match ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal) {
         Some(ranges) if reserve <= spare => Ok(ClusterPlan {
             page_delay: longest_wait(device),
             chips: cluster.chips,
@@ -54,6 +57,7 @@ pub(super) fn cluster(
             layout,
             certificate: Some(certificate),
             ranges,
+            data,
         }),
         _ => Err(room),
     }

@@ -2,6 +2,7 @@
 //!
 //! The format is fixed: other tools read it.
 
+mod accounts;
 mod fields;
 mod reader;
 #[cfg(test)]
@@ -39,6 +40,10 @@ impl<W: Write> JsonLines<W> {
         let line = &mut self.line;
         line.0.clear();
         match record {
+            Record::Setup(setup) => line.setup(setup),
+            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Silent(_) => {
+                line.account(&self.names, record);
+            }
             Record::Release(release) => {
                 line.text("{\"release\":").number(release.at.as_ns());
                 line.job(&self.names, release.job).kind(release.kind);

@@ -13,5 +13,6 @@ pub use jsonl::{JsonLines, MAX_LINE, TraceError, TraceReader};
 pub use perfetto::Perfetto;
 pub use png::{PngError, png, png_scaled, svg_tree};
 pub use record::{
-    Action, Complete, JobId, Kind, NONE, Observer, Operation, Record, Release, Reserve, Selection, Starved, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Record, Release, Reserve, Selection,
+    Setup, Silent, Starved, Step, Transfer,
 };

@@ -96,6 +96,8 @@ impl<W: Write> Perfetto<W> {
             Record::Starved(starved) => self.starved(starved),
             Record::Operation(operation) => self.operation(operation),
             Record::Transfer(transfer) => self.transfer(transfer),
+            // How it came to that is not drawn.
+            _ => Ok(()),
         }
     }
 

@@ -2,6 +2,60 @@
 
 use rtflash_model::Instant;
 
+use crate::options::{Aging, Options, Phases, Service, Victims, Waits};
+
+/// How a run was made, as far as its records cannot be judged without it: the first record of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Whether a task's requests come a period after each other at the earliest, and not at 0, T, 2T, …
+    pub sporadic: bool,
+    /// How jobs that are not real-time are served.
+    pub service: Service,
+    /// How many pages a pass copies.
+    pub victims: Victims,
+    /// What a page waits for its bus.
+    pub waits: Waits,
+    /// Whether chips of a superblock that a step leaves idle take pages of other requests.
+    pub backfill: bool,
+    /// What is on the device at the start; `None` where that is not known.
+    pub aging: Option<Aging>,
+    /// What was drawn from; `None` where nothing was, or it is not known.
+    pub seed: Option<u64>,
+    /// When the run ends; `None` where that is not known.
+    pub duration: Option<Instant>,
+}
+
+impl Default for Setup {
+    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no time that passes silently. The start is not known.
+    fn default() -> Setup {
+        Setup {
+            sporadic: false,
+            service: Service::Tbs,
+            victims: Victims::Actual,
+            waits: Waits::Actual,
+            backfill: true,
+            aging: None,
+            seed: None,
+            duration: None,
+        }
+    }
+}
+
+impl From<&Options> for Setup {
+    fn from(options: &Options) -> Setup {
+        Setup {
+            sporadic: options.placed.phases == Phases::AtErases,
+            service: options.service,
+            victims: options.victims,
+            waits: options.placed.waits,
+            backfill: options.placed.backfill,
+            aging: Some(options.aging),
+            seed: Some(options.seed),
+            duration: Some(options.duration),
+        }
+    }
+}
+
 /// One job: the `index`-th one (from 0) of a source, by the source's position in [`Plan::sources`](crate::Plan::sources).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId {
@@ -121,7 +175,7 @@ pub struct Starved {
     pub chip: u32,
 }
 
-/// A victim is chosen on a unit (a chip of a stripe, a superblock cluster), as only the device itself knows it.
+/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a unit (a chip of a stripe, a superblock cluster).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// When.
@@ -136,11 +190,69 @@ pub struct Selection {
     pub block: u32,
     /// Its valid pages.
     pub valid: u32,
-    /// Blocks of the unit that were free, open, or being collected.
-    pub not_closed: u64,
+    /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page, and collects for itself.
+    pub forced: bool,
 }
 
-/// How many pages of a unit are free, under a certificate.
+/// A job leaves a GC pass out: enough pages are free, or there is nothing to collect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftOut {
+    /// When.
+    pub at: Instant,
+    /// Which job.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: u32,
+    /// On which chip: under a certificate the unit's first one, elsewhere the cluster's.
+    pub chip: u32,
+    /// f: free pages, of the unit or of the cluster.
+    pub free: u64,
+}
+
+/// What a copy that only lets time pass stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// A GC read.
+    Read,
+    /// A GC program.
+    Program,
+    /// Both, on one chip.
+    Copyback,
+}
+
+/// Time passes over [start, end) as if a pass copied a page: with worst victims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silent {
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+    /// For which job.
+    pub job: JobId,
+    /// The cluster.
+    pub cluster: u32,
+    /// The chip; where a whole cluster or superblock lets time pass, the first one that takes part.
+    pub chip: u32,
+    /// What might have been done.
+    pub step: Step,
+}
+
+/// A page to be written goes on to wait for another chip, because the one before has no room (parallel dispatch).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// When.
+    pub at: Instant,
+    /// Whose page.
+    pub job: JobId,
+    /// The cluster.
+    pub cluster: u32,
+    /// The chip that it waits for from now on.
+    pub chip: u32,
+    /// The logical page.
+    pub lpn: u32,
+}
+
+/// Pages have arrived to be written to a unit, under a certificate: how it stands when all releases and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reserve {
     /// When.
@@ -149,6 +261,8 @@ pub struct Reserve {
     pub cluster: u32,
     /// On which chip: the first one of a superblock.
     pub chip: u32,
+    /// a: pages of real-time requests that have ever arrived to be written.
+    pub arrived: u64,
     /// f: free pages.
     pub free: u64,
     /// b: pages of real-time requests that have arrived to be written and are not programmed yet.
@@ -158,12 +272,24 @@ pub struct Reserve {
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record {
+    /// See [`Setup`].
+    Setup(Setup),
     /// See [`Release`].
     Release(Release),
+    /// See [`Reserve`].
+    Reserve(Reserve),
+    /// See [`LeftOut`].
+    LeftOut(LeftOut),
     /// See [`Complete`].
     Complete(Complete),
     /// See [`Starved`].
     Starved(Starved),
+    /// See [`Moved`].
+    Moved(Moved),
+    /// See [`Selection`].
+    Selected(Selection),
+    /// See [`Silent`].
+    Silent(Silent),
     /// See [`Operation`].
     Operation(Operation),
     /// See [`Transfer`].
@@ -171,24 +297,40 @@ pub enum Record {
 }
 
 impl Record {
-    /// The order of a trace: by time (operations and transfers by their start), at one instant releases, completions, starved jobs,
-    /// operations, transfers, and within these by job, chip or channel.
+    /// The order of a trace: by time (what takes time by its start), at one instant as the variants are ordered, and within these by job, chip or
+    /// channel. What is equal in that stays as it was told.
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);
         match self {
-            Record::Release(release) => (release.at, 0, job(release.job).0, job(release.job).1, 0),
-            Record::Complete(complete) => (complete.at, 1, job(complete.job).0, job(complete.job).1, 0),
-            Record::Starved(starved) => (starved.at, 2, job(starved.job).0, job(starved.job).1, starved.chip),
-            Record::Operation(operation) => (operation.start, 3, operation.chip.into(), 0, 0),
-            Record::Transfer(transfer) => (transfer.start, 4, transfer.channel.into(), 0, 0),
+            Record::Setup(_) => (Instant::START, 0, 0, 0, 0),
+            Record::Release(release) => (release.at, 1, job(release.job).0, job(release.job).1, 0),
+            Record::Reserve(reserve) => (reserve.at, 2, reserve.chip.into(), 0, 0),
+            Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
+            Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
+            Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip),
+            Record::Moved(moved) => (moved.at, 6, moved.cluster.into(), 0, 0),
+            Record::Selected(selection) => (selection.at, 7, selection.chip.into(), 0, 0),
+            Record::Silent(silent) => (silent.start, 8, silent.chip.into(), 0, 0),
+            Record::Operation(operation) => (operation.start, 9, operation.chip.into(), 0, 0),
+            Record::Transfer(transfer) => (transfer.start, 10, transfer.channel.into(), 0, 0),
         }
+    }
+
+    /// Whether it tells what the device does or is asked to do. The others say how it came to that: how the run was made, why a pass began or did
+    /// not, what lets time pass, how much is free.
+    pub fn is_event(&self) -> bool {
+        matches!(
+            self,
+            Record::Release(_) | Record::Complete(_) | Record::Starved(_) | Record::Operation(_) | Record::Transfer(_)
+        )
     }
 }
 
 /// Somebody who is told what happens.
 ///
 /// A run tells each cluster's releases, completions and operations in the order of [`Record::order`], and each channel's transfers
-/// in theirs; between clusters, and between transfers and the rest, the order is not fixed.
+/// in theirs, each behind its operation; between clusters, and between transfers and the rest, the order is not fixed. What else happens at an
+/// instant is told behind the releases and before the operations of that instant.
 pub trait Observer {
     /// A job is released.
     fn release(&mut self, release: &Release);
@@ -207,27 +349,48 @@ pub trait Observer {
         let _ = (cluster, lpn);
     }
 
-    /// A victim is chosen, under a certificate. This is no record: no trace tells of it.
-    fn selected(&mut self, selection: &Selection) {
-        let _ = selection;
+    /// How the run is made: told before everything else.
+    fn setup(&mut self, setup: &Setup) {
+        let _ = setup;
     }
 
-    /// Pages have arrived to be written, or have been written, under a certificate. This is no record either.
+    /// Pages have arrived to be written, under a certificate.
     fn reserve(&mut self, reserve: &Reserve) {
         let _ = reserve;
     }
 
-    /// A chip of a cluster is kept busy by a copy that only lets time pass, over [start, end), under a certificate. This is no record either.
-    fn silent(&mut self, cluster: u32, chip: u32, start: Instant, end: Instant) {
-        let _ = (cluster, chip, start, end);
+    /// A pass is left out.
+    fn left_out(&mut self, left_out: &LeftOut) {
+        let _ = left_out;
+    }
+
+    /// A page to be written waits for another chip.
+    fn moved(&mut self, moved: &Moved) {
+        let _ = moved;
+    }
+
+    /// A victim is chosen.
+    fn selected(&mut self, selection: &Selection) {
+        let _ = selection;
+    }
+
+    /// A copy only lets time pass.
+    fn silent(&mut self, silent: &Silent) {
+        let _ = silent;
     }
 
     /// Any of these.
     fn record(&mut self, record: &Record) {
         match record {
+            Record::Setup(setup) => self.setup(setup),
             Record::Release(release) => self.release(release),
+            Record::Reserve(reserve) => self.reserve(reserve),
+            Record::LeftOut(left_out) => self.left_out(left_out),
             Record::Complete(complete) => self.complete(complete),
             Record::Starved(starved) => self.starved(starved),
+            Record::Moved(moved) => self.moved(moved),
+            Record::Selected(selection) => self.selected(selection),
+            Record::Silent(silent) => self.silent(silent),
             Record::Operation(operation) => self.operations(std::slice::from_ref(operation)),
             Record::Transfer(transfer) => self.transfer(transfer),
         }
@@ -249,6 +412,22 @@ impl Observer for Vec<Record> {
     }
     fn transfer(&mut self, transfer: &Transfer) {
         self.push(Record::Transfer(*transfer));
+    }
+    // Who collects records of several groups knows how they were made.
+    fn reserve(&mut self, reserve: &Reserve) {
+        self.push(Record::Reserve(*reserve));
+    }
+    fn left_out(&mut self, left_out: &LeftOut) {
+        self.push(Record::LeftOut(*left_out));
+    }
+    fn moved(&mut self, moved: &Moved) {
+        self.push(Record::Moved(*moved));
+    }
+    fn selected(&mut self, selection: &Selection) {
+        self.push(Record::Selected(*selection));
+    }
+    fn silent(&mut self, silent: &Silent) {
+        self.push(Record::Silent(*silent));
     }
 }
 
@@ -273,17 +452,29 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
     }
-    fn selected(&mut self, selection: &Selection) {
-        self.0.selected(selection);
-        self.1.selected(selection);
+    fn setup(&mut self, setup: &Setup) {
+        self.0.setup(setup);
+        self.1.setup(setup);
     }
     fn reserve(&mut self, reserve: &Reserve) {
         self.0.reserve(reserve);
         self.1.reserve(reserve);
     }
-    fn silent(&mut self, cluster: u32, chip: u32, start: Instant, end: Instant) {
-        self.0.silent(cluster, chip, start, end);
-        self.1.silent(cluster, chip, start, end);
+    fn left_out(&mut self, left_out: &LeftOut) {
+        self.0.left_out(left_out);
+        self.1.left_out(left_out);
+    }
+    fn moved(&mut self, moved: &Moved) {
+        self.0.moved(moved);
+        self.1.moved(moved);
+    }
+    fn selected(&mut self, selection: &Selection) {
+        self.0.selected(selection);
+        self.1.selected(selection);
+    }
+    fn silent(&mut self, silent: &Silent) {
+        self.0.silent(silent);
+        self.1.silent(silent);
     }
     #[inline]
     fn expect(&self, cluster: u32, lpn: u32) {

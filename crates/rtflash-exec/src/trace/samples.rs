@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rtflash_model::{Allocation, Cluster, Instant, Span, read_task_set};
 
-use super::record::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved, Transfer};
+use super::record::{
+    Action, Complete, JobId, Kind, LeftOut, Moved, NONE, Operation, Record, Release, Reserve, Selection, Silent,
+    Starved, Step, Transfer,
+};
 use crate::{ClusterTerms, Period, Plan, Releases, Timing};
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that want escaping.
@@ -41,7 +44,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
     let sources = u32::try_from(kinds.len()).expect("few sources");
     let times = (0..1_u64 << 62, 1..1_u64 << 62);
     let numbers = (any::<u64>(), any::<u64>(), any::<u32>(), any::<bool>(), any::<bool>());
-    (0..5_u8, times, 0..sources, 0..2_u32, 0..6_u32, numbers).prop_map(
+    (0..10_u8, times, 0..sources, 0..2_u32, 0..6_u32, numbers).prop_map(
         move |(what, (start, length), source, cluster, chip, (index, pages, random, first, second))| {
             let (start, end) = (at(start), at(start + length));
             let job = JobId { source, index };
@@ -64,7 +67,31 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 1 => Record::Complete(Complete { at: start, job }),
                 2 => Record::Starved(Starved { at: start, job, cluster, chip }),
                 3 => Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }),
-                _ => Record::Transfer(Transfer { start, end, channel: random % 3, cluster, chip, job, kind }),
+                4 => Record::Transfer(Transfer { start, end, channel: random % 3, cluster, chip, job, kind }),
+                5 => Record::Reserve(Reserve {
+                    at: start,
+                    cluster,
+                    chip,
+                    arrived: pages,
+                    free: index,
+                    pending: pages / 2,
+                }),
+                6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: random % logical[cluster as usize] }),
+                _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
+                7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),
+                8 => Record::Selected(Selection {
+                    at: start,
+                    job,
+                    cluster,
+                    chip,
+                    block: random % 16,
+                    valid: random / 2,
+                    forced: first,
+                }),
+                _ => {
+                    let step = [Step::Read, Step::Program, Step::Copyback][random as usize % 3];
+                    Record::Silent(Silent { start, end, job, cluster, chip, step })
+                }
             }
         },
     )

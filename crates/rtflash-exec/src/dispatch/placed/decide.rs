@@ -6,7 +6,7 @@ use super::Placed;
 use super::operate::Planned;
 use super::pass::GcStep;
 use super::unit::Key;
-use crate::trace::{Action, Kind, NONE, Observer, Record, Reserve, Selection, Starved};
+use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
 enum Attempt {
@@ -30,18 +30,21 @@ impl<O: Observer> Placed<'_, O> {
                     Attempt::Changed => {}
                 }
             }
-            self.tell_reserve(unit, now);
         }
         changed.clear();
         self.changed = changed;
     }
 
+    /// Tells how a unit stands to which pages to be written have come.
     fn tell_reserve(&mut self, unit: usize, now: Instant) {
-        let of = &self.units[unit];
-        // Chips are counted in 32 bits.
-        let chip = of.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
-        let (cluster, free, pending) = (self.clusters[of.cluster].position, of.store.free(), of.pending);
-        self.observer.observer().reserve(&Reserve { at: now, cluster, chip, free, pending });
+        let of = &mut self.units[unit];
+        if of.told == of.arrived {
+            return;
+        }
+        of.told = of.arrived;
+        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
+        let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
+        self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
     fn go_on(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
@@ -110,9 +113,7 @@ impl<O: Observer> Placed<'_, O> {
         let part = &mut self.parts[key.4];
         if !part.starved {
             part.starved = true;
-            let cluster = self.clusters[of.cluster].position;
-            // Chips are counted in 32 bits.
-            let chip = of.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
+            let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
             let job = self.jobs[part.job].id;
             self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
         }
@@ -138,14 +139,24 @@ impl<O: Observer> Placed<'_, O> {
         let unit = &mut self.units[number];
         let under_way = if server { &unit.server_pass } else { &unit.pass };
         if under_way.is_none() {
+            let (cluster, chip) = (self.clusters[unit.cluster].position, unit.first_chip());
+            let job = self.jobs[self.parts[key.4].job].id;
             let void = unit.has_reserve_beside(0);
-            let Some((block, valid, not_closed)) = (if void { None } else { unit.begin_pass(server) }) else {
+            let Some((block, valid)) = (if void { None } else { unit.begin_pass(server) }) else {
+                let free = unit.store.free();
+                self.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
                 return Attempt::Changed;
             };
-            let chip = unit.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE);
-            let (cluster, job) = (self.clusters[unit.cluster].position, self.jobs[self.parts[key.4].job].id);
-            self.observer.observer().selected(&Selection { at: now, job, cluster, chip, block, valid, not_closed });
+            self.observer.push(Record::Selected(Selection {
+                at: now,
+                job,
+                cluster,
+                chip,
+                block,
+                valid,
+                forced: false,
+            }));
         }
         let pass = if server { &mut unit.server_pass } else { &mut unit.pass };
         let Some(pass) = pass else { return Attempt::Waits };

@@ -9,7 +9,7 @@ use super::store::Spot;
 use super::unit::Step;
 use super::{END, Placed};
 use crate::options::Waits;
-use crate::trace::{Action, Kind, NONE, Observer, Operation, Record, Transfer};
+use crate::trace::{self, Action, Kind, NONE, Observer, Operation, Record, Silent, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default)]
@@ -81,9 +81,13 @@ impl<O: Observer> Placed<'_, O> {
             }
             GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
-            GcStep::SilentCopyback => self.silence(unit, now, copyback),
-            GcStep::SilentRead => self.silence(unit, now, self.times.read.saturating_add(bus)),
-            GcStep::SilentRow => self.silence(unit, now, self.times.program.saturating_add(bus)),
+            GcStep::SilentCopyback => self.silence((unit, part), trace::Step::Copyback, now, copyback),
+            GcStep::SilentRead => {
+                self.silence((unit, part), trace::Step::Read, now, self.times.read.saturating_add(bus));
+            }
+            GcStep::SilentRow => {
+                self.silence((unit, part), trace::Step::Program, now, self.times.program.saturating_add(bus));
+            }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
                 let end = now.saturating_add(self.times.erase);
@@ -123,12 +127,12 @@ impl<O: Observer> Placed<'_, O> {
         self.planned = planned;
     }
 
-    fn silence(&mut self, unit: usize, now: Instant, length: Span) {
+    fn silence(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, length: Span) {
         let end = now.saturating_add(length);
-        let cluster = self.clusters[self.units[unit].cluster].position;
-        let chips = &self.units[unit].chips;
-        let first = chips[0];
-        self.observer.observer().silent(cluster, u32::try_from(first).unwrap_or(NONE), now, end);
+        let of = &self.units[unit];
+        let (cluster, chip, first) = (self.clusters[of.cluster].position, of.first_chip(), of.chips[0]);
+        let job = self.jobs[self.parts[part].job].id;
+        self.observer.push(Record::Silent(Silent { start: now, end, job, cluster, chip, step }));
         self.work(first, end);
     }
 

@@ -31,8 +31,6 @@ pub(super) struct Store {
     stride: u32,
     offset: u32,
     free: u64,
-    /// Blocks that passes are working on.
-    victims: u64,
 }
 
 impl Store {
@@ -52,7 +50,6 @@ impl Store {
             stride,
             offset: position * u32::from(stride > 1),
             free: u64::from(layout.blocks()) * u64::from(block_pages) - lpns.len() as u64,
-            victims: 0,
         };
         for &lpn in &lpns[closed..] {
             let page = store.blocks.program(Stream::Write, lpn);
@@ -98,11 +95,6 @@ impl Store {
         self.free
     }
 
-    /// Blocks that are free, open, or being collected.
-    pub(super) fn not_closed(&self) -> u64 {
-        self.blocks.erased_blocks() + u64::from(self.blocks.rest(Stream::Write) > 0) + self.victims
-    }
-
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where no page is free.
     pub(super) fn program(&mut self, lpn: u32) -> Option<Spot> {
         let page = self.blocks.program(Stream::Write, lpn)?;
@@ -119,7 +111,6 @@ impl Store {
     pub(super) fn take_victim(&mut self) -> Option<(u32, u32)> {
         let victim = self.blocks.fewest_valid()?;
         self.blocks.take_victim(victim);
-        self.victims += 1;
         Some((victim, self.blocks.valid(victim)))
     }
 
@@ -143,7 +134,6 @@ impl Store {
     pub(super) fn erase(&mut self, block: u32) {
         self.blocks.erase(block);
         self.free += u64::from(self.block_pages);
-        self.victims -= 1;
     }
 
     /// So many logical pages whose overwriting keeps victims full: one after another from the block that then has the most valid pages, the lowest

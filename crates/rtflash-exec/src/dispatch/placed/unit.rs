@@ -9,7 +9,7 @@ use super::store::Store;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::options::{Options, Victims};
 use crate::plan::ClusterPlan;
-use crate::trace::{JobId, Kind};
+use crate::trace::{JobId, Kind, NONE};
 
 /// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit.
 pub(super) type Key = (u64, Kind, u32, u64, usize);
@@ -105,6 +105,8 @@ pub(super) struct Unit {
     pub(super) pending: u64,
     /// a: pages of real-time writes that arrived.
     pub(super) arrived: u64,
+    /// a, when it was told last.
+    pub(super) told: u64,
     /// GC jobs released.
     pub(super) collected: u64,
     /// The pass of the GC jobs under way.
@@ -163,6 +165,7 @@ impl Unit {
             starved: Vec::new(),
             pending: 0,
             arrived: 0,
+            told: 0,
             collected: 0,
             pass: None,
             server_pass: None,
@@ -177,18 +180,22 @@ impl Unit {
         self.store.free() >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
     }
 
+    /// Its first chip's number in the device.
+    pub(super) fn first_chip(&self) -> u32 {
+        // Chips are counted in 32 bits.
+        self.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE)
+    }
+
     /// Whether the server's next pass is due.
     pub(super) fn server_pass_is_due(&self) -> bool {
         self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
     }
 
-    /// Begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages, and
-    /// how many blocks were not closed before.
-    pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32, u64)> {
-        let not_closed = self.store.not_closed();
+    /// Begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages.
+    pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
         let (victim, valid) = self.store.take_victim()?;
         let pass = Pass::new(victim, self.chips.len(), self.terms.padded);
         *(if server { &mut self.server_pass } else { &mut self.pass }) = Some(pass);
-        Some((victim, valid, not_closed))
+        Some((victim, valid))
     }
 }

@@ -54,6 +54,44 @@ pub(super) struct Fields<'a> {
     pub(super) page: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) lpn: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) arrivals: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) server: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) victims: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) waits: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) backfill: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) aging: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) seed: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) duration: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) reserve: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) arrived: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) free: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) left_out: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) moved: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) selected: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) valid: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) silent: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) forced: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) pending: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) step: Option<&'a RawValue>,
 }
 
 fn raw<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
@@ -85,6 +123,16 @@ pub(super) fn instant(field: &str, value: &RawValue) -> Result<Instant, Wrong> {
     number(field, value, Instant::END.as_ns())
         .map(|nanoseconds| Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
         .map_err(|wrong| Wrong { expected: "whole nanoseconds below 2^63".into(), ..wrong })
+}
+
+/// Yes or no; `default` where it is absent.
+pub(super) fn flag(field: &str, value: Option<&RawValue>, default: bool) -> Result<bool, Wrong> {
+    match value.map(RawValue::get) {
+        None => Ok(default),
+        Some("true") => Ok(true),
+        Some("false") => Ok(false),
+        Some(text) => Err(wrong(format!("`{field}` is {}", shortened(text)), "true or false")),
+    }
 }
 
 /// A position among `count` things.

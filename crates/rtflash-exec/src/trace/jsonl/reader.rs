@@ -7,9 +7,13 @@ use std::io::{self, BufRead, Read};
 use serde_json::value::RawValue;
 
 use crate::Plan;
-use crate::trace::record::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved, Transfer};
+use crate::trace::record::{
+    Action, Complete, JobId, Kind, LeftOut, Moved, NONE, Operation, Record, Release, Reserve, Selection, Silent,
+    Starved, Transfer,
+};
 
-use super::fields::{Fields, Wrong, below, instant, kind, number, or_null, present, shortened, string, wrong};
+use super::accounts;
+use super::fields::{Fields, Wrong, below, flag, instant, kind, number, or_null, present, shortened, string, wrong};
 
 /// Bytes that a line of a trace may have, the newline not counted.
 pub const MAX_LINE: usize = 1 << 20;
@@ -45,6 +49,8 @@ pub struct TraceReader<'p, R: BufRead> {
     sources: HashMap<&'p str, u32>,
     buffer: Vec<u8>,
     line: u64,
+    /// Whether there was a record.
+    begun: bool,
     over: bool,
 }
 
@@ -52,7 +58,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     /// The records in `input`.
     pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
         let sources = plan.sources().iter().map(|source| source.name.as_str()).zip(0..).collect();
-        TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, over: false }
+        TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, begun: false, over: false }
     }
 
     /// The number of the line that was read last, from 1.
@@ -85,24 +91,100 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         }
         let fields: Fields<'_> = serde_json::from_str(text)
             .map_err(|error| wrong(error.to_string().replace(" at line 1 column ", " at column "), "a JSON object"))?;
-        match (fields.release, fields.complete, fields.starved, fields.start) {
-            (Some(at), None, None, None) => self.release(at, &fields).map(Record::Release),
-            (None, Some(at), None, None) => {
-                Ok(Record::Complete(Complete { at: instant("complete", at)?, job: self.job(&fields)?.0 }))
-            }
-            (None, None, Some(at), None) => Ok(Record::Starved(Starved {
-                at: instant("starved", at)?,
-                job: self.job(&fields)?.0,
-                cluster: self.cluster(&fields)?,
-                chip: self.chip(&fields)?,
-            })),
-            (None, None, None, Some(start)) => self.occupied(start, &fields),
+        let keys = [
+            fields.release,
+            fields.complete,
+            fields.starved,
+            fields.start,
+            fields.reserve,
+            fields.left_out,
+            fields.moved,
+            fields.selected,
+            fields.silent,
+            fields.arrivals,
+        ];
+        let mut found = keys.into_iter().enumerate().filter_map(|(which, value)| Some((which, value?)));
+        match (found.next(), found.next()) {
+            (Some((which, at)), None) => self.line_of(which, at, &fields),
             _ => Err(wrong(
                 "not one kind of line",
-                "exactly one of the fields `release`, `complete`, `starved` and `start`",
+                "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, `selected`, `silent` and `arrivals`",
             )),
         }
         .map(Some)
+    }
+
+    /// A line with the key of this number.
+    fn line_of(&self, which: usize, at: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+        Ok(match which {
+            0 => Record::Release(self.release(at, fields)?),
+            1 => Record::Complete(Complete { at: instant("complete", at)?, job: self.job(fields)?.0 }),
+            2 => Record::Starved(Starved {
+                at: instant("starved", at)?,
+                job: self.job(fields)?.0,
+                cluster: self.cluster(fields)?,
+                chip: self.chip(fields)?,
+            }),
+            3 => self.occupied(at, fields)?,
+            4 => Record::Reserve(Reserve {
+                at: instant("reserve", at)?,
+                cluster: self.cluster(fields)?,
+                chip: self.chip(fields)?,
+                arrived: number("arrived", present("arrived", fields.arrived)?, u64::MAX)?,
+                free: number("free", present("free", fields.free)?, u64::MAX)?,
+                pending: number("pending", present("pending", fields.pending)?, u64::MAX)?,
+            }),
+            5 => Record::LeftOut(LeftOut {
+                at: instant("left_out", at)?,
+                job: self.collecting(fields)?,
+                cluster: self.cluster(fields)?,
+                chip: self.chip(fields)?,
+                free: number("free", present("free", fields.free)?, u64::MAX)?,
+            }),
+            6 => {
+                let cluster = self.cluster(fields)?;
+                let layout = self.plan.clusters().get(cluster as usize).map(|cluster| &cluster.layout);
+                let lpn = below("lpn", fields.lpn, layout.map_or(0, |layout| layout.logical_pages()))?;
+                let (at, job) = (instant("moved", at)?, self.job(fields)?.0);
+                Record::Moved(Moved { at, job, cluster, chip: self.chip(fields)?, lpn })
+            }
+            7 => Record::Selected(Selection {
+                at: instant("selected", at)?,
+                job: self.collecting(fields)?,
+                cluster: self.cluster(fields)?,
+                chip: self.chip(fields)?,
+                block: below("block", fields.block, self.plan.device().blocks_per_chip())?,
+                valid: below("valid", fields.valid, NONE)?,
+                forced: flag("forced", fields.forced, false)?,
+            }),
+            8 => {
+                let (start, end) = (instant("silent", at)?, instant("end", present("end", fields.end)?)?);
+                if start >= end {
+                    return Err(wrong(format!("`end` is {end}, `silent` is {start}"), "an end behind the start"));
+                }
+                let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
+                let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+                Record::Silent(Silent { start, end, job, cluster, chip, step })
+            }
+            _ if self.begun => {
+                return Err(wrong(
+                    "how the run was made is said behind its beginning",
+                    "`arrivals` in the first line alone",
+                ));
+            }
+            _ => Record::Setup(accounts::setup(fields)?),
+        })
+    }
+
+    /// The job of a pass.
+    fn collecting(&self, fields: &Fields<'_>) -> Result<JobId, Wrong> {
+        match self.job(fields)? {
+            (job, Kind::Gc | Kind::Server) => Ok(job),
+            _ => Err(wrong(
+                "a pass for a request",
+                "the `job` of a pass: garbage collection, or one that is not real-time",
+            )),
+        }
     }
 
     fn release(&self, at: &RawValue, fields: &Fields<'_>) -> Result<Release, Wrong> {
@@ -200,6 +282,7 @@ impl<R: BufRead> Iterator for TraceReader<'_, R> {
                 },
                 Err(wrong) => Some(Err(wrong)),
             };
+            self.begun |= record.is_some();
             return record.map(|record| {
                 record.map_err(|Wrong { problem, expected }| TraceError { line: self.line, problem, expected })
             });

@@ -1,0 +1,379 @@
+//! Garbage collection under certificates: releases by the pages that arrive, passes that begin or are left out, victims, copies, cost.
+
+use rtflash_model::Instant;
+
+use super::gauge::{Gauge, Place};
+use super::ledger::Pending;
+use super::mapping::Mapping;
+use super::passes::{Collecting, leaving, selected, silence};
+use super::timing::place;
+use crate::options::Victims;
+use crate::plan::{ClusterPlan, Plan, Releases};
+use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Release, Reserve, Selection, Silent, Step};
+
+/// What a certificate says of a unit.
+#[derive(Debug, Clone, Copy)]
+struct Terms {
+    /// v.
+    victim: u64,
+    /// F.
+    open: u64,
+    /// C_g.
+    pass: u64,
+    /// α; the largest number where nothing is collected.
+    reclaimed: u64,
+    /// H.
+    reserve: u64,
+    /// Whether GC jobs are released.
+    releases: bool,
+    stripe: bool,
+    /// Read steps (in a stripe copies) and row steps that a pass has at least, with worst victims.
+    padded: (u64, u64),
+}
+
+/// A pass under way.
+#[derive(Debug, Default)]
+struct Pass {
+    victim: Option<u32>,
+    /// Pages that have been read and not programmed: the logical page, and where it was.
+    buffer: Vec<(u32, u32)>,
+    /// Pages read.
+    copied: u64,
+    /// When the last step of reads and the last one of programs began, and how many there were, silent ones included.
+    began: (Option<Instant>, Option<Instant>),
+    /// When the last read ends.
+    read: Option<Instant>,
+    steps: (u64, u64),
+    /// What it took of each chip.
+    times: Vec<u64>,
+    erased: u32,
+}
+
+/// A unit's account.
+#[derive(Debug)]
+struct Account {
+    terms: Terms,
+    cluster: u32,
+    /// Its first chip, among those that are watched; and its position in the cluster.
+    chip: usize,
+    position: u32,
+    chips: u32,
+    /// a, as told; pages of requests that have been programmed; GC jobs released.
+    arrived: u64,
+    programmed: u64,
+    collected: u64,
+    /// When a was told last, and when a GC job was released last.
+    told: Option<Instant>,
+    released: Option<Instant>,
+    /// Of the GC jobs, and of the server.
+    passes: [Pass; 2],
+}
+
+/// Pages that a cluster's requests have to write: all that were released, and all that the units were told of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Arrivals {
+    at: Instant,
+    released: u64,
+    told: u64,
+}
+
+/// All units that are watched.
+#[derive(Debug)]
+pub(super) struct Collections {
+    pub(super) gc: Collecting,
+    /// Releases of GC jobs at each α pages, against zero.
+    pub(super) releases: Gauge,
+    pub(super) victims: Gauge,
+    pub(super) cost: Gauge,
+    pub(super) open: Gauge,
+    pub(super) reserve: Gauge,
+    of_chip: Vec<Option<usize>>,
+    of_source: Vec<Option<usize>>,
+    accounts: Vec<Account>,
+    arrivals: Vec<Arrivals>,
+    worst: bool,
+}
+
+fn terms(plan: &Plan, cluster: &ClusterPlan) -> Terms {
+    let collection = cluster.certificate.and_then(|certificate| certificate.collection);
+    let (stripe, victim) = (cluster.is_stripe(), collection.map_or(0, |of| of.victim_pages));
+    let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
+    Terms {
+        victim,
+        open: collection.map_or(0, |of| of.open_blocks),
+        pass: cluster.pass_cost(plan.device()).unwrap_or_default().as_ns(),
+        reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages.max(1)),
+        reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
+        releases: collection.is_some_and(|of| of.deadline.is_some()),
+        stripe,
+        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips.max(1))) },
+    }
+}
+
+impl Collections {
+    pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Collections {
+        let mut of_chip = vec![None; plan.device().chips() as usize];
+        let mut accounts = Vec::new();
+        let mut watched = 0;
+        for &number in clusters {
+            let Some(cluster) = plan.clusters().get(number as usize) else { continue };
+            let (terms, count) = (terms(plan, cluster), cluster.layout.chips());
+            for (position, &chip) in (0..).zip(&cluster.chips) {
+                if terms.stripe || position == 0 {
+                    let chips = if terms.stripe { 1 } else { count };
+                    let pass = || Pass { times: vec![0; chips as usize], ..Pass::default() };
+                    accounts.push(Account {
+                        terms,
+                        cluster: number,
+                        chip: watched + position as usize,
+                        position,
+                        chips,
+                        arrived: 0,
+                        programmed: 0,
+                        collected: 0,
+                        told: None,
+                        released: None,
+                        passes: [pass(), pass()],
+                    });
+                }
+                of_chip[chip as usize] = accounts.len().checked_sub(1);
+            }
+            watched += cluster.chips.len();
+        }
+        let unit_of = |source: &crate::plan::Source| match source.releases {
+            Releases::Collected { chip: Some(chip) } => of_chip.get(chip as usize).copied().flatten(),
+            Releases::Collected { chip: None } => {
+                accounts.iter().position(|account| Some(account.cluster) == source.cluster)
+            }
+            _ => None,
+        };
+        let of_source = plan.sources().iter().map(unit_of).collect();
+        Collections {
+            gc: Collecting::default(),
+            releases: Gauge::default(),
+            victims: Gauge::default(),
+            cost: Gauge::default(),
+            open: Gauge::default(),
+            reserve: Gauge::default(),
+            of_chip,
+            of_source,
+            accounts,
+            arrivals: vec![Arrivals::default(); plan.clusters().len()],
+            worst: false,
+        }
+    }
+
+    pub(super) fn setup(&mut self, victims: Victims) {
+        self.worst = victims == Victims::Worst;
+    }
+
+    fn unit(&self, chip: u32) -> Option<usize> {
+        self.of_chip.get(chip as usize).copied().flatten()
+    }
+
+    /// A request or a GC job is released.
+    pub(super) fn released(&mut self, release: &Release) {
+        let Some(cluster) = release.cluster else { return };
+        if release.kind == Kind::Write {
+            let Some(arrivals) = self.arrivals.get_mut(cluster as usize) else { return };
+            // What was released before has been told of.
+            let untold = release.at > arrivals.at && arrivals.released != arrivals.told;
+            (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
+            self.releases.note(0, u64::from(untold), || Place {
+                at: release.at,
+                job: Some(release.job),
+                cluster: release.cluster,
+                chip: None,
+            });
+        }
+        let unit = self.of_source.get(release.job.source as usize).copied().flatten();
+        if let Some(account) = unit.and_then(|unit| self.accounts.get_mut(unit)) {
+            account.collected += 1;
+            account.released = Some(release.at);
+        }
+    }
+
+    /// Pages have arrived on a unit.
+    pub(super) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
+        let Some(account) = self.unit(reserve.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
+        // A GC job came in between where no pages did.
+        let astray =
+            account.released > account.told && account.released != Some(reserve.at) && account.released.is_some();
+        let more = reserve.arrived.checked_sub(account.arrived);
+        if let Some(arrivals) = self.arrivals.get_mut(reserve.cluster as usize) {
+            arrivals.told = arrivals.told.saturating_add(more.unwrap_or(0));
+        }
+        let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
+        (account.arrived, account.told) = (reserve.arrived, Some(reserve.at));
+        let off = account.cluster != reserve.cluster || more.is_none() || astray || account.collected != due;
+        self.releases.note(0, u64::from(off), place);
+        let pending = account.arrived.checked_sub(account.programmed);
+        let free = map.free(account.cluster, account.position, account.chip, reserve.at);
+        let claimed = pending != Some(reserve.pending) || free.is_some_and(|free| free != reserve.free);
+        self.releases.note(0, u64::from(claimed), place);
+        self.look(reserve.chip, reserve.at, free.unwrap_or(reserve.free));
+    }
+
+    /// Whether the free pages of a unit suffice for what has arrived.
+    fn look(&mut self, chip: u32, at: Instant, free: u64) {
+        let Some(account) = self.unit(chip).and_then(|unit| self.accounts.get(unit)) else { return };
+        let pending = account.arrived.saturating_sub(account.programmed);
+        let cluster = Some(account.cluster);
+        self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
+    }
+
+    /// A victim is chosen.
+    pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
+        let Some(account) = self.unit(selection.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let at = || selected(selection);
+        let Account { cluster, position, chip, terms, .. } = *account;
+        let waiting = account.arrived.saturating_sub(account.programmed);
+        let free = map.free(cluster, position, chip, selection.at);
+        let needless = free.is_some_and(|free| free >= waiting.saturating_add(terms.reserve));
+        self.gc.left_out.note(0, u64::from(needless || selection.forced), at);
+        if let Some((fewest, lowest, open)) = map.fewest(cluster, position, chip) {
+            let valid = map.take(cluster, position, chip, selection.block).unwrap_or(NONE);
+            self.gc.chosen(selection, (fewest, lowest), valid, 0);
+            self.victims.note(terms.victim, valid.into(), at);
+            self.open.note(terms.open, open, at);
+        }
+        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
+        self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
+        let times = vec![0; account.chips as usize];
+        *pass = Pass { victim: Some(selection.block), times, ..Pass::default() };
+    }
+
+    /// A pass is left out.
+    pub(super) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
+        let Some(account) = self.unit(left_out.chip).and_then(|unit| self.accounts.get(unit)) else { return };
+        let Account { cluster, position, chip, terms, .. } = *account;
+        let waiting = account.arrived.saturating_sub(account.programmed);
+        let free = map.free(cluster, position, chip, left_out.at);
+        let enough = left_out.free >= waiting.saturating_add(terms.reserve);
+        let nothing = map.fewest(cluster, position, chip).is_none_or(|(fewest, ..)| fewest == NONE);
+        let lawful = free.is_none_or(|free| free == left_out.free) && (enough || nothing);
+        self.gc.left_out.note(0, u64::from(!lawful), || leaving(left_out));
+    }
+
+    /// A copy only lets time pass.
+    pub(super) fn silent(&mut self, silent: &Silent, pending: &Pending) {
+        let worst = self.worst;
+        let Some(account) = self.unit(silent.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let lawful = worst && (silent.step == Step::Copyback) == account.terms.stripe;
+        self.gc.padding.note(0, u64::from(!lawful), || silence(silent));
+        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
+        if let Some(time) = pass.times.first_mut() {
+            *time = time.saturating_add(silent.end.since(silent.start).as_ns());
+        }
+        match silent.step {
+            Step::Read | Step::Copyback => pass.steps.0 += 1,
+            Step::Program => pass.steps.1 += 1,
+        }
+    }
+
+    /// An operation of a request or of a server, before the map knows of it.
+    #[inline]
+    pub(super) fn own(&mut self, operation: &Operation) {
+        if operation.kind == Kind::Write
+            && operation.action == Action::Program
+            && let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get_mut(unit))
+        {
+            account.programmed += 1;
+        }
+    }
+
+    /// An operation that takes a page that is not pending has started: the map knows of it.
+    pub(super) fn took(&mut self, operation: &Operation, background: bool, map: &mut Mapping) {
+        let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get(unit)) else { return };
+        let (cluster, chip, at) = (account.cluster, operation.chip, operation.start);
+        let Some(free) = map.free(cluster, account.position, account.chip, at) else { return };
+        if background {
+            // It takes nothing of what is kept in reserve.
+            let waiting = account.arrived.saturating_sub(account.programmed).saturating_add(account.terms.reserve);
+            let place = || Place { at, job: Some(operation.job), cluster: Some(cluster), chip: Some(chip) };
+            self.reserve.note(free, waiting, place);
+        }
+        self.look(chip, at, free);
+    }
+
+    /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
+    pub(super) fn operation(&mut self, operation: &Operation, position: u32, pending: &Pending, map: &Mapping) {
+        let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let at = || place(operation.start, pending, Some(operation.chip));
+        let (terms, chips) = (account.terms, account.chips);
+        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
+        let column = if terms.stripe { 0 } else { position as usize };
+        if let Some(time) = pass.times.get_mut(column) {
+            *time = time.saturating_add(operation.end.since(operation.start).as_ns());
+        }
+        let valid = |&(lpn, spot): &(u32, u32)| map.is_at(operation.cluster, lpn, spot);
+        let lawful = match operation.action {
+            Action::Read => {
+                if pass.began.0.replace(operation.start) != Some(operation.start) {
+                    pass.steps.0 += 1;
+                }
+                let kept = terms.stripe && pass.buffer.iter().any(valid);
+                if terms.stripe {
+                    pass.buffer.clear();
+                }
+                pass.buffer.push((operation.lpn, map.spot(position, operation.block, operation.page)));
+                pass.copied += 1;
+                pass.read = Some(operation.end);
+                pass.victim == Some(operation.block) && !kept
+            }
+            Action::Program => {
+                if pass.began.1.replace(operation.start) != Some(operation.start) {
+                    pass.steps.1 += 1;
+                }
+                let found = pass.buffer.iter().position(|&(lpn, _)| lpn == operation.lpn);
+                let read = found.map(|at| pass.buffer.remove(at));
+                // In a stripe a copy is one operation.
+                let together = !terms.stripe || pass.read == Some(operation.start);
+                read.as_ref().is_some_and(valid) && together
+            }
+            Action::Erase => {
+                let kept = pass.buffer.iter().any(valid);
+                let lawful = pass.victim == Some(operation.block) && !kept;
+                self.cost.note(terms.pass, pass.times.get(column).copied().unwrap_or_default(), at);
+                if pass.erased == 0 {
+                    self.victims.note(terms.victim, pass.copied, at);
+                    if self.worst {
+                        let lacks = terms.padded.0.saturating_sub(pass.steps.0);
+                        let rows = if terms.stripe { 0 } else { terms.padded.1.saturating_sub(pass.steps.1) };
+                        self.gc.padding.note(0, lacks.max(rows), at);
+                    }
+                }
+                pass.erased += 1;
+                if pass.erased == chips {
+                    *pass = Pass { times: vec![0; chips as usize], ..Pass::default() };
+                }
+                lawful
+            }
+        };
+        self.gc.copies.note(0, u64::from(!lawful), at);
+    }
+
+    /// The run is over.
+    pub(super) fn finish(&mut self, duration: Instant) {
+        for account in &self.accounts {
+            let due = if account.terms.releases { account.arrived / account.terms.reclaimed } else { 0 };
+            let astray = account.released.is_some() && account.released > account.told;
+            if account.collected != due || astray {
+                let cluster = Some(account.cluster);
+                self.releases.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
+            }
+            for pass in &account.passes {
+                if pass.erased > 0 {
+                    let cluster = Some(account.cluster);
+                    self.gc.copies.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
+                }
+            }
+        }
+        for (arrivals, cluster) in self.arrivals.iter().zip(0..) {
+            if arrivals.released != arrivals.told {
+                self.releases.note(0, 1, || Place { at: duration, job: None, cluster: Some(cluster), chip: None });
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! How long operations take, and the transfers inside them: chip by chip, bus by bus.
+
+use rtflash_model::{Instant, Span};
+
+use super::gauge::{Gauge, Place};
+use crate::options::Waits;
+use crate::plan::Plan;
+use crate::trace::{Action, JobId, Kind, NONE, Operation, Silent, Step, Transfer};
+
+/// What an operation may take: as long as the device says, which may know no more than two bounds.
+#[derive(Debug, Clone, Copy)]
+struct Length {
+    least: Span,
+    most: Span,
+}
+
+impl Length {
+    /// Up to a span, and shorter by so much.
+    fn within(most: Span, shorter: Span) -> Length {
+        Length { least: most.saturating_sub(shorter), most }
+    }
+
+    /// By how much a span is not within.
+    #[inline]
+    fn off(self, span: Span) -> u64 {
+        span.saturating_sub(self.most).max(self.least.saturating_sub(span)).as_ns()
+    }
+}
+
+impl std::ops::Add<Span> for Length {
+    type Output = Length;
+    fn add(self, span: Span) -> Length {
+        Length { least: self.least.saturating_add(span), most: self.most.saturating_add(span) }
+    }
+}
+
+/// The last operation of a chip.
+#[derive(Debug, Clone, Copy)]
+struct Desk {
+    start: Instant,
+    end: Instant,
+    job: JobId,
+    cluster: u32,
+    program: bool,
+    /// Whether its transfer is still to come.
+    open: bool,
+}
+
+/// What a bus did last.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    /// When the page that was moved last wanted the bus, and its chip.
+    last: (Instant, u32),
+    free_at: Instant,
+}
+
+/// Of a chip under a certificate.
+#[derive(Debug, Clone, Copy, Default)]
+struct Site {
+    stripe: bool,
+    /// What chips of other clusters may make it wait.
+    foreign: Span,
+}
+
+/// Lengths, transfers, and who gets the bus.
+#[derive(Debug)]
+pub(super) struct Desks {
+    /// How far operations are from what the device's times make, against zero.
+    pub(super) lengths: Gauge,
+    /// Transfers that are missing, too many or misplaced, against zero.
+    pub(super) transfers: Gauge,
+    /// How long a bus leaves a page waiting whose turn it is, or takes another one before it, against zero.
+    pub(super) order: Gauge,
+    desks: Vec<Desk>,
+    buses: Vec<Line>,
+    places: Option<Vec<Site>>,
+    waits: Waits,
+    wait: Span,
+    chips_per_channel: u32,
+    sensing: Length,
+    programming: Length,
+    transfer: Length,
+    read: Length,
+    program: Length,
+    erase: Length,
+    /// A page alone, its transfer included.
+    pages: (Length, Length),
+}
+
+impl Desks {
+    pub(super) fn new(plan: &Plan) -> Desks {
+        let (device, timing) = (plan.device(), plan.timing());
+        // By how much times that are ranges may be shorter.
+        let read = device.page_read().saturating_sub(device.page_read_min());
+        let program = device.page_program().saturating_sub(device.page_program_min());
+        let transfer = device.page_transfer().saturating_sub(device.page_transfer_min());
+        let nobody = JobId { source: NONE, index: 0 };
+        let blank = Desk {
+            start: Instant::START,
+            end: Instant::START,
+            job: nobody,
+            cluster: NONE,
+            program: false,
+            open: false,
+        };
+        let mut desks = Desks {
+            lengths: Gauge::default(),
+            transfers: Gauge::default(),
+            order: Gauge::default(),
+            desks: vec![blank; device.chips() as usize],
+            buses: vec![Line { last: (Instant::START, 0), free_at: Instant::START }; device.channels() as usize],
+            places: None,
+            waits: Waits::Actual,
+            wait: Span::ZERO,
+            chips_per_channel: device.chips_per_channel(),
+            sensing: Length::within(timing.sensing(), read),
+            programming: Length {
+                // Where the transfer is a part of the page's time, a short one leaves more of it.
+                most: timing.programming().saturating_add(if plan.is_certified() { Span::ZERO } else { transfer }),
+                ..Length::within(timing.programming(), program)
+            },
+            transfer: Length::within(timing.transfer(), transfer),
+            read: Length::within(device.page_read(), read),
+            program: Length::within(device.page_program(), program),
+            erase: Length::within(device.block_erase(), device.block_erase().saturating_sub(device.block_erase_min())),
+            pages: (
+                Length::within(timing.read(), read.saturating_add(transfer)),
+                Length::within(timing.program(), program.saturating_add(transfer)),
+            ),
+        };
+        if plan.is_certified() {
+            desks.places = Some(places(plan));
+            desks.wait = plan.clusters().first().map(|cluster| cluster.page_delay).unwrap_or_default();
+        }
+        desks
+    }
+
+    pub(super) fn setup(&mut self, waits: Waits) {
+        // Elsewhere nobody waits but for a bus.
+        self.waits = if self.places.is_some() { waits } else { Waits::Actual };
+    }
+
+    /// Whether an operation sends its page over the bus.
+    #[inline]
+    fn moves(&self, operation: &Operation) -> bool {
+        let inside = operation.kind == Kind::Gc
+            && self
+                .places
+                .as_ref()
+                .is_none_or(|places| places.get(operation.chip as usize).is_none_or(|place| place.stripe));
+        operation.action != Action::Erase && !inside
+    }
+
+    #[inline]
+    pub(super) fn operation(&mut self, operation: &Operation) {
+        let moves = self.moves(operation);
+        let waits = moves && self.waits == Waits::Actual;
+        let Some(desk) = self.desks.get_mut(operation.chip as usize) else { return };
+        if desk.open {
+            let Desk { start, job, cluster, .. } = *desk;
+            let chip = Some(operation.chip);
+            self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip });
+        }
+        let program = operation.action == Action::Program;
+        *desk = Desk {
+            start: operation.start,
+            end: operation.end,
+            job: operation.job,
+            cluster: operation.cluster,
+            program,
+            open: waits,
+        };
+        if waits {
+            return;
+        }
+        let took = operation.end.since(operation.start);
+        let off = if moves {
+            let alone = if program { self.pages.1 } else { self.pages.0 };
+            let place = self.places.as_ref().and_then(|places| places.get(operation.chip as usize));
+            let all = (alone + self.wait).off(took);
+            match place {
+                // A step that is a user's read waits for strangers alone.
+                Some(place) if !place.stripe && !program && operation.kind != Kind::Gc => {
+                    all.min((alone + place.foreign).off(took))
+                }
+                _ => all,
+            }
+        } else {
+            match operation.action {
+                Action::Read => self.read,
+                Action::Program => self.program,
+                Action::Erase => self.erase,
+            }
+            .off(took)
+        };
+        self.lengths.note(0, off, || Place {
+            at: operation.start,
+            job: Some(operation.job),
+            cluster: Some(operation.cluster),
+            chip: Some(operation.chip),
+        });
+    }
+
+    #[inline]
+    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+        let place = || Place {
+            at: transfer.start,
+            job: Some(transfer.job),
+            cluster: Some(transfer.cluster),
+            chip: Some(transfer.chip),
+        };
+        let channel = transfer.chip / self.chips_per_channel;
+        let (Some(desk), Some(bus)) =
+            (self.desks.get_mut(transfer.chip as usize), self.buses.get_mut(channel as usize))
+        else {
+            return;
+        };
+        let lawful = desk.open
+            && desk.job == transfer.job
+            && desk.cluster == transfer.cluster
+            && channel == transfer.channel
+            && transfer.start >= desk.start
+            && transfer.end <= desk.end;
+        self.transfers.note(0, u64::from(!lawful), place);
+        if !lawful {
+            return;
+        }
+        desk.open = false;
+        let behind = desk.end.since(transfer.end);
+        let (wanted, rest) = if desk.program {
+            (desk.start, self.programming.off(behind))
+        } else {
+            (desk.start.saturating_add(self.sensing.least), behind.as_ns())
+        };
+        let early = wanted.since(transfer.start).as_ns();
+        let off = self.transfer.off(transfer.end.since(transfer.start)).max(rest).max(early);
+        self.lengths.note(0, off, place);
+        if self.sensing.least == self.sensing.most {
+            // The bus goes to whoever has waited longest, the lowest chip among equals, as soon as it is free.
+            let turn = wanted.max(bus.free_at);
+            let late = transfer.start.since(turn).as_ns();
+            let before = bus.last.0.since(wanted).as_ns();
+            let tie = u64::from(bus.last.0 == wanted && bus.last.1 > transfer.chip);
+            self.order.note(0, late.max(before).max(tie), place);
+            (bus.last, bus.free_at) = ((wanted, transfer.chip), transfer.end.max(bus.free_at));
+        }
+    }
+
+    /// A copy that only lets time pass. `granted`: such copies may be.
+    pub(super) fn silent(&mut self, silent: &Silent) {
+        let took = silent.end.since(silent.start);
+        let place = self.places.as_ref().and_then(|places| places.get(silent.chip as usize));
+        let bus = match (place, self.waits) {
+            (Some(place), _) if place.stripe => None,
+            (Some(_), Waits::Actual) => Some(Span::ZERO),
+            (Some(_), Waits::Worst) => Some(self.wait),
+            (None, _) => None,
+        };
+        let expected = match (silent.step, bus) {
+            (Step::Read, None) => self.read,
+            (Step::Program, None) => self.program,
+            (Step::Copyback, _) => {
+                let both = self.read.most.saturating_add(self.program.most);
+                Length { least: self.read.least.saturating_add(self.program.least), most: both }
+            }
+            (Step::Read, Some(wait)) => self.pages.0 + wait,
+            (Step::Program, Some(wait)) => self.pages.1 + wait,
+        };
+        self.lengths.note(0, expected.off(took), || Place {
+            at: silent.start,
+            job: Some(silent.job),
+            cluster: Some(silent.cluster),
+            chip: Some(silent.chip),
+        });
+    }
+
+    /// The run is over: every operation has had its transfer.
+    pub(super) fn finish(&mut self) {
+        for (desk, chip) in self.desks.iter().zip(0..).filter(|(desk, _)| desk.open) {
+            self.transfers.note(0, 1, || Place {
+                at: desk.start,
+                job: Some(desk.job),
+                cluster: Some(desk.cluster),
+                chip: Some(chip),
+            });
+        }
+    }
+}
+
+fn places(plan: &Plan) -> Vec<Site> {
+    let device = plan.device();
+    let ways = device.chips_per_channel().min(device.chips()) as usize;
+    let mut places = vec![Site::default(); device.chips() as usize];
+    for cluster in plan.clusters() {
+        let mut own = vec![0_usize; device.channels() as usize];
+        cluster.chips.iter().for_each(|&chip| own[device.channel_of(chip) as usize] += 1);
+        for &chip in &cluster.chips {
+            let foreign = ways.saturating_sub(own[device.channel_of(chip) as usize]) as u64;
+            let foreign = device.page_transfer().checked_mul(foreign).unwrap_or_default();
+            places[chip as usize] = Site { stripe: cluster.is_stripe(), foreign };
+        }
+    }
+    places
+}

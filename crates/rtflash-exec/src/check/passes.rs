@@ -1,0 +1,298 @@
+//! Garbage collection without certificates: when passes begin and are left out, which victims they take, what they copy, what they cost.
+
+use rtflash_model::Instant;
+
+use super::gauge::{Gauge, Place};
+use super::ledger::Pending;
+use super::mapping::Mapping;
+use super::timing::place;
+use crate::options::{Dispatch, Victims};
+use crate::plan::Plan;
+use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Selection, Silent, Step};
+
+/// What a chip has done for the pass under way.
+#[derive(Debug, Clone, Copy)]
+struct ChipPass {
+    time: u64,
+    /// The block that is collected; `NONE` between passes.
+    victim: u32,
+    /// Pages read from it.
+    valid: u64,
+    /// Copies that have been read, silent ones included.
+    reads: u64,
+    /// A page that has been read and not programmed: the logical page, and where it was; `NONE` where there is none.
+    hand: (u32, u32),
+    /// Where the page programmed last is.
+    last: u32,
+}
+
+const IDLE: ChipPass = ChipPass { time: 0, victim: NONE, valid: 0, reads: 0, hand: (NONE, NONE), last: NONE };
+
+/// A cluster's pass.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClusterPass {
+    /// When the last GC read step began, and how many there were.
+    began: Option<Instant>,
+    steps: u64,
+    /// Pages above which a pass is left out, but for what other sources have left out: R.
+    reserve: u64,
+    /// αs.
+    reclaimed: u64,
+    /// How many sources of passes have left out their last one.
+    left_out: u64,
+    chips: u32,
+}
+
+/// What garbage collection is judged by.
+#[derive(Debug)]
+pub(super) struct Passes {
+    /// A pass within C^g.
+    pub(super) cost: Gauge,
+    /// The valid pages of a victim within ⌈λP⌉, when it is erased.
+    pub(super) victims: Gauge,
+    pub(super) gc: Collecting,
+    chips: Vec<ChipPass>,
+    clusters: Vec<ClusterPass>,
+    /// For each source, and behind them for each cluster's server, whether its last pass was left out.
+    left_out: Vec<bool>,
+    sources: usize,
+    /// How many programs of an instant a record of that instant may know of.
+    parallel: bool,
+    bound: u64,
+    pass: u64,
+    worst: bool,
+}
+
+/// The gauges of garbage collection, with and without certificates.
+#[derive(Debug, Default)]
+pub(super) struct Collecting {
+    /// Valid pages of a victim against the fewest that a closed block has.
+    pub(super) choice: Gauge,
+    /// What is done for passes that copies, reads and victims do not account for, against zero.
+    pub(super) copies: Gauge,
+    /// Passes that begin, or are left out, where they should not, against zero.
+    pub(super) left_out: Gauge,
+    /// Copies that a pass lacks with worst victims; silent ones without.
+    pub(super) padding: Gauge,
+}
+
+impl Collecting {
+    /// A job of garbage collection is complete: it has done its pass or left it out.
+    pub(super) fn complete(&mut self, at: Instant, pending: &Pending) {
+        let neither = !pending.erased && pending.left_out.is_none();
+        self.left_out.note(0, u64::from(neither), || place(at, pending, None));
+    }
+
+    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already), where `fewest` says what there was. `off`: how far
+    /// the two may be apart, because of what else happens at the instant.
+    pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, u32), valid: u32, off: u32) {
+        let (least, lowest) = fewest;
+        let at = || selected(selection);
+        let tie = off == 0 && valid == least && lowest != selection.block;
+        let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
+        self.choice.note(u64::from(least) + u64::from(off), observed.into(), at);
+        // What the record says of its victim.
+        let claimed = selection.valid > valid || selection.valid.saturating_add(off) < valid;
+        self.copies.note(0, u64::from(claimed), at);
+    }
+}
+
+/// Where a victim was chosen.
+pub(super) fn selected(selection: &Selection) -> Place {
+    let Selection { at, job, cluster, chip, .. } = *selection;
+    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
+}
+
+/// Where a pass was left out.
+pub(super) fn leaving(left_out: &LeftOut) -> Place {
+    let LeftOut { at, job, cluster, chip, .. } = *left_out;
+    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
+}
+
+/// Where time passed.
+pub(super) fn silence(silent: &Silent) -> Place {
+    Place { at: silent.start, job: Some(silent.job), cluster: Some(silent.cluster), chip: Some(silent.chip) }
+}
+
+impl Passes {
+    /// For the chips of `chips` positions.
+    pub(super) fn new(plan: &Plan, dispatch: Dispatch, chips: usize) -> Self {
+        let device = plan.device();
+        let clusters = plan.clusters().iter().map(|cluster| ClusterPass {
+            reserve: cluster.layout.reserve_pages(),
+            reclaimed: u64::from(device.reclaimed_per_chip()) * u64::from(cluster.layout.chips()),
+            chips: cluster.layout.chips(),
+            ..ClusterPass::default()
+        });
+        Passes {
+            cost: Gauge::default(),
+            victims: Gauge::default(),
+            gc: Collecting::default(),
+            chips: vec![IDLE; chips],
+            clusters: clusters.collect(),
+            left_out: vec![false; plan.sources().len() + plan.clusters().len()],
+            sources: plan.sources().len(),
+            parallel: dispatch == Dispatch::Parallel,
+            bound: device.valid_pages_bound().into(),
+            pass: device.gc_pass().as_ns(),
+            worst: false,
+        }
+    }
+
+    pub(super) fn setup(&mut self, victims: Victims) {
+        self.worst = victims == Victims::Worst;
+    }
+
+    /// Whether a job's source has left out its last pass.
+    fn flag(&mut self, cluster: u32, pending: &Pending) -> Option<&mut bool> {
+        let at = match pending.release.kind {
+            Kind::Server => self.sources + cluster as usize,
+            _ => pending.release.job.source as usize,
+        };
+        self.left_out.get_mut(at)
+    }
+
+    /// A job looks whether to leave a pass out: above how many free pages it does.
+    fn threshold(&mut self, cluster: u32, pending: &Pending) -> u64 {
+        let flagged = self.flag(cluster, pending).map(std::mem::take).unwrap_or(false);
+        let Some(of) = self.clusters.get_mut(cluster as usize) else { return u64::MAX };
+        of.left_out -= u64::from(flagged);
+        of.reserve.saturating_add(of.reclaimed.saturating_mul(of.left_out + 1))
+    }
+
+    /// A victim is chosen on a chip, `chip` among all that are watched.
+    pub(super) fn selected(
+        &mut self,
+        selection: &Selection,
+        (position, chip): (u32, usize),
+        pending: &Pending,
+        map: &mut Mapping,
+    ) {
+        let cluster = selection.cluster;
+        let off = match self.clusters.get(cluster as usize) {
+            Some(of) if self.parallel => of.chips,
+            _ => 0,
+        };
+        let at = || selected(selection);
+        let first = chip - position as usize;
+        let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
+        let begins = !self.chips.iter().skip(first).take(chips as usize).any(|of| of.victim != NONE);
+        if selection.forced {
+            // A job that is not real-time collects for itself when it finds no page.
+            let lawful = pending.release.kind == Kind::Server && pending.starved;
+            self.gc.left_out.note(0, u64::from(!lawful), at);
+        }
+        if begins && let Some(of) = self.clusters.get_mut(cluster as usize) {
+            (of.began, of.steps) = (None, 0);
+        }
+        if begins && !selection.forced {
+            let most = self.threshold(cluster, pending);
+            if let Some(free) = map.free(cluster, position, chip, selection.at) {
+                let needless = free.saturating_sub(off.into()) > most;
+                self.gc.left_out.note(0, u64::from(needless), at);
+            }
+        }
+        if let Some((fewest, lowest, _)) = map.fewest(cluster, position, chip) {
+            let closed = map.take(cluster, position, chip, selection.block);
+            // Under parallel dispatch the page that closes a block may be begun at the same instant.
+            let closing = || map.about_to_close(cluster, position, chip, selection.block).filter(|_| off > 0);
+            let valid = closed.or_else(closing).unwrap_or(NONE);
+            self.gc.chosen(selection, (fewest, lowest), valid, off);
+        }
+        let Some(of) = self.chips.get_mut(chip) else { return };
+        self.gc.copies.note(0, u64::from(of.victim != NONE), at);
+        *of = ChipPass { victim: selection.block, ..IDLE };
+    }
+
+    /// A pass is left out.
+    pub(super) fn left_out(&mut self, left_out: &LeftOut, first: usize, pending: &Pending, map: &mut Mapping) {
+        let cluster = left_out.cluster;
+        let most = self.threshold(cluster, pending);
+        let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
+        let off = if self.parallel { u64::from(chips) } else { 0 };
+        let mut lawful = true;
+        if let Some(free) = map.free(cluster, 0, first, left_out.at) {
+            lawful &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
+        }
+        if left_out.free > most {
+            if let Some(flag) = self.flag(cluster, pending) {
+                *flag = true;
+            }
+            if let Some(of) = self.clusters.get_mut(cluster as usize) {
+                of.left_out += 1;
+            }
+        } else {
+            // There was nothing to collect.
+            let closed = |position: u32| {
+                let fewest = map.fewest(cluster, position, first + position as usize);
+                fewest.is_some_and(|(fewest, ..)| fewest != NONE)
+            };
+            lawful &= !(0..chips).any(closed);
+        }
+        self.gc.left_out.note(0, u64::from(!lawful), || leaving(left_out));
+    }
+
+    /// A copy only lets time pass.
+    pub(super) fn silent(&mut self, silent: &Silent, chip: usize) {
+        self.gc.padding.note(0, u64::from(!self.worst), || silence(silent));
+        let (Some(of), Some(cluster)) = (self.chips.get_mut(chip), self.clusters.get_mut(silent.cluster as usize))
+        else {
+            return;
+        };
+        of.time = of.time.saturating_add(silent.end.since(silent.start).as_ns());
+        if silent.step == Step::Read {
+            of.reads += 1;
+            cluster.steps += 1;
+        }
+    }
+
+    /// A GC operation on a chip, `chip` among all that are watched, at `position` in its cluster.
+    #[inline]
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation,
+        (position, chip): (u32, usize),
+        pending: &Pending,
+        map: &Mapping,
+    ) {
+        let Some(work) = self.chips.get_mut(chip) else { return };
+        work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
+        let at = || place(operation.start, pending, Some(operation.chip));
+        // What was read and is still where it was has to be programmed before anything else.
+        let dropped = |hand: (u32, u32)| hand.0 != NONE && map.is_at(operation.cluster, hand.0, hand.1);
+        let lawful = match operation.action {
+            Action::Program => {
+                let hand = std::mem::replace(&mut work.hand, (NONE, NONE));
+                work.last = map.spot(position, operation.block, operation.page);
+                hand.0 == operation.lpn && map.is_at(operation.cluster, hand.0, hand.1)
+            }
+            Action::Read => {
+                let here = map.spot(position, operation.block, operation.page);
+                let hand = std::mem::replace(&mut work.hand, (operation.lpn, here));
+                work.reads += 1;
+                if let Some(cluster) = self.clusters.get_mut(operation.cluster as usize)
+                    && cluster.began != Some(operation.start)
+                {
+                    cluster.began = Some(operation.start);
+                    cluster.steps += 1;
+                }
+                let of_victim = work.victim == operation.block;
+                work.valid += u64::from(of_victim);
+                let again = self.worst && here == work.last;
+                (of_victim || again) && !dropped(hand)
+            }
+            Action::Erase => {
+                let ChipPass { time, victim, valid, reads, hand, .. } = std::mem::replace(work, IDLE);
+                self.cost.note(self.pass, time, at);
+                self.victims.note(self.bound, if victim == operation.block { valid } else { 0 }, at);
+                if self.worst {
+                    let steps = self.clusters.get(operation.cluster as usize).map_or(0, |of| of.steps);
+                    let copies = if self.parallel { reads } else { steps };
+                    self.gc.padding.note(0, self.bound.saturating_sub(copies), at);
+                }
+                victim == operation.block && !dropped(hand)
+            }
+        };
+        self.gc.copies.note(0, u64::from(!lawful), at);
+    }
+}

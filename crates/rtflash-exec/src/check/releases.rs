@@ -1,0 +1,196 @@
+//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which cluster.
+
+use rtflash_model::{Arrivals, Instant, Span};
+
+use super::gauge::{Gauge, Place};
+use crate::dispatch::{Admission, Arrival, Servers};
+use crate::options::Service;
+use crate::plan::{Period, Plan, Releases, Source};
+use crate::trace::{Kind, Release, Setup};
+
+/// What is known of a source's releases so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// The number that comes next.
+    next: u64,
+    /// The last release.
+    last: Instant,
+}
+
+/// Who says what a job that is not real-time is granted.
+pub(super) enum Grants<'a> {
+    /// Nobody: what it was granted is the run's own affair.
+    Unknown,
+    /// The servers of an allocation.
+    Admission(Box<dyn Admission + Send + 'a>),
+    /// Those of the certificates, once it is known what the run drew from.
+    Certificates,
+    /// These.
+    Certified(Servers<'a>),
+}
+
+impl std::fmt::Debug for Grants<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Grants::Unknown => "Unknown",
+            Grants::Admission(_) => "Admission",
+            Grants::Certificates => "Certificates",
+            Grants::Certified(_) => "Certified",
+        })
+    }
+}
+
+/// The judge of releases: those that are not as the plan says, and those that are missing, against zero.
+#[derive(Debug)]
+pub(super) struct Released<'a> {
+    pub(super) gauge: Gauge,
+    pub(super) grants: Grants<'a>,
+    plan: &'a Plan,
+    seen: Vec<Seen>,
+    sporadic: bool,
+    service: Service,
+    latest: Instant,
+}
+
+impl<'a> Released<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Released<'a> {
+        Released {
+            gauge: Gauge::default(),
+            grants: Grants::Unknown,
+            plan,
+            seen: vec![Seen::default(); plan.sources().len()],
+            sporadic: false,
+            service: Service::Tbs,
+            latest: Instant::START,
+        }
+    }
+
+    pub(super) fn setup(&mut self, setup: &Setup, plan: &'a Plan) {
+        (self.sporadic, self.service) = (setup.sporadic, setup.service);
+        if let (Grants::Certificates, Some(seed)) = (&self.grants, setup.seed) {
+            self.grants = Grants::Certified(Servers::new(plan, seed));
+        }
+    }
+
+    /// A release, the next one of its source, or of a job stream a later one. Returns it as the plan has it.
+    pub(super) fn judge(&mut self, release: &Release) -> Release {
+        let number = release.job.source as usize;
+        let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
+            return *release;
+        };
+        let mut lawful = release.pages == source.read_pages.saturating_add(source.write_pages);
+        let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
+        match source.releases {
+            Releases::Periodic(period) => {
+                let (index, whole) = (release.job.index, whole(period));
+                let deadline = if self.sporadic && source.kind != Kind::Gc {
+                    lawful &= index == 0 || release.at >= seen.last.saturating_add(whole);
+                    release.at.saturating_add(whole)
+                } else {
+                    lawful &= release.at == period.release(index);
+                    period.deadline(index)
+                };
+                (as_planned.deadline, as_planned.cluster) = (Some(deadline), source.cluster);
+            }
+            Releases::Collected { .. } => {
+                let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
+                let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
+                let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
+                lawful &= deadline.is_some();
+                (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
+            }
+            Releases::Arrivals(stream) => {
+                lawful &= self.arrives(stream, seen, release);
+                lawful &= match self.service {
+                    Service::Background => release.deadline.is_none(),
+                    Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),
+                };
+                if let Some(granted) = self.granted(source, release) {
+                    (as_planned.deadline, as_planned.cluster) = granted;
+                }
+            }
+        }
+        lawful &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
+        if let Some(seen) = self.seen.get_mut(number) {
+            *seen = Seen { next: release.job.index.saturating_add(1), last: release.at };
+        }
+        self.latest = self.latest.max(release.at);
+        self.gauge.note(0, u64::from(!lawful), || Place {
+            at: release.at,
+            job: Some(release.job),
+            cluster: release.cluster,
+            chip: None,
+        });
+        as_planned
+    }
+
+    /// Whether a job of a stream arrives when the task set says.
+    fn arrives(&self, stream: usize, seen: Seen, release: &Release) -> bool {
+        let Some(job) = self.plan.jobs().get(stream) else { return false };
+        let index = release.job.index;
+        let after = |gap: Span, gaps: u64| u128::from(gap.as_ns()) * u128::from(gaps);
+        match &job.arrivals {
+            Arrivals::Every(gap) => u128::from(release.at.as_ns()) == after(*gap, index),
+            Arrivals::At(times) => usize::try_from(index).ok().and_then(|index| times.get(index)) == Some(&release.at),
+            Arrivals::Uniform(low, high) => {
+                // The first one comes at the start.
+                let gaps = if seen.next == 0 { index } else { index.saturating_add(1).saturating_sub(seen.next) };
+                let passed = u128::from(release.at.as_ns()).checked_sub(u128::from(seen.last.as_ns()));
+                passed.is_some_and(|passed| (after(*low, gaps)..=after(*high, gaps)).contains(&passed))
+            }
+        }
+    }
+
+    /// Deadline and cluster that a job that is not real-time is granted, where somebody knows.
+    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<u32>)> {
+        if self.service == Service::Background {
+            return None;
+        }
+        let (at, job) = (release.at, release.job);
+        let (read_pages, write_pages) = (source.read_pages, source.write_pages);
+        let grant = match &mut self.grants {
+            Grants::Unknown | Grants::Certificates => return None,
+            Grants::Admission(admission) => admission.admit(at, read_pages, write_pages),
+            Grants::Certified(servers) => servers.grant(&Arrival { at, job, read_pages, write_pages, grant: None }),
+        };
+        Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
+    }
+
+    /// The run is over: what should have been released before `duration`, in the clusters that are watched, and of the job streams if `streams`.
+    pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
+        let place = || Place { at: duration, ..Place::default() };
+        if self.latest >= duration && self.gauge.worst().is_some() {
+            self.gauge.note(0, 1, place);
+        }
+        for (source, seen) in self.plan.sources().iter().zip(&self.seen) {
+            let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
+            let next = match source.releases {
+                Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {
+                    Some(period.release(seen.next))
+                }
+                // A request may come late, and GC under a certificate is looked at where the pages arrive.
+                Releases::Periodic(_) | Releases::Collected { .. } => None,
+                Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
+            };
+            if let Some(missing) = next.filter(|&next| here && next < duration) {
+                self.gauge.note(0, 1, || Place { at: missing, cluster: source.cluster, ..Place::default() });
+            }
+        }
+    }
+
+    /// When the next job of a stream arrives at the latest; `None` where none does.
+    fn latest_arrival(&self, stream: usize, seen: Seen) -> Option<Instant> {
+        let job = self.plan.jobs().get(stream)?;
+        match &job.arrivals {
+            Arrivals::At(times) => times.get(usize::try_from(seen.next).ok()?).copied(),
+            Arrivals::Every(_) | Arrivals::Uniform(..) if seen.next == 0 => Some(Instant::START),
+            Arrivals::Every(gap) | Arrivals::Uniform(_, gap) => Some(seen.last.saturating_add(*gap)),
+        }
+    }
+}
+
+/// A request's period, which is whole.
+fn whole(period: Period) -> Span {
+    let nanoseconds = u64::try_from(period.numerator() / period.denominator().max(1)).ok();
+    nanoseconds.and_then(Span::from_ns).unwrap_or_default()
+}

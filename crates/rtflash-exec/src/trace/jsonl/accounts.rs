@@ -1,0 +1,123 @@
+//! The lines that tell how it came to what a run does: how it was made, why passes begin or are left out, how much is free, what takes time silently.
+
+use rtflash_model::Instant;
+use serde_json::value::RawValue;
+
+use super::fields::{Fields, Wrong, flag, instant, number, or_null, present, string, wrong};
+use super::{JobId, Line, Names, Record};
+use crate::options::{Aging, Service, Victims, Waits};
+use crate::trace::record::{Setup, Step};
+
+const SERVICES: [(&str, Service); 2] = [("tbs", Service::Tbs), ("background", Service::Background)];
+const VICTIMS: [(&str, Victims); 2] = [("actual", Victims::Actual), ("worst", Victims::Worst)];
+const WAITS: [(&str, Waits); 2] = [("actual", Waits::Actual), ("worst", Waits::Worst)];
+const AGINGS: [(&str, Aging); 3] = [("worst", Aging::Worst), ("random", Aging::Random), ("fresh", Aging::Fresh)];
+const ARRIVALS: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
+const STEPS: [(&str, Step); 3] = [("read", Step::Read), ("program", Step::Program), ("copyback", Step::Copyback)];
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], wanted: &T) -> &'static str {
+    names.iter().find(|(_, value)| value == wanted).map_or("", |&(name, _)| name)
+}
+
+/// What a field with one of some names stands for; `default` where it is absent.
+fn named<T: Copy>(field: &str, value: Option<&RawValue>, names: &[(&str, T)], default: T) -> Result<T, Wrong> {
+    let Some(value) = value else { return Ok(default) };
+    let text = string(field, value)?;
+    names.iter().find(|&&(name, _)| name == text).map(|&(_, value)| value).ok_or_else(|| {
+        let all: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
+        wrong(format!("`{field}` is {}", super::fields::shortened(value.get())), all.join(" or "))
+    })
+}
+
+/// How the run was made. What is not said is as in [`Setup::default`].
+pub(super) fn setup(fields: &Fields<'_>) -> Result<Setup, Wrong> {
+    let default = Setup::default();
+    let optional = |field, value: Option<&RawValue>| {
+        value.map_or(Ok(None), |value| or_null(value, |value| number(field, value, u64::MAX)))
+    };
+    let aging = match fields.aging {
+        Some(value) => or_null(value, |value| named("aging", Some(value), &AGINGS, Aging::Worst))?,
+        None => None,
+    };
+    let duration = match fields.duration {
+        Some(value) => or_null(value, |value| instant("duration", value))?,
+        None => None,
+    };
+    Ok(Setup {
+        sporadic: named("arrivals", fields.arrivals, &ARRIVALS, default.sporadic)?,
+        service: named("server", fields.server, &SERVICES, default.service)?,
+        victims: named("victims", fields.victims, &VICTIMS, default.victims)?,
+        waits: named("waits", fields.waits, &WAITS, default.waits)?,
+        backfill: flag("backfill", fields.backfill, default.backfill)?,
+        aging,
+        seed: optional("seed", fields.seed)?,
+        duration,
+    })
+}
+
+/// What a silent copy stands for.
+pub(super) fn step(fields: &Fields<'_>) -> Result<Step, Wrong> {
+    named("step", Some(present("step", fields.step)?), &STEPS, Step::Read)
+}
+
+impl Line {
+    pub(super) fn setup(&mut self, setup: &Setup) {
+        self.text("{\"arrivals\":\"").text(name_of(&ARRIVALS, &setup.sporadic));
+        self.text("\",\"server\":\"").text(name_of(&SERVICES, &setup.service));
+        self.text("\",\"victims\":\"").text(name_of(&VICTIMS, &setup.victims));
+        self.text("\",\"waits\":\"").text(name_of(&WAITS, &setup.waits));
+        self.text("\",\"backfill\":").text(if setup.backfill { "true" } else { "false" });
+        match &setup.aging {
+            Some(aging) => self.text(",\"aging\":\"").text(name_of(&AGINGS, aging)).text("\""),
+            None => self.text(",\"aging\":null"),
+        };
+        self.text(",\"seed\":").or_null(setup.seed);
+        self.text(",\"duration\":").or_null(setup.duration.map(Instant::as_ns));
+    }
+
+    /// A record of how it came to what the device does.
+    pub(super) fn account(&mut self, names: &Names, record: &Record) {
+        let key = |line: &mut Line, key: &str, at: Instant| {
+            line.text("{\"").text(key).text("\":").number(at.as_ns());
+        };
+        let place = |line: &mut Line, job: Option<JobId>, cluster: u32, chip: u32| {
+            if let Some(job) = job {
+                line.job(names, job);
+            }
+            line.text(",\"cluster\":").number(cluster.into()).text(",\"chip\":").number(chip.into());
+        };
+        match record {
+            Record::Reserve(it) => {
+                key(self, "reserve", it.at);
+                place(self, None, it.cluster, it.chip);
+                self.text(",\"arrived\":").number(it.arrived).text(",\"free\":").number(it.free);
+                self.text(",\"pending\":").number(it.pending);
+            }
+            Record::LeftOut(it) => {
+                key(self, "left_out", it.at);
+                place(self, Some(it.job), it.cluster, it.chip);
+                self.text(",\"free\":").number(it.free);
+            }
+            Record::Moved(it) => {
+                key(self, "moved", it.at);
+                place(self, Some(it.job), it.cluster, it.chip);
+                self.text(",\"lpn\":").number(it.lpn.into());
+            }
+            Record::Selected(it) => {
+                key(self, "selected", it.at);
+                place(self, Some(it.job), it.cluster, it.chip);
+                self.text(",\"block\":").number(it.block.into()).text(",\"valid\":").number(it.valid.into());
+                if it.forced {
+                    self.text(",\"forced\":true");
+                }
+            }
+            Record::Silent(it) => {
+                key(self, "silent", it.start);
+                self.text(",\"end\":").number(it.end.as_ns());
+                place(self, Some(it.job), it.cluster, it.chip);
+                self.text(",\"step\":\"").text(name_of(&STEPS, &it.step)).text("\"");
+            }
+            _ => {}
+        }
+    }
+}

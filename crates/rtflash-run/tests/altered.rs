@@ -1,0 +1,99 @@
+//! Honest traces pass, altered ones do not: of the thesis's organisation under both dispatches, of stripes and of superblocks.
+
+#[path = "altered/alterations.rs"]
+mod alterations;
+#[path = "altered/worlds.rs"]
+mod worlds;
+
+use std::collections::BTreeSet;
+
+use alterations::{ALTERATIONS, Alteration};
+use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
+use rtflash_exec::trace::Record;
+use worlds::{Organisation, World, worlds};
+
+/// What an alteration does to a world's trace: the checks that fail then; `None` where there is nothing to be altered.
+fn broken(world: &World, alteration: &Alteration) -> Option<Vec<&'static str>> {
+    let mut records = world.records.clone();
+    (alteration.alter)(&mut records)?;
+    assert_ne!(records, world.records, "{}: nothing is altered", alteration.name);
+    // An alteration may move things in time; a trace is in order.
+    records.sort_by_key(Record::order);
+    Some(world.judge(&records))
+}
+
+#[test]
+fn every_altered_trace_is_caught_by_its_checker() {
+    let worlds = worlds();
+    for world in &worlds {
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+    }
+    let mut caught: [BTreeSet<&str>; 4] = Default::default();
+    let mut missed = Vec::new();
+    for alteration in ALTERATIONS {
+        let mut applied = 0;
+        for world in &worlds {
+            let Some(broken) = broken(world, alteration) else { continue };
+            applied += 1;
+            if alteration.caught_by.iter().any(|name| broken.contains(name)) {
+                caught[world.organisation as usize].insert(alteration.name);
+            } else {
+                missed.push((world.name, alteration.name, broken));
+            }
+        }
+        if applied == 0 {
+            missed.push(("nowhere", alteration.name, Vec::new()));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    for (organisation, caught) in caught.iter().enumerate() {
+        assert!(caught.len() >= 40, "organisation {organisation}: {} alterations are caught", caught.len());
+    }
+}
+
+/// A checker that never speaks guards nothing: each refuses something.
+#[test]
+fn every_checker_refuses_something() {
+    let worlds = worlds();
+    for certified in [false, true] {
+        let mut refused: BTreeSet<&str> = BTreeSet::new();
+        let is_certified =
+            |world: &&World| matches!(world.organisation, Organisation::Stripe | Organisation::Superblock) == certified;
+        for world in worlds.iter().filter(is_certified) {
+            for alteration in ALTERATIONS {
+                refused.extend(broken(world, alteration).unwrap_or_default());
+            }
+            for (what, broken) in world.elsewhere() {
+                assert!(!broken.is_empty(), "{}: {what} is not refused", world.name);
+                refused.extend(broken);
+            }
+        }
+        let all: &[_] = if certified { &CERTIFIED } else { &ASSUMPTIONS };
+        let silent: Vec<&str> = all.iter().map(|of| of.name).filter(|name| !refused.contains(name)).collect();
+        assert!(silent.is_empty(), "these never speak (certified: {certified}): {silent:?}");
+    }
+}
+
+/// The trace of a run is judged by another plan: other periods, another device, other certificates.
+#[test]
+fn a_trace_of_something_else_is_refused() {
+    let mut missed = Vec::new();
+    for world in worlds() {
+        for (what, broken) in world.elsewhere() {
+            let expected = match what {
+                "other periods" | "another D_g" | "another alpha" | "another server" => "releases",
+                "slower reads" | "slower programs" | "slower erases" => "operation-lengths",
+                "another v" => "victim-bound",
+                "another F" => "open-blocks",
+                "another H" => "gc-left-out",
+                "too much data" => "data-fit",
+                "a longer run" => "releases",
+                _ => unreachable!("{what}"),
+            };
+            if !broken.contains(&expected) {
+                missed.push((world.name, what, broken));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}

@@ -1,0 +1,190 @@
+//! Runs that are honest, one for each organisation of the device.
+
+use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
+use rtflash_exec::check::Checks;
+use rtflash_exec::trace::{Observer, Record};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Victims};
+use rtflash_model::{Allocation, Certificate, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
+use rtflash_run::{Servers, execute, plan};
+
+/// How the device is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Organisation {
+    Serial,
+    Parallel,
+    Stripe,
+    Superblock,
+}
+
+/// A run and its trace.
+pub struct World {
+    pub name: &'static str,
+    pub organisation: Organisation,
+    pub text: String,
+    pub set: TaskSet,
+    pub allocation: Allocation,
+    pub options: Options,
+    pub records: Vec<Record>,
+}
+
+/// Two clusters on two channels, with garbage collection and a server. With `ways` chips a channel.
+fn text(ways: u32) -> String {
+    format!(
+        r#"{{
+        "device": {{ "chips": 4, "chips_per_channel": {ways}, "blocks_per_chip": 16, "pages_per_block": 8, "page_size": 4096,
+            "logical_ratio": 0.4, "page_read": "50us", "page_program": "500us", "block_erase": "1ms", "page_transfer": "20us" }},
+        "tasks": [
+            {{ "name": "a", "read": {{ "pages": 6, "period": "40ms" }}, "write": {{ "pages": 6, "period": "60ms" }}, "data_pages": 20 }},
+            {{ "name": "b", "read": {{ "pages": 3, "period": "25ms" }}, "write": {{ "pages": 4, "period": "90ms" }} }}
+        ],
+        "jobs": [{{ "name": "log", "read_pages": 2, "write_pages": 3, "arrivals": {{ "every": "50ms" }} }}]
+    }}"#
+    )
+}
+
+static STRIPE: Stripe = Stripe { rely_on: Reliance::Neighbours };
+static SUPERBLOCK: Superblock = Superblock { rely_on: Reliance::Neighbours };
+
+/// How an organisation is analysed, dispatched, and how many chips share a channel.
+fn terms(organisation: Organisation) -> (&'static dyn Analysis, Dispatch, u32) {
+    match organisation {
+        Organisation::Serial => (&Thesis, Dispatch::Serial, 1),
+        Organisation::Parallel => (&Thesis, Dispatch::Parallel, 1),
+        Organisation::Stripe => (&STRIPE, Dispatch::Serial, 2),
+        Organisation::Superblock => (&SUPERBLOCK, Dispatch::Serial, 2),
+    }
+}
+
+/// One world for each organisation and way to choose victims.
+pub fn worlds() -> Vec<World> {
+    let cases = [
+        ("serial", Organisation::Serial, Victims::Actual),
+        ("serial, worst victims", Organisation::Serial, Victims::Worst),
+        ("parallel", Organisation::Parallel, Victims::Actual),
+        ("parallel, worst victims", Organisation::Parallel, Victims::Worst),
+        ("stripe", Organisation::Stripe, Victims::Actual),
+        ("stripe, worst victims", Organisation::Stripe, Victims::Worst),
+        ("superblock", Organisation::Superblock, Victims::Actual),
+        ("superblock, worst victims", Organisation::Superblock, Victims::Worst),
+    ];
+    cases.into_iter().map(|(name, organisation, victims)| World::new(name, organisation, victims)).collect()
+}
+
+impl World {
+    fn new(name: &'static str, organisation: Organisation, victims: Victims) -> World {
+        let (analysis, dispatch, ways) = terms(organisation);
+        let text = text(ways);
+        let set = read_task_set(&text).expect("a task set").set;
+        let outcome = allocator("global").expect("an allocator").allocate(&set, analysis);
+        assert_eq!(outcome.is_schedulable(), Some(true), "{name}");
+        let allocation = outcome.allocation().expect("an allocation").clone();
+        let options = Options {
+            duration: Instant::from_ns(1_200_000_000).expect("a second or so"),
+            dispatch,
+            service: Service::Tbs,
+            victims,
+            aging: Aging::Worst,
+            pattern: Pattern::Uniform,
+            seed: 5,
+            placed: Placed::default(),
+        };
+        let mut records = Vec::new();
+        let mut sink = |_: &Plan, record: &Record| {
+            records.push(*record);
+            Ok(())
+        };
+        let run = execute(&set, &allocation, analysis, &options, Some(&mut sink)).expect("it can be run");
+        let failing = run.findings.iter().filter(|finding| !finding.gauge.holds());
+        let failing: Vec<_> = failing.map(|finding| (finding.assumption.name, finding.gauge.worst())).collect();
+        assert!(failing.is_empty(), "{name}: {failing:?}");
+        World { name, organisation, text, set, allocation, options, records }
+    }
+
+    /// The checks that fail for a trace.
+    pub fn judge(&self, records: &[Record]) -> Vec<&'static str> {
+        self.judge_by(&self.set, &self.allocation, records, self.options.duration)
+    }
+
+    fn judge_by(
+        &self,
+        set: &TaskSet,
+        allocation: &Allocation,
+        records: &[Record],
+        duration: Instant,
+    ) -> Vec<&'static str> {
+        let (analysis, dispatch, _) = terms(self.organisation);
+        let plan = plan(set, allocation, analysis).expect("a plan");
+        let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+        let servers = Servers::new(set, allocation, analysis);
+        let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
+        records.iter().for_each(|record| checks.record(record));
+        let findings = checks.finish(duration);
+        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+    }
+
+    /// The trace judged by what it is not a trace of: what differs, and the checks that fail.
+    pub fn elsewhere(&self) -> Vec<(&'static str, Vec<&'static str>)> {
+        let other = |what: &'static str, from: &str, to: &str| {
+            let text = self.text.replacen(from, to, 1);
+            assert_ne!(text, self.text, "{what}");
+            let set = read_task_set(&text).expect("a task set").set;
+            (what, self.judge_by(&set, &self.allocation, &self.records, self.options.duration))
+        };
+        let mut found = vec![
+            other("other periods", "\"25ms\"", "\"26ms\""),
+            other("slower reads", "\"page_read\": \"50us\"", "\"page_read\": \"51us\""),
+            other("slower programs", "\"500us\"", "\"501us\""),
+            other("slower erases", "\"block_erase\": \"1ms\"", "\"block_erase\": \"2ms\""),
+            other("too much data", "\"data_pages\": 20", "\"data_pages\": 204"),
+        ];
+        let later = self.options.duration.saturating_add(Span::from_us(3_000_000));
+        found.push(("a longer run", self.judge_by(&self.set, &self.allocation, &self.records, later)));
+        type Change = fn(Certificate, Collection) -> Certificate;
+        let changes: [(&str, Change); 6] = [
+            ("another D_g", |certificate, of| Certificate {
+                collection: Some(Collection { deadline: of.deadline.map(|span| span.saturating_add(ns(1))), ..of }),
+                ..certificate
+            }),
+            ("another alpha", |certificate, of| Certificate {
+                collection: Some(Collection { reclaimed_pages: of.reclaimed_pages + 1, ..of }),
+                ..certificate
+            }),
+            ("another v", |certificate, of| Certificate {
+                collection: Some(Collection { victim_pages: 0, ..of }),
+                ..certificate
+            }),
+            ("another F", |certificate, of| Certificate {
+                collection: Some(Collection { open_blocks: 0, ..of }),
+                ..certificate
+            }),
+            ("another H", |certificate, of| Certificate {
+                collection: Some(Collection { reserve_pages: of.reserve_pages / 2, ..of }),
+                ..certificate
+            }),
+            ("another server", |certificate, _| Certificate {
+                server_thousandths: certificate.server_thousandths / 2 + 1,
+                ..certificate
+            }),
+        ];
+        let certificates = self.certificates();
+        for (what, change) in changes.into_iter().filter(|_| !certificates.is_empty()) {
+            let changed = certificates.iter().map(|&certificate| match certificate.collection {
+                Some(collection) => change(certificate, collection),
+                None => certificate,
+            });
+            let allocation = self.allocation.clone().with_certificates(changed.map(Some).collect());
+            let broken = self.judge_by(&self.set, &allocation, &self.records, self.options.duration);
+            found.push((what, broken));
+        }
+        found
+    }
+
+    fn certificates(&self) -> Vec<Certificate> {
+        (0..self.allocation.len()).filter_map(|cluster| self.allocation.certificate(cluster).copied()).collect()
+    }
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
