@@ -24,7 +24,8 @@ pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) 
     clusters.iter().map(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
 }
 
-/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters and the allocation has none.
+/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters, for those clusters that have none. Those
+/// that there are stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     match analysis.placements() {
         [] => allocation,

@@ -20,5 +20,5 @@ pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, Nearest, Verdict};
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
-pub use site::{Certified, Placed, Site, certify, excess_of};
+pub use site::{Certified, Placed, Site, certify, certify_beside, excess_of};
 pub use unit::{GcTerms, Item, Unit, Writer, data_share, pages_per_chip};

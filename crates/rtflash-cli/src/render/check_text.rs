@@ -2,7 +2,9 @@
 
 use super::numbers::{chips, names, percent, share};
 use super::table::table;
-use super::wire::{CheckAnswer, CheckedCluster};
+use super::wire::{CheckAnswer, CheckedCluster, relied_on};
+use rtflash_model::Reliance;
+
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Loads from here on are those of certificates whose interval is none.
@@ -13,7 +15,9 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
     let mut text = match failing.map(|first| (first, &answer.clusters[first])) {
-        None => format!("{}: every cluster passes the test {by}\n", paint(GREEN, "schedulable")),
+        None => {
+            format!("{}: every cluster passes the test{} {by}\n", paint(GREEN, "schedulable"), relying(answer))
+        }
         Some((first, CheckedCluster { schedulable: None, .. })) => {
             format!("{}: the test of cluster {first} was given up {by}\n", paint(YELLOW, "cannot tell"))
         }
@@ -33,7 +37,12 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
         for complaint in &cluster.complaints {
             text += &format!("  cluster {position}: {complaint}\n");
         }
+        for note in &cluster.notes {
+            text += &format!("  cluster {position}: {}\n", paint(DIM, &format!("note: {note}")));
+        }
     }
+    // Only a sound analysis says of something what it relies on.
+    let relying = answer.clusters.iter().any(|cluster| cluster.relies_on.is_some());
     let rows = answer.clusters.iter().enumerate().map(|(position, cluster)| {
         let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
         let verdict = match cluster.schedulable {
@@ -46,8 +55,19 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
             .into_iter()
             .chain(shares)
             .chain([verdict.to_owned()])
+            .chain(relying.then(|| cluster.relies_on.unwrap_or("-").to_owned()))
             .collect()
     });
     text += "\n";
-    text + &table(&["cluster", "chips", "tasks", ">U", ">blocking", "verdict"], rows.collect::<Vec<_>>())
+    let heads = ["cluster", "chips", "tasks", ">U", ">blocking", "verdict", "relies on"];
+    text + &table(&heads[..heads.len() - usize::from(!relying)], rows.collect::<Vec<_>>())
+}
+
+/// What a schedulable allocation relies on, behind its verdict.
+fn relying(answer: &CheckAnswer<'_>) -> String {
+    let most = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on?)).max();
+    most.map_or_else(String::new, |most| match most {
+        Reliance::Nothing => ", whatever the others do".to_owned(),
+        _ => format!(", relying on {} where it has to", relied_on(most).replace("its", "the")),
+    })
 }

@@ -334,15 +334,24 @@ pub struct CheckedCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<&'a str>,
-    /// Whether it passes, exactly: U ≤ 1; under a sound analysis, whether demand and blocking fit into every interval, the data fit, and the
-    /// certificate states what follows from it. Null where that cannot be told.
+    /// Whether it passes, exactly: U ≤ 1; under a sound analysis, whether demand and blocking fit into every interval, relying on no more than is
+    /// granted, the data fit, and the certificate states no less than the load needs. Null where that cannot be told.
     pub schedulable: Option<bool>,
     /// U, Eq. (IV.9), to the nearest double; under a sound analysis the share of the tightest interval that is taken.
     pub utilization: f64,
     /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
-    /// Under a sound analysis: where the certificate states something else than what follows.
+    /// Under a sound analysis the least that the cluster relies on to hold, whether it is granted or not: `nothing`, `neighbours` or `queue`, as in
+    /// what `alloc` prints. Null where it does not hold, and under other analyses.
+    pub relies_on: Option<&'static str>,
+    /// Under a sound analysis: what is stated that promises more than is so, or less than is needed, and what is relied on that is not granted.
     pub complaints: Vec<String>,
+    /// What is stated and is not so any more, and of no consequence for the verdict: numbers that another load had, tasks that are gone.
+    pub notes: Vec<String>,
+    /// The utilization by each of the tests, where there are several.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub utilizations: Vec<f64>,
 }
 
 impl<'a> CheckAnswer<'a> {
@@ -359,25 +368,38 @@ impl<'a> CheckAnswer<'a> {
             schedulable: Some(judged.schedulable),
             utilization: judged.utilization,
             blocking: judged.blocking,
+            relies_on: None,
             complaints: Vec::new(),
+            notes: Vec::new(),
+            utilizations: Vec::new(),
         });
         CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
     }
 
-    /// The answer for a judgement of certificates.
+    /// The answer for a judgement of certificates, where so much is granted.
     pub fn sound(
         set: &'a TaskSet,
         analysis: &'a str,
         judgement: &SoundJudgement,
+        granted: Reliance,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
-            chips: judged.cluster.chips.clone(),
-            tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
-            schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
-            utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
-            blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
-            complaints: judged.complaints.clone(),
+        let clusters = judgement.clusters.iter().map(|judged| {
+            let beyond = judged.relies_on.filter(|&needed| needed > granted);
+            let refusal = beyond.map(|needed| {
+                format!("it relies on {}, more than `--rely-on {}` grants", relied_on(needed), granted.name())
+            });
+            CheckedCluster {
+                chips: judged.cluster.chips.clone(),
+                tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+                schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
+                utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
+                blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
+                relies_on: judged.relies_on.map(Reliance::name),
+                complaints: refusal.into_iter().chain(judged.complaints.iter().cloned()).collect(),
+                notes: judged.notes.clone(),
+                utilizations: judged.utilizations.clone(),
+            }
         });
         let clusters: Vec<CheckedCluster<'a>> = clusters.collect();
         let schedulable = if clusters.iter().any(|cluster| cluster.schedulable == Some(false)) {
@@ -386,5 +408,14 @@ impl<'a> CheckAnswer<'a> {
             clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
         };
         CheckAnswer { schedulable, analysis, clusters, meta }
+    }
+}
+
+/// What a cluster relies on, in words.
+pub fn relied_on(reliance: Reliance) -> &'static str {
+    match reliance {
+        Reliance::Nothing => "nothing but its own certificate",
+        Reliance::Neighbours => "its neighbours",
+        Reliance::Queue => "its neighbours and the queue for the bus",
     }
 }
