@@ -105,16 +105,27 @@ fn certificates_go_through_every_command() {
         rtflash(&["check", set, "--trace", &trace, "--analysis", "sound", "--allocation", &path, "--format", "json"]);
     assert_eq!(judged.status, 0, "{}{}", judged.stdout, judged.stderr);
 
-    // Each number of the certificate is one that follows.
-    for field in ["gc_deadline_ns", "reclaimed_pages", "reserve_pages", "victim_pages", "open_blocks", "slack_ns"] {
+    // No number promises more than follows; one that is less than it might be, or stale, is remarked.
+    for (field, change, status) in [
+        // A deadline that is a nanosecond longer needs a larger reserve.
+        ("gc_deadline_ns", 1, 1),
+        ("reclaimed_pages", 1, 1),
+        ("reserve_pages", -1, 1),
+        ("reserve_pages", 1, 0),
+        ("victim_pages", 1, 1),
+        ("victim_pages", -1, 1),
+        ("open_blocks", -1, 1),
+        ("open_blocks", 1, 0),
+        ("slack_ns", 1, 0),
+    ] {
         let mut other = json.clone();
         let number = other["clusters"][0]["certificate"][field].as_i64().expect("a number");
-        // A deadline that is a nanosecond longer needs a larger reserve.
-        other["clusters"][0]["certificate"][field] = (number + 1).into();
+        other["clusters"][0]["certificate"][field] = (number + change).into();
         let path = file("falsified.json", other.to_string()).display().to_string();
         let check = rtflash(&["check", set, "--allocation", &path, "--analysis", "sound", "--format", "json"]);
-        assert_eq!(check.status, 1, "{field}: {}", check.stdout);
-        assert!(!check.json()["clusters"][0]["complaints"].as_array().expect("complaints").is_empty(), "{field}");
+        assert_eq!(check.status, status, "{field}: {}", check.stdout);
+        let found = if status == 0 { "notes" } else { "complaints" };
+        assert!(!check.json()["clusters"][0][found].as_array().expect("sentences").is_empty(), "{field}");
     }
     // By hand: certificates are looked for.
     let hand =
@@ -335,5 +346,144 @@ fn what_cannot_be_told_is_said_soon() {
     for algorithm in ["clustering-bfd", "clustering-search", "exact"] {
         let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", algorithm]);
         assert!(answer.status == 3 && answer.stdout.contains("cannot tell"), "{algorithm}: {answer:?}");
+    }
+}
+
+/// Certificates that there are stay as they are, also false ones, and those that are missing are looked for beside them.
+#[test]
+fn an_allocation_with_some_certificates_is_completed() {
+    let set = "tasksets/case-study.json";
+    let certified = rtflash(&["alloc", set, "--analysis", "sound", "--format", "json"]).json();
+    let clusters = certified["clusters"].as_array().expect("clusters").len();
+    assert!(clusters > 1, "{certified}");
+    let with = |reserve: i64, missing: bool| {
+        let mut other = certified.clone();
+        let pages = other["clusters"][0]["certificate"]["reserve_pages"].as_i64().expect("a number");
+        other["clusters"][0]["certificate"]["reserve_pages"] = (pages + reserve).into();
+        if missing {
+            other["clusters"][1]["certificate"] = serde_json::Value::Null;
+        }
+        file("some-certificates.json", other.to_string()).display().to_string()
+    };
+    let check = |path: &str| rtflash(&["check", set, "--allocation", path, "--analysis", "sound", "--format", "json"]);
+    let notes = |run: &common::Run, cluster: usize| run.json()["clusters"][cluster]["notes"].to_string();
+    // A page more of reserve than is needed is still there.
+    let completed = check(&with(1, true));
+    assert_eq!(completed.status, 0, "{}", completed.stdout);
+    assert!(notes(&completed, 0).contains("H is") && notes(&completed, 1).contains("looked for"), "{completed:?}");
+    assert!(completed.stderr.contains("cluster 1 has no certificate"), "{}", completed.stderr);
+    // A page less is refused with and without the other certificate.
+    for missing in [false, true] {
+        let refused = check(&with(-1, missing));
+        assert_eq!(refused.status, 1, "{}", refused.stdout);
+        assert!(refused.json()["clusters"][0]["complaints"].to_string().contains("is needed"), "{}", refused.stdout);
+    }
+    // It is run with the certificates that are found; under an analysis that has none it cannot be said how.
+    let path = with(1, true);
+    let run = |analysis: &str| {
+        rtflash(&[
+            "exec",
+            set,
+            "--allocation",
+            &path,
+            "--analysis",
+            analysis,
+            "--duration",
+            "300ms",
+            "--format",
+            "json",
+        ])
+    };
+    let sound = run("sound");
+    assert_eq!((sound.status, sound.json()["verdict"].as_str()), (0, Some("pass")), "{sound:?}");
+    assert!(sound.stderr.contains("cluster 1 has no certificate"), "{}", sound.stderr);
+    let thesis = run("thesis");
+    assert!(thesis.status == 2 && thesis.stderr.contains("others (1) have none"), "{thesis:?}");
+    let check = rtflash(&["check", set, "--allocation", &path, "--format", "json"]);
+    assert!(check.json()["schedulable"].is_boolean() && check.stderr.is_empty(), "{check:?}");
+}
+
+/// What a cluster needs is judged and printed; more than is granted is a no that names the flag, and less than needed may not be stated.
+#[test]
+fn check_says_what_is_relied_on() {
+    let set = file("check-leaning.json", LEANING).display().to_string();
+    let json = rtflash(&["alloc", &set, "--analysis", "stripe", "--format", "json"]).json();
+    let check = |json: &serde_json::Value, granted: &str, format: &str| {
+        let path = file("check-leaning-allocation.json", json.to_string()).display().to_string();
+        let args = ["check", &set, "--allocation", &path, "--analysis", "stripe", "--rely-on", granted];
+        rtflash(&[&args[..], &["--format", format]].concat())
+    };
+    for (granted, status) in [("nothing", 1), ("neighbours", 0), ("queue", 0)] {
+        let run = check(&json, granted, "json");
+        assert_eq!((run.status, &run.json()["clusters"][0]["relies_on"]), (status, &"neighbours".into()), "{run:?}");
+        let complaint = "it relies on its neighbours, more than `--rely-on nothing` grants";
+        assert_eq!(run.stdout.contains(complaint), status == 1, "{run:?}");
+        let text = check(&json, granted, "text").stdout;
+        assert_eq!((text.contains(complaint), text.contains("relying on the neighbours")), (status == 1, status == 0));
+    }
+    let mut stated = json.clone();
+    stated["clusters"][0]["relies_on"] = "nothing".into();
+    let run = check(&stated, "queue", "json");
+    assert!(run.status == 1 && run.stdout.contains("states that it relies on nothing"), "{run:?}");
+    stated["clusters"][0]["relies_on"] = "queue".into();
+    let run = check(&stated, "queue", "json");
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.json()["clusters"][0]["notes"].to_string().contains("relies on queue"), "{run:?}");
+}
+
+/// A task that is gone is remarked by every analysis; a name that is mistaken is not one.
+#[test]
+fn an_allocation_may_name_tasks_that_are_gone() {
+    let json = rtflash(&["alloc", "tasksets/case-study.json", "--analysis", "sound", "--format", "json"]).json();
+    let path = file("of-more-tasks.json", json.to_string()).display().to_string();
+    let set = std::fs::read_to_string(common::root().join("tasksets/case-study.json")).expect("a task set");
+    let mut set: serde_json::Value = serde_json::from_str(&set).expect("JSON");
+    let gone = set["tasks"].as_array_mut().expect("tasks").pop().expect("a task");
+    let gone = format!("task `{}` is not in the task set", gone["name"].as_str().expect("a name"));
+    let set = file("fewer-tasks.json", set.to_string()).display().to_string();
+    for analysis in ["sound", "thesis"] {
+        let check = rtflash(&["check", &set, "--allocation", &path, "--analysis", analysis, "--format", "json"]);
+        // By Theorem 1 the first cluster is overloaded with or without the task.
+        assert_eq!(check.status, i32::from(analysis == "thesis"), "{}", check.stdout);
+        let notes = |cluster: &serde_json::Value| cluster["notes"].to_string().contains(&gone);
+        assert!(check.json()["clusters"].as_array().expect("clusters").iter().any(notes), "{}", check.stdout);
+        let text = rtflash(&["check", &set, "--allocation", &path, "--analysis", analysis]).stdout;
+        assert!(text.contains(&format!("note: {gone}")), "{text}");
+    }
+    let run = rtflash(&["exec", &set, "--allocation", &path, "--duration", "200ms"]);
+    assert!(run.status == 0 && run.stderr.contains(&gone), "{run:?}");
+    let mut mistaken = json;
+    mistaken["clusters"][0]["tasks"][0] = "t11".into();
+    let mistaken = file("mistaken-task.json", mistaken.to_string()).display().to_string();
+    let check = rtflash(&["check", &set, "--allocation", &mistaken]);
+    assert!(check.status == 2 && check.stderr.contains("no task `t11`"), "{check:?}");
+}
+
+/// Nine chips, eight on a channel: the ninth has its channel to itself, and nobody to wait for, so that the cluster of all of them relies on nothing and
+/// has a server, as one of eight has.
+#[test]
+fn there_are_no_neighbours_where_there_are_no_chips() {
+    for chips in [8, 9] {
+        let set = format!(
+            r#"{{ "device": {{ "profile": "dgist-2021", "chips": {chips}, "chips_per_channel": 8 }},
+                "tasks": [{{ "name": "a", "read": {{ "pages": 190, "period": "70ms" }} }}],
+                "jobs": [{{ "name": "j", "read_pages": 3, "write_pages": 40, "arrivals": {{ "every": "20ms" }} }}] }}"#
+        );
+        let set = file(&format!("nine-{chips}.json"), set).display().to_string();
+        let alloc = ["alloc", &set, "--analysis", "superblock", "--algorithm", "global", "--format", "json"];
+        let answer = rtflash(&alloc);
+        let cluster = &answer.json()["clusters"][0];
+        assert_eq!(
+            (&cluster["relies_on"], &cluster["certificate"]["server_thousandths"]),
+            (&"nothing".into(), &684.into())
+        );
+        let path = file(&format!("nine-{chips}-allocation.json"), &answer.stdout).display().to_string();
+        let granted = ["--analysis", "superblock", "--rely-on", "nothing", "--format", "json"];
+        let check = rtflash(&[&["check", &set, "--allocation", &path][..], &granted].concat());
+        assert_eq!((check.status, &check.json()["clusters"][0]["notes"]), (0, &serde_json::json!([])), "{check:?}");
+        for waits in ["actual", "worst"] {
+            let run = rtflash(&["exec", &set, "--allocation", &path, "--duration", "2s", "--waits", waits]);
+            assert_eq!(run.status, 0, "{run:?}");
+        }
     }
 }

@@ -75,7 +75,7 @@ fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analys
     for (position, cluster) in judgement.clusters.iter().enumerate() {
         let certificate = allocation.certificate(position);
         assert!(
-            cluster.holds == Some(true) && cluster.complaints.is_empty(),
+            cluster.holds == Some(true) && cluster.complaints.is_empty() && cluster.notes.is_empty(),
             "{cluster:?}\nwith {certificate:?}\nin {allocation:?}\nof {set:?}"
         );
     }
@@ -87,9 +87,6 @@ proptest! {
 
     #[test]
     fn what_is_found_schedulable_is_approved(set in prop_oneof![set(Just(1)), set(1u64..10_000)], granted in granted()) {
-        // On a channel that is partly filled strangers are counted that are not there.
-        let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
-        prop_assume!(granted > Reliance::Nothing || chips <= ways || chips % ways == 0);
         for name in ["stripe", "superblock", "sound"] {
             for algorithm in ["clustering-bfd", "full-isolation", "equal-split", "exact", "global"] {
                 let algorithm = allocator(algorithm).expect("an algorithm of that name");
@@ -163,8 +160,6 @@ proptest! {
 
     #[test]
     fn what_reads_near_the_limit_is_approved(set in prop_oneof![reading_set(Just(1)), reading_set(1u64..10_000)], granted in granted()) {
-        let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
-        prop_assume!(granted > Reliance::Nothing || chips <= ways || chips % ways == 0);
         for algorithm in ["clustering-bfd", "full-isolation", "equal-split", "exact", "global"] {
             let algorithm = allocator(algorithm).expect("an algorithm of that name");
             match algorithm.allocate(&set, of("stripe", granted)) {

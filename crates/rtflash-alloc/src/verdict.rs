@@ -41,7 +41,8 @@ pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     clusters.map(space).collect()
 }
 
-/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters and the allocation has none.
+/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters, for those clusters that have none. Those
+/// that there are stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     match analysis.placements() {
         [] => allocation,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::certificate::Certificate;
+use crate::reliance::Reliance;
 
 /// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the chips into clusters and
 /// one cluster for every task.
@@ -17,6 +18,17 @@ pub struct Allocation {
     sizes: u32,
     /// Of each cluster; empty where none has one.
     certificates: Vec<Option<Certificate>>,
+    /// Of each cluster; empty where nothing is remarked of any.
+    remarks: Vec<Remarks>,
+}
+
+/// What an allocation says of a cluster beside its chips, tasks and certificate: statements, of which nothing is computed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Remarks {
+    /// What it is said to rely on.
+    pub relies_on: Option<Reliance>,
+    /// Names of tasks that it is said to serve and that the task set does not have.
+    pub gone_tasks: Vec<String>,
 }
 
 /// The mark of a chip that is in no cluster.
@@ -105,7 +117,7 @@ impl Allocation {
             return Err(AllocationError::TaskMissing(task));
         }
         let sizes = u32::try_from(clusters.len()).unwrap_or(NONE);
-        Ok(Allocation { cluster_of_chip, cluster_of_task, sizes, certificates: Vec::new() })
+        Ok(Allocation { cluster_of_chip, cluster_of_task, sizes, certificates: Vec::new(), remarks: Vec::new() })
     }
 
     /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster `of_task[i]`. Every chip is used;
@@ -126,6 +138,7 @@ impl Allocation {
             cluster_of_task: of_task,
             sizes: next,
             certificates: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -138,6 +151,22 @@ impl Allocation {
         }
         self.certificates = certificates;
         self
+    }
+
+    /// The same with these remarks, one for each cluster, in order; of what is missing at the end nothing is said.
+    #[must_use]
+    pub fn with_remarks(mut self, mut remarks: Vec<Remarks>) -> Allocation {
+        remarks.resize(self.len(), Remarks::default());
+        if remarks.iter().all(|each| *each == Remarks::default()) {
+            remarks.clear();
+        }
+        self.remarks = remarks;
+        self
+    }
+
+    /// What is said of the cluster at this position; `None` where nothing is.
+    pub fn remarks(&self, cluster: usize) -> Option<&Remarks> {
+        self.remarks.get(cluster)
     }
 
     /// What a sound analysis promises of the cluster at this position; `None` where none does.

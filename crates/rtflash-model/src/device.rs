@@ -279,6 +279,12 @@ impl Device {
         self.spec.chips.div_ceil(self.spec.chips_per_channel)
     }
 
+    /// The chips that there are on a channel: m_c, on the last one perhaps fewer, and none beyond it.
+    pub fn chips_on(&self, channel: u32) -> u32 {
+        let before = channel.saturating_mul(self.spec.chips_per_channel);
+        self.spec.chips.saturating_sub(before).min(self.spec.chips_per_channel)
+    }
+
     /// Nanoseconds that no analysis charges more than for one page, read and written, on any cluster:
     /// the operation itself and a transfer for every chip of the channel.
     pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
@@ -343,6 +349,15 @@ mod tests {
         assert_eq!((device.channels(), device.channel_of(7)), (4, 1));
         assert_eq!(device.logical_pages(), 16 * 1024 * 128);
         assert!(Device::profile("dgist").is_none());
+    }
+
+    #[test]
+    fn the_last_channel_may_be_partly_filled() {
+        let chips = |chips, ways| {
+            let device = Device::new(DeviceSpec { chips, chips_per_channel: ways, ..dgist_2021() }).unwrap();
+            (0..=device.channels()).map(|channel| device.chips_on(channel)).collect::<Vec<_>>()
+        };
+        assert_eq!([chips(9, 8), chips(16, 8), chips(3, 4)], [vec![8, 1, 0], vec![8, 8, 0], vec![3, 0]]);
     }
 
     #[test]

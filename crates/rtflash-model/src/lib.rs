@@ -44,7 +44,7 @@ mod space;
 mod task;
 mod time;
 
-pub use allocation::{Allocation, AllocationError, Cluster};
+pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, PROFILES, Profile, Shortest};
 pub use file::{

@@ -22,5 +22,5 @@ pub use contention::Contention;
 pub use demand::{Demand, Nearest, Verdict};
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
 pub(crate) use shortfall::Shortfall;
-pub use site::{Certified, Placed, Site, certify};
+pub use site::{Certified, Placed, Site, certify, certify_beside};
 pub use unit::{GcTerms, Item, Unit, Writer};

@@ -1,14 +1,15 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, TaskSet};
 
 use super::demand::{Demand, Verdict};
-use super::site::{Certified, Placed, Site, certify};
+use super::site::{Certified, Placed, Site, certify_beside};
 use super::unit::GcTerms;
 use crate::analysis::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 
-/// An allocation of any origin with certificates for its clusters: for each the placement that it holds with, or comes nearest to holding with.
+/// An allocation of any origin with a certificate for each cluster: those that it has are kept as they are, and for the others the placement is looked
+/// for that they hold with next to them, or come nearest to holding with.
 ///
 /// Certificates are sought that rely on no more than what is granted.
 pub fn certified(
@@ -18,6 +19,7 @@ pub fn certified(
     granted: Reliance,
 ) -> (Allocation, Certified) {
     let clusters = allocation.clusters();
+    let given: Vec<Option<Certificate>> = (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     // Each cluster by itself: the others as busy as can be.
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
@@ -29,34 +31,35 @@ pub fn certified(
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
         best.map_or(Placement::Stripe, |(_, _, placement)| placement)
     };
-    let chosen = |position: usize| {
-        if clusters[position].tasks.is_empty() {
-            placements.first().copied().unwrap_or(Placement::Stripe)
-        } else {
-            least(position)
-        }
+    let chosen = |position: usize| match given[position] {
+        Some(certificate) => certificate.placement,
+        None if clusters[position].tasks.is_empty() => placements.first().copied().unwrap_or(Placement::Stripe),
+        None => least(position),
     };
     let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();
-    let certified = certify(set, &clusters, &chosen, granted);
+    let certified = certify_beside(set, &clusters, &chosen, &given, granted);
     let certified = if certified.failing.is_empty() {
         certified
     } else {
         // Another placement of one may hold, or leave its neighbours the room that they need.
-        let mut others = others(&clusters, placements, &chosen).map(|chosen| certify(set, &clusters, &chosen, granted));
+        let free: Vec<usize> = (0..clusters.len())
+            .filter(|&position| !clusters[position].tasks.is_empty() && given[position].is_none())
+            .collect();
+        let others = others(&free, placements, &chosen);
+        let mut others = others.map(|chosen| certify_beside(set, &clusters, &chosen, &given, granted));
         others.find(|other| other.failing.is_empty()).unwrap_or(certified)
     };
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
 }
 
-/// Other choices of a placement for each cluster with tasks: all of them where there are few, else each cluster changed alone.
+/// Other choices of a placement for each of the busy clusters: all of them where there are few, else each cluster changed alone.
 fn others<'p>(
-    clusters: &'p [Cluster],
+    busy: &'p [usize],
     placements: &'p [Placement],
     chosen: &'p [Placement],
 ) -> impl Iterator<Item = Vec<Placement>> + 'p {
     const FEW: usize = 6;
     const MOST: usize = 64;
-    let busy: Vec<usize> = (0..clusters.len()).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     let count = match (placements.len(), busy.len()) {
         (0 | 1, _) => 0,
         (kinds, few @ 0..=FEW) => kinds.pow(u32::try_from(few).unwrap_or(0)).min(MOST),
@@ -66,7 +69,7 @@ fn others<'p>(
         let mut all = chosen.to_vec();
         if busy.len() <= FEW {
             let mut rest = number;
-            for &position in &busy {
+            for &position in busy {
                 all[position] = placements[rest % placements.len()];
                 rest /= placements.len();
             }
@@ -83,7 +86,7 @@ fn others<'p>(
 pub struct Held {
     /// Its unit, and the neighbours.
     pub placed: Placed,
-    /// Garbage collection with the certificate's deadline, everything else recomputed.
+    /// Garbage collection as the certificate states it.
     pub gc: Option<GcTerms>,
     /// The certificate.
     pub certificate: Certificate,
@@ -92,7 +95,7 @@ pub struct Held {
 }
 
 /// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that is granted; `None` for a cluster without one, and
-/// where no garbage collection is possible with it.
+/// where the certificate states less of garbage collection than the load needs.
 pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
     let certificates: Option<Vec<Certificate>> =
@@ -101,13 +104,7 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
     let site = Site::of_certificates(set, &clusters, &certificates, granted);
     let one = |(position, certificate): (usize, &Certificate)| {
         let placed = site.as_granted(position)?;
-        let gc = match certificate.collection {
-            None => None,
-            Some(collection) => {
-                let deadline = collection.deadline.map_or(1, rtflash_model::Span::as_ns);
-                Some(placed.unit.gc(deadline, certificate.server_thousandths > 0)?)
-            }
-        };
+        let gc = placed.unit.stated(certificate)?;
         Some(Held { placed, gc, certificate: *certificate, space: site.space(position) })
     };
     certificates.iter().enumerate().map(one).collect()
@@ -117,11 +114,7 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
 /// Data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
     let holds = |held: &Held| {
-        let as_stated = held.gc.map(GcTerms::to_collection) == held.certificate.collection
-            && held.gc.is_some() == (!held.placed.unit.writers.is_empty() || held.certificate.server_thousandths > 0);
-        let mut demands = held.placed.contentions.iter();
-        as_stated
-            && demands.all(|contention| {
+        held.placed.contentions.iter().all(|contention| {
                 let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
                 demand.test() == Verdict::Holds
             })
@@ -195,8 +188,7 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     let holds = |placed: Option<Placed>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
-        let deadline = certificate.collection.map(|gc| gc.deadline.map_or(1, rtflash_model::Span::as_ns));
-        let gc = deadline.and_then(|deadline| placed.unit.gc(deadline, server > 0));
+        let Some(gc) = placed.unit.stated(certificate) else { return false };
         placed.contentions.iter().all(|contention| {
             let demand = Demand::new(&placed.unit, contention, gc, server);
             demand.surely_holds() || demand.test() == Verdict::Holds

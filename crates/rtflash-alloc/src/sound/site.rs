@@ -12,7 +12,7 @@ use super::contention::Contention;
 use super::demand::Demand;
 use super::shortfall::Shortfall;
 use super::unit::{GcTerms, Unit};
-pub use certify::{Certified, certify};
+pub use certify::{Certified, certify, certify_beside};
 
 /// The clusters of a device with the placement of pages in each.
 #[derive(Debug)]
@@ -84,13 +84,7 @@ impl<'a> Site<'a> {
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
         let mut site = Site::new(set, clusters, placements, servers, granted);
         for (position, certificate) in certificates.iter().enumerate() {
-            let deadline = certificate.collection.and_then(|collection| collection.deadline);
-            let unit = site.unit(position, Bus::alone());
-            site.gcs[position] = match (deadline, unit) {
-                (None, Some(unit)) if unit.writers.is_empty() => Some(None),
-                (Some(deadline), Some(unit)) => unit.gc(deadline.as_ns(), certificate.server_thousandths > 0).map(Some),
-                _ => None,
-            };
+            site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
         }
         site
     }
@@ -118,9 +112,9 @@ impl<'a> Site<'a> {
     /// A cluster's unit, all other chips of its channels taken to be as busy as can be.
     pub fn among_strangers(&self, position: usize) -> Option<Placed> {
         let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
-        for members in self.channels_of(position) {
-            // Each chip that there is, also one in no cluster.
-            let all = self.set.device().chips_per_channel().min(self.set.device().chips());
+        for (channel, members) in self.channels_of(position) {
+            // Each chip that there is, also one in no cluster, and no more than there are.
+            let all = self.set.device().chips_on(channel);
             let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
             bus = Bus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
         }
@@ -146,7 +140,7 @@ impl<'a> Site<'a> {
     fn beside(&self, position: usize, queues: bool) -> Option<Placed> {
         let mut bus = Bus { ways: u32::MAX, most: 1, foreign: 0 };
         let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
-        for members in self.channels_of(position) {
+        for (_, members) in self.channels_of(position) {
             let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
             for &(cluster, chips) in members {
                 if cluster == position {
@@ -193,12 +187,12 @@ impl<'a> Site<'a> {
         Some(Placed { unit: self.unit(position, bus)?, contentions })
     }
 
-    /// The clusters on each channel on which a cluster has a chip.
-    fn channels_of(&self, position: usize) -> impl Iterator<Item = &Vec<(usize, u32)>> {
+    /// The channels on which a cluster has a chip, with the clusters there.
+    fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
         let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip / ways).collect();
         channels.dedup();
-        channels.into_iter().filter_map(|channel| self.channels.get(&channel))
+        channels.into_iter().filter_map(|channel| Some((channel, self.channels.get(&channel)?)))
     }
 
     /// The data of a cluster's tasks beside its logical pages.

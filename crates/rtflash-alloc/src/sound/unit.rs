@@ -1,6 +1,6 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
-use rtflash_model::{Access, Collection, Device, Placement, Request, Span, Task};
+use rtflash_model::{Access, Certificate, Collection, Device, Placement, Request, Span, Task};
 
 use super::bus::Bus;
 use crate::reason::TooFewBlocks;
@@ -169,21 +169,58 @@ impl Unit {
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks do not suffice for it. Without
     /// writers the deadline says nothing.
     pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
-        let arrivals = self.writers.iter().try_fold(0u64, |sum, writer| {
-            sum.checked_add(writer.pages.checked_mul(deadline.div_ceil(writer.period))?)
-        })?;
-        let pending = self.pending();
+        let arrivals = self.arrivals(deadline)?;
         let drawn = match (server, self.placement) {
             (false, _) => 0,
             (true, Placement::Stripe) => self.block_pages,
             (true, Placement::Superblock) => self.block_pages + self.chips - 1,
         };
         let reserve = arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)?;
-        // Without a page in reserve no pass is ever begun.
-        let open = reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server);
+        let open = self.open(reserve, server)?;
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         let valid = self.mapped / closed;
         let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
+        let deadline = (!self.writers.is_empty()).then_some(deadline);
+        self.terms(deadline, [reserve, open, valid, reclaimed])
+    }
+
+    /// Garbage collection as a certificate states it, at what it costs here; `None` inside where nothing is ever written, and `None` where less is
+    /// stated than the load needs (docs/analysis.md, Section 8).
+    pub fn stated(&self, certificate: &Certificate) -> Option<Option<GcTerms>> {
+        let server = certificate.server_thousandths > 0;
+        if self.writers.is_empty() && !server {
+            return Some(None);
+        }
+        let stated = certificate.collection?;
+        let deadline = if self.writers.is_empty() { None } else { Some(stated.deadline?.as_ns()) };
+        let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
+        let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
+        let rest = if self.placement == Placement::Stripe { 0 } else { self.chips - 1 };
+        let drawn = if server { emptied.checked_add(rest)? } else { 0 };
+        let arrivals = deadline.map_or(Some(0), |deadline| self.arrivals(deadline))?;
+        let reserve = arrivals.checked_add(emptied - 1)?.checked_add(drawn)?;
+        let open = self.open(stated.reserve_pages, server)?;
+        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        if stated.reserve_pages < reserve || stated.open_blocks < open || valid < self.mapped / closed {
+            return None;
+        }
+        self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
+    }
+
+    /// A(D_g): pages that may arrive within this time.
+    fn arrivals(&self, deadline: u64) -> Option<u64> {
+        self.writers
+            .iter()
+            .try_fold(0u64, |sum, writer| sum.checked_add(writer.pages.checked_mul(deadline.div_ceil(writer.period))?))
+    }
+
+    /// F with so many pages in reserve. Without a page in reserve no pass is ever begun.
+    fn open(&self, reserve: u64, server: bool) -> Option<u64> {
+        Some(reserve.saturating_sub(1).checked_add(self.pending())? / self.block_pages + 1 + u64::from(server))
+    }
+
+    /// With these numbers, H, F, v and α.
+    fn terms(&self, deadline: Option<u64>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
         let Costs { read, write, longest_read, longest_write, copy, erase, .. } = self.costs;
         let (cost, step) = match self.placement {
             Placement::Stripe => (valid.checked_mul(copy)?.checked_add(erase)?, erase.max(copy)),
@@ -195,7 +232,6 @@ impl Unit {
         };
         // Where a victim has no valid pages nothing is copied.
         let step = if valid == 0 { erase } else { step };
-        let deadline = (!self.writers.is_empty()).then_some(deadline);
         Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
     }
 

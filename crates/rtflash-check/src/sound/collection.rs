@@ -1,117 +1,170 @@
-//! The numbers of garbage collection that follow from D_g: docs/analysis.md, Section 2.2.
+//! What has to hold of the numbers of garbage collection that a certificate states: docs/analysis.md, Sections 2.2 and 8.
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
-use rtflash_model::{Certificate, Cluster, Placement, Span, TaskSet};
+use rtflash_model::{Certificate, Cluster, Collection, Placement, Span, TaskSet};
 
 use super::numbers::pages_on_unit;
 
-/// H, F, v and α.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The numbers that the device obeys or is held to, as far as demand depends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     /// D_g; `None` where nothing real-time writes.
     pub deadline: Option<Span>,
-    pub reserve: BigInt,
-    pub open_blocks: BigInt,
-    pub victim: BigInt,
-    pub reclaimed: BigInt,
+    /// v.
+    pub victim: u64,
+    /// α, at least one.
+    pub reclaimed: u64,
 }
 
-/// What is to be said about garbage collection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Recomputed {
-    /// Nothing: nothing is ever written.
-    None,
+/// What a certificate states of garbage collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stated {
+    /// Nothing that matters: nothing is ever written.
+    Nothing,
     /// These numbers.
     Numbers(Numbers),
-    /// That it cannot keep its promise, and why.
-    Impossible(String),
+    /// Not enough to run a device, or to test anything.
+    Unusable,
 }
 
-/// Computes the numbers anew.
-pub(super) fn recompute(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Recomputed {
-    let device = set.device();
-    let server = certificate.server_thousandths > 0;
+/// A verified statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verified {
+    pub stated: Stated,
+    /// What is less than the load needs: where there is anything of it, nothing is promised.
+    pub complaints: Vec<String>,
+    /// What is more than the load needs.
+    pub notes: Vec<String>,
+}
+
+/// The load of a unit, as far as free pages depend on it.
+struct Load {
+    /// PP.
+    per_block: BigInt,
+    /// A, within the D_g that is stated.
+    arriving: BigInt,
+    /// W.
+    pending: BigInt,
+    /// Whether there is a server.
+    server: bool,
+    /// Pages that a server may draw beyond a block: s − 1 in a superblock, where it writes rows.
+    row_rest: u64,
+    /// Λ.
+    logical: BigInt,
+    /// N.
+    blocks: BigInt,
+}
+
+/// Writing requests of a cluster: period, and pages on a unit.
+fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<(u64, u64)> {
     let size = u64::from(cluster.size());
-    let writes: Vec<(u64, u64)> = cluster
-        .tasks
-        .iter()
-        .filter_map(|&task| set.tasks()[task].write)
-        .map(|write| (write.period().as_ns(), pages_on_unit(&write, certificate.placement, size)))
-        .collect();
+    let writes = cluster.tasks.iter().filter_map(|&task| set.tasks()[task].write);
+    writes.map(|write| (write.period().as_ns(), pages_on_unit(&write, placement, size))).collect()
+}
+
+/// D_g and α of a cluster, as chips beside it see them; `None` where the certificate does not say. Within: `None` where no GC job is ever released.
+pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<(i128, i128)>> {
+    if writes(set, cluster, certificate.placement).is_empty() {
+        return Some(None);
+    }
+    let stated = certificate.collection.filter(|stated| stated.reclaimed_pages > 0)?;
+    Some(Some((stated.deadline?.as_ns().into(), stated.reclaimed_pages.into())))
+}
+
+/// Verifies the numbers for the load as it is.
+pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Verified {
+    let server = certificate.server_thousandths > 0;
+    let writes = writes(set, cluster, certificate.placement);
+    let mut verified = Verified { stated: Stated::Unusable, complaints: vec![], notes: vec![] };
+    let Some(stated) = certificate.collection else {
+        if writes.is_empty() && !server {
+            verified.stated = Stated::Nothing;
+        } else {
+            verified.complaints.push("no garbage collection where something is written".into());
+        }
+        return verified;
+    };
     if writes.is_empty() && !server {
-        return Recomputed::None;
+        verified.notes.push("garbage collection where nothing is ever written".into());
+        verified.stated = Stated::Nothing;
+        return verified;
     }
-    let pages_per_block = BigInt::from(device.pages_per_block());
-    let one = BigInt::one();
-    // PP, and R with a server.
-    let (per_block, drawn) = match certificate.placement {
-        Placement::Stripe => (pages_per_block.clone(), pages_per_block),
-        Placement::Superblock => (&pages_per_block * size, &pages_per_block * size + size - &one),
-    };
-    let drawn = if server { drawn } else { BigInt::zero() };
-    // Where nothing real-time writes R alone would do; certificates have PP − 1 more, as with A = 0, and hold a fortiori.
-    let (deadline, reserve, pending) = if writes.is_empty() {
-        (None, &per_block - &one + drawn, BigInt::zero())
-    } else {
-        let Some(deadline) = certificate.collection.and_then(|collection| collection.deadline) else {
-            return Recomputed::Impossible("tasks write, and GC jobs have no deadline".into());
+    match (stated.deadline, writes.is_empty()) {
+        (None, false) => {
+            verified.complaints.push("tasks write, and GC jobs have no deadline".into());
+            return verified;
+        }
+        (Some(_), true) => verified.notes.push("GC jobs have a deadline, and nothing real-time writes".into()),
+        _ => {}
+    }
+    if stated.reclaimed_pages == 0 {
+        verified.complaints.push("alpha is 0: a pass reclaims nothing".into());
+        return verified;
+    }
+    let deadline = stated.deadline.filter(|_| !writes.is_empty());
+    verified.stated =
+        Stated::Numbers(Numbers { deadline, victim: stated.victim_pages, reclaimed: stated.reclaimed_pages });
+    Load::of(set, cluster, certificate, &writes, deadline).compare(&stated, &mut verified);
+    verified
+}
+
+impl Load {
+    fn of(
+        set: &TaskSet,
+        cluster: &Cluster,
+        certificate: &Certificate,
+        writes: &[(u64, u64)],
+        deadline: Option<Span>,
+    ) -> Load {
+        let device = set.device();
+        let size = match certificate.placement {
+            Placement::Stripe => 1,
+            Placement::Superblock => u64::from(cluster.size()),
         };
-        let jobs = |period: u64| BigInt::from(deadline.as_ns().div_ceil(period));
-        let arriving: BigInt = writes.iter().map(|&(period, pages)| jobs(period) * pages).sum();
-        let pending: BigInt = writes.iter().map(|&(_, pages)| BigInt::from(pages)).sum();
-        (Some(deadline), arriving + &per_block - &one + drawn, pending)
-    };
-    // H is at least one here, as A is with a writer, and R with a server.
-    let open_blocks = (&reserve - &one + pending) / &per_block + 1 + u32::from(server);
-    let eligible = BigInt::from(device.blocks_per_chip()) - &open_blocks;
-    if eligible <= BigInt::zero() {
-        return Recomputed::Impossible(format!("F is {open_blocks}: no block of a unit can be a victim"));
-    }
-    let victim = logical_pages(set, cluster, certificate.placement) / eligible;
-    let reclaimed = &per_block - &victim;
-    if reclaimed < one {
-        return Recomputed::Impossible(format!("v is {victim}: a pass reclaims nothing"));
-    }
-    Recomputed::Numbers(Numbers { deadline, reserve, open_blocks, victim, reclaimed })
-}
-
-/// Λ: logical pages on a unit.
-fn logical_pages(set: &TaskSet, cluster: &Cluster, placement: Placement) -> BigInt {
-    let device = set.device();
-    let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-    let chip = BigInt::from(device.logical_ratio().floor_of(physical));
-    match placement {
-        Placement::Stripe => chip,
-        Placement::Superblock => chip * cluster.size(),
-    }
-}
-
-/// Complains of what the certificate states differently.
-pub(super) fn compare(recomputed: &Recomputed, certificate: &Certificate, complaints: &mut Vec<String>) {
-    let numbers = match (recomputed, &certificate.collection) {
-        (Recomputed::Impossible(why), _) => return complaints.push(why.clone()),
-        (Recomputed::None, None) => return,
-        (Recomputed::None, Some(_)) => {
-            return complaints.push("garbage collection where nothing is ever written".into());
+        let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
+        let jobs = |period: u64| BigInt::from(deadline.map_or(0, |deadline| deadline.as_ns().div_ceil(period)));
+        Load {
+            per_block: BigInt::from(device.pages_per_block()) * size,
+            arriving: writes.iter().map(|&(period, pages)| jobs(period) * pages).sum(),
+            pending: writes.iter().map(|&(_, pages)| BigInt::from(pages)).sum(),
+            server: certificate.server_thousandths > 0,
+            row_rest: size - 1,
+            logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,
+            blocks: device.blocks_per_chip().into(),
         }
-        (Recomputed::Numbers(_), None) => {
-            return complaints.push("no garbage collection where something is written".into());
-        }
-        (Recomputed::Numbers(numbers), Some(stated)) => (numbers, stated),
-    };
-    let (numbers, stated) = numbers;
-    if numbers.deadline != stated.deadline {
-        complaints.push("GC jobs have a deadline, and nothing real-time writes".into());
     }
-    for (what, truth, said) in [
-        ("H", &numbers.reserve, stated.reserve_pages),
-        ("F", &numbers.open_blocks, stated.open_blocks),
-        ("v", &numbers.victim, stated.victim_pages),
-        ("alpha", &numbers.reclaimed, stated.reclaimed_pages),
-    ] {
-        if *truth != BigInt::from(said) {
-            complaints.push(format!("{what} is {truth}, not {said}"));
+
+    /// The inequalities of Section 8.
+    fn compare(&self, stated: &Collection, verified: &mut Verified) {
+        let [alpha, reserve, victim, open] =
+            [stated.reclaimed_pages, stated.reserve_pages, stated.victim_pages, stated.open_blocks].map(BigInt::from);
+        let one = BigInt::one();
+        let mut judge = |what: &str, said: &BigInt, enough: bool, needed: &BigInt| {
+            if !enough {
+                verified.complaints.push(format!("{what} is {said}, and {needed} is needed"));
+            } else if said != needed {
+                verified.notes.push(format!("{what} is {said}, where {needed} would do"));
+            }
+        };
+        // α + v ≤ PP.
+        let most = &self.per_block - &victim;
+        judge("alpha", &alpha, alpha <= most, &most);
+        // H ≥ A + α + v − 1 + R.
+        let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };
+        let least = &self.arriving + &alpha + &victim - &one + drawn;
+        judge("H", &reserve, reserve >= least, &least);
+        // F ≥ ⌊(H − 1 + W)/PP⌋ + 1, with the H that is stated.
+        let held = (&reserve - &one + &self.pending).max(BigInt::zero());
+        let least = held / &self.per_block + 1 + u32::from(self.server);
+        judge("F", &open, open >= least, &least);
+        // v ≥ ⌊Λ/(N − F)⌋, with the F that follows.
+        let eligible = &self.blocks - &least;
+        if eligible <= BigInt::zero() {
+            verified.complaints.push(format!("F is {least}: no block of a unit can be a victim"));
+        } else {
+            let least = &self.logical / eligible;
+            judge("v", &victim, victim >= least, &least);
         }
     }
 }

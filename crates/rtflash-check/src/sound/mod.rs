@@ -1,26 +1,26 @@
 //! Whether an allocation's certificates are true: docs/analysis.md, from its text, with nothing searched for.
 //!
-//! From the deadline D_g of a certificate follow all of its other numbers (Section 2.2); they are compared. Then the demand test (Sections 2.6
-//! and 6) is decided on the device as it is allocated, with the neighbours that each cluster has there, by looking at every length of
-//! interval at which demand grows.
+//! A certificate states D_g, H, F, v and α. They have to satisfy the inequalities of Section 8 for the load as it is. Then the demand tests
+//! (Sections 2.6, 6 and 6.1) are decided with the numbers that are stated, on the device as it is allocated, by looking at every length of interval
+//! at which demand grows: the one that supposes least first.
 
 mod collection;
 mod demand;
 mod lengths;
+mod levels;
 mod numbers;
 mod queue;
 mod site;
+mod statements;
 mod unit;
 
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Space, Span, TaskSet, Tightest};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet, Tightest};
 
-use collection::Recomputed;
-use lengths::Verdict;
-use site::Site;
-use unit::Unit;
+use collection::Stated;
+use levels::Levels;
 
 /// What the judge found of an allocation with certificates.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl SoundJudgement {
         self.clusters.iter().all(|cluster| cluster.holds == Some(true)).then_some(true)
     }
 
-    /// Whether every cluster's test holds and no certificate says anything that is not so.
+    /// Whether every cluster's test holds and no certificate promises more than is so.
     pub fn approves(&self) -> bool {
         self.holds() == Some(true) && self.clusters.iter().all(|cluster| cluster.complaints.is_empty())
     }
@@ -49,19 +49,25 @@ impl SoundJudgement {
 pub struct SoundClusterJudgement {
     /// Its chips and tasks.
     pub cluster: Cluster,
-    /// Whether its tasks' data fit and they meet their deadlines with the certificate's placement, D_g and server; `None` where that takes too
-    /// many steps to find out. Numbers of the certificate that follow from these are not used, but recomputed.
+    /// Whether its tasks' data fit and they meet their deadlines with the numbers that the certificate states, relying on no more than was granted;
+    /// `None` where that takes too many steps to find out.
     pub holds: Option<bool>,
-    /// What the certificate says, or leaves out, and is not so.
+    /// The least that it has to rely on to hold, which may be more than was granted; `None` where it does not hold, or that was not found out.
+    pub relies_on: Option<Reliance>,
+    /// What is stated, or left out, without which nothing is promised, or that promises more than is so.
     pub complaints: Vec<String>,
+    /// What is stated and is not so, or not so any more, and of which nothing that is promised depends.
+    pub notes: Vec<String>,
     /// Whether the tasks' data fit.
     pub data_fits: bool,
     /// Their data beside the cluster's logical pages, as the model has it.
     pub space: Space,
     /// Whether the test of time holds, whatever space the data take; `None` as for `holds`.
     pub in_time: Option<bool>,
-    /// What fills the interval that the certificate calls the tightest; `None` where it names none, or is too wrong to tell.
+    /// What fills the interval that the certificate calls the tightest, by the test that was granted; another one where it names none of any use. `None` where there is none.
     pub shares: Option<Shares>,
+    /// The utilization of that interval by each of the three tests, as [`Reliance::ALL`] has them.
+    pub utilizations: Vec<f64>,
     /// An interval that comes nearer to missing a deadline than the one that the certificate calls the tightest, where the test holds and one was
     /// seen. Nothing that is promised depends on it.
     pub tighter: Option<Tightest>,
@@ -91,8 +97,11 @@ pub struct Shares {
     pub utilization: f64,
 }
 
-/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements. Where there are no tasks
-/// but a server alone, the placement may be another. The test is (T), (T') or (T''), as a cluster may rely on what is granted.
+/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements, where so much may be relied on.
+/// Where there are no tasks but a server alone, the placement may be another.
+///
+/// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to hold with all other chips of the channels as
+/// busy as can be, with [`Reliance::Neighbours`] (T'), with [`Reliance::Queue`] (T'').
 pub fn judge_sound(
     set: &TaskSet,
     allocation: &Allocation,
@@ -112,26 +121,31 @@ fn judge_cluster(
     placements: &[Placement],
     granted: Reliance,
 ) -> SoundClusterJudgement {
-    let cluster = clusters[position].clone();
+    let cluster = &clusters[position];
     let mut found = SoundClusterJudgement {
         holds: Some(false),
+        relies_on: None,
         complaints: vec![],
+        notes: vec![],
         data_fits: true,
         space: set.space(&cluster.tasks, cluster.size(), allocation.certificate(position).map(|it| it.placement)),
         in_time: Some(false),
         shares: None,
+        utilizations: vec![],
         tighter: None,
-        cluster,
+        cluster: cluster.clone(),
     };
+    let without_tasks = found.cluster.tasks.is_empty();
     let Some(certificate) = allocation.certificate(position) else {
-        if found.cluster.tasks.is_empty() {
+        if without_tasks {
             (found.holds, found.in_time) = (Some(true), Some(true));
+            found.relies_on = Some(Reliance::Nothing);
         } else {
             found.complaints.push("a cluster with tasks has no certificate".into());
         }
         return found;
     };
-    if !found.cluster.tasks.is_empty() && !placements.contains(&certificate.placement) {
+    if !without_tasks && !placements.contains(&certificate.placement) {
         found.complaints.push(format!("the placement is {}", certificate.placement.name()));
     }
     let promised = certificate.server_thousandths <= 1000;
@@ -139,73 +153,35 @@ fn judge_cluster(
         found.complaints.push(format!("the server has {} thousandths", certificate.server_thousandths));
     }
     found.data_fits = unit::data_fits(set, &found.cluster, certificate.placement);
-    let recomputed = collection::recompute(set, &found.cluster, certificate);
-    collection::compare(&recomputed, certificate, &mut found.complaints);
-    let gc = match recomputed {
-        Recomputed::None => None,
-        Recomputed::Impossible(_) => return found,
-        Recomputed::Numbers(numbers) => Some(numbers),
+    let verified = collection::verify(set, &found.cluster, certificate);
+    found.complaints.extend(verified.complaints);
+    found.notes.extend(verified.notes);
+    let gc = match verified.stated {
+        Stated::Nothing => None,
+        Stated::Unusable => return found,
+        Stated::Numbers(numbers) => Some(numbers),
     };
-    let site = Site::of(set, allocation, clusters, position, granted);
-    let unit = |channel| Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
-    let Some(units) = site.channels.iter().map(unit).collect::<Option<Vec<Unit>>>() else {
+    let Some(levels) = Levels::new(granted, |granted| {
+        let site = site::Site::of(set, allocation, clusters, position, granted);
+        let unit = |channel| unit::Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
+        site.channels.iter().map(unit).collect()
+    }) else {
         (found.holds, found.in_time) = (None, None);
         found.complaints.push("its numbers are beyond the arithmetic of the judge".into());
         return found;
     };
-    let verdict = if found.cluster.tasks.is_empty() {
-        Verdict::holding()
+    found.in_time = levels.holds();
+    found.relies_on = if found.data_fits && promised { levels.least() } else { None };
+    found.holds = if found.data_fits && promised { levels.holds() } else { Some(false) };
+    if let Some(stated) = allocation.remarks(position).and_then(|remarks| remarks.relies_on) {
+        statements::reliance(stated, &levels, &mut found);
+    }
+    if without_tasks {
+        if certificate.tightest.is_some() {
+            found.notes.push("a tightest length is stated, and there are no tasks".into());
+        }
     } else {
-        Verdict::of_all(units.iter().map(lengths::decide))
-    };
-    found.in_time = verdict.holds;
-    found.holds = if found.data_fits && promised { verdict.holds } else { Some(false) };
-    compare_tightest(&units, certificate, &verdict, &mut found);
+        statements::tightest(&levels, certificate, &mut found);
+    }
     found
-}
-
-/// Compares the slack of the interval that is said to be the tightest, and all that was seen of others.
-fn compare_tightest(units: &[Unit], certificate: &Certificate, verdict: &Verdict, found: &mut SoundClusterJudgement) {
-    let stated = match (certificate.tightest, found.cluster.tasks.is_empty()) {
-        (Some(stated), false) => stated,
-        (None, true) => return,
-        (None, false) => return found.complaints.push("no tightest length is stated".into()),
-        (Some(_), true) => return found.complaints.push("a tightest length without tasks".into()),
-    };
-    let Tightest { length, slack_ns } = stated;
-    let from = units.iter().find_map(Unit::shortest_deadline);
-    if from.is_some_and(|from| i128::from(length.as_ns()) < from) {
-        found.complaints.push(format!("the tightest length {length} is below the shortest deadline"));
-    }
-    let Some((shares, slack)) = shares(units, length.as_ns()) else {
-        return found.complaints.push(format!("the slack of {length} is beyond the arithmetic of the judge"));
-    };
-    found.shares = Some(shares).filter(|_| length > Span::ZERO);
-    if slack != i128::from(slack_ns) {
-        found.complaints.push(format!("the slack of {length} is {slack} ns, not {slack_ns}"));
-    }
-    let nearer = verdict.least.filter(|&(_, least)| verdict.holds == Some(true) && least < slack);
-    found.tighter = nearer.and_then(|(length, least)| {
-        Some(Tightest { length: Span::from_ns(length.try_into().ok()?)?, slack_ns: least.try_into().ok()? })
-    });
-}
-
-fn shares(units: &[Unit], length_ns: u64) -> Option<(Shares, i128)> {
-    let length = i128::from(length_ns);
-    let slacks: Option<Vec<i128>> = units.iter().map(|unit| unit.slack(length)).collect();
-    let (slack_ns, unit) = slacks?.into_iter().zip(units).min_by_key(|&(slack, _)| slack)?;
-    let demand = unit.demand(length)?;
-    let share = |part: i128| part as f64 / length_ns as f64;
-    let shares = Shares {
-        length_ns,
-        slack_ns,
-        reads: share(demand.reads),
-        writes: share(demand.writes),
-        waiting: share(demand.waiting),
-        saved_ns: unit.saved(length)?,
-        gc: share(demand.gc),
-        blocking: share(unit.blocking(length)),
-        utilization: share(demand.total()?.checked_add(unit.blocking(length))?),
-    };
-    Some((shares, slack_ns))
 }

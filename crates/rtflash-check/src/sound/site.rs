@@ -2,7 +2,7 @@
 
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
 
-use super::collection::{Recomputed, recompute};
+use super::collection::released;
 use super::numbers::pages_on_unit;
 
 /// A request, as the chips beside one that serves it see it.
@@ -20,7 +20,7 @@ pub(super) struct Neighbour {
     /// How many of its chips are on the channel.
     pub chips: i128,
     pub requests: Vec<Transfers>,
-    /// D_g and α, recomputed; `None` where nothing writes.
+    /// D_g and α, as its certificate states them; `None` where nothing writes.
     pub gc: Option<(i128, i128)>,
 }
 
@@ -33,23 +33,23 @@ pub(super) struct Channel {
     pub own: i128,
     /// The neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// Whether all active chips of other clusters are among these, and what they collect is known, too.
-    pub all_known: bool,
+    /// Whether the queue for the bus may be relied on: all active chips of other clusters are among these, and what they collect is known, too.
+    pub queued: bool,
 }
 
 /// What a cluster has to do with the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Site {
-    /// Active chips of a channel, the greatest number.
+    /// Chips of a channel that may be active, the greatest number.
     pub most: i128,
-    /// Active chips of other clusters on a channel, the greatest number.
+    /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
     /// The channels; alike ones once.
     pub channels: Vec<Channel>,
 }
 
 impl Site {
-    /// Of the cluster at this position, where it may rely on so much: of chips that nothing is supposed of, each may ask for the bus at any time.
+    /// Of the cluster at this position, where so much may be relied on.
     pub fn of(
         set: &TaskSet,
         allocation: &Allocation,
@@ -59,46 +59,27 @@ impl Site {
     ) -> Site {
         let device = set.device();
         let mut site = Site { most: 0, foreign: 0, channels: vec![] };
-        let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
-        let server = |cluster: usize| {
-            allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0)
-        };
-        let active =
-            |cluster: usize| granted == Reliance::Nothing || !clusters[cluster].tasks.is_empty() || server(cluster);
-        let bounded = |cluster: usize| {
-            granted > Reliance::Nothing
-                && placement(position) == Some(Placement::Stripe)
-                && placement(cluster) == Some(Placement::Stripe)
-                && !server(cluster)
-        };
         let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip)).collect();
         channels.dedup();
         for channel in channels {
             // Chips of each cluster on this channel.
             let mut chips = vec![0i128; clusters.len()];
+            // The last channel may have fewer chips than others.
             let first = channel * device.chips_per_channel();
             let last = first.saturating_add(device.chips_per_channel()).min(device.chips());
             for cluster in (first..last).filter_map(|chip| allocation.cluster_of_chip(chip)) {
                 chips[cluster] += 1;
             }
-            let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
-            let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
-            let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
-            site.most = site.most.max(chips[position] + unknown + known);
-            site.foreign = site.foreign.max(unknown + known);
-            let mut all_known = unknown == 0 && granted >= Reliance::Queue;
-            let mut neighbours = vec![];
-            for other in others().filter(|&other| bounded(other)) {
-                let gc = collecting(set, allocation, &clusters[other], other);
-                all_known &= gc.is_some();
-                neighbours.push(Neighbour {
-                    chips: chips[other],
-                    requests: transfers_of_a_chip(set, &clusters[other]),
-                    gc: gc.flatten(),
-                });
-            }
             let own = chips[position];
-            let channel = Channel { ways: own + unknown, own, neighbours, all_known };
+            let (foreign, channel) = if granted == Reliance::Nothing {
+                // Any chip that there is may ask for the bus.
+                let all = i128::from(last - first);
+                (all - own, Channel { ways: all, own, neighbours: vec![], queued: false })
+            } else {
+                beside(set, allocation, clusters, position, &chips, granted)
+            };
+            site.most = site.most.max(own + foreign);
+            site.foreign = site.foreign.max(foreign);
             if !site.channels.contains(&channel) {
                 site.channels.push(channel);
             }
@@ -107,20 +88,37 @@ impl Site {
     }
 }
 
-/// D_g and α of the cluster at this position, if it collects; `None` where its certificate is wrong about that.
-fn collecting(
+/// A channel with these numbers of chips of each cluster, and how many active ones of other clusters there are.
+fn beside(
     set: &TaskSet,
     allocation: &Allocation,
-    cluster: &Cluster,
+    clusters: &[Cluster],
     position: usize,
-) -> Option<Option<(i128, i128)>> {
-    match recompute(set, cluster, allocation.certificate(position)?) {
-        Recomputed::None => Some(None),
-        Recomputed::Impossible(_) => None,
-        Recomputed::Numbers(numbers) => {
-            Some(Some((numbers.deadline?.as_ns().into(), i128::try_from(numbers.reclaimed).ok()?)))
-        }
+    chips: &[i128],
+    granted: Reliance,
+) -> (i128, Channel) {
+    let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
+    let server =
+        |cluster: usize| allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0);
+    let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
+    let bounded = |cluster: usize| {
+        placement(position) == Some(Placement::Stripe)
+            && placement(cluster) == Some(Placement::Stripe)
+            && !server(cluster)
+    };
+    let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
+    let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
+    let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
+    let mut queued = granted == Reliance::Queue && unknown == 0;
+    let mut neighbours = vec![];
+    for other in others().filter(|&other| bounded(other)) {
+        let gc = allocation.certificate(other).and_then(|certificate| released(set, &clusters[other], certificate));
+        queued &= gc.is_some();
+        let requests = transfers_of_a_chip(set, &clusters[other]);
+        neighbours.push(Neighbour { chips: chips[other], requests, gc: gc.flatten() });
     }
+    let own = chips[position];
+    (unknown + known, Channel { ways: own + unknown, own, neighbours, queued })
 }
 
 /// The requests, on a chip of a stripe.

@@ -1,8 +1,8 @@
 //! Cases worked out by hand, and certificates that say something false.
 
 use rtflash_model::{
-    Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Placement, Request, Span, Task, TaskSet,
-    Tightest,
+    Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Placement, Reliance, Remarks, Request,
+    Span, Task, TaskSet, Tightest,
 };
 
 use super::*;
@@ -176,32 +176,74 @@ fn every_number_is_compared() {
     let (length, slack) = (ms(30).as_ns(), 17_080_000);
     let tightest = |length, slack_ns| Some(Tightest { length: Span::from_ns(length).unwrap(), slack_ns });
     let with = |change: Collection| Certificate { collection: Some(change), ..good };
+    let near = |length, slack_ns| Certificate { tightest: tightest(length, slack_ns), ..good };
+    // What promises more than is so, and what says more, or something else, than is needed.
     let mut false_ones = vec![
-        Certificate { tightest: None, ..good },
         Certificate { collection: None, ..good },
         Certificate { server_thousandths: 1, ..good },
         Certificate { server_thousandths: 1001, ..good },
-        Certificate { placement: Placement::Superblock, ..good },
         with(Collection { deadline: None, ..stated }),
         with(Collection { deadline: Some(Span::from_ns(ms(360).as_ns() + 1).unwrap()), ..stated }),
+        with(Collection { reclaimed_pages: 0, ..stated }),
+        with(Collection { reclaimed_pages: 129, ..stated }),
+        with(Collection { reserve_pages: 398, ..stated }),
+        with(Collection { victim_pages: 127, ..stated }),
+        with(Collection { victim_pages: 129, ..stated }),
+        with(Collection { open_blocks: 1, ..stated }),
+        // 501 pages and 12 are more than two blocks: a third one is open.
+        with(Collection { reserve_pages: 502, ..stated }),
+    ];
+    let mut other_ones = vec![
+        Certificate { tightest: None, ..good },
         with(Collection { deadline: Some(ms(330)), ..stated }),
+        with(Collection { reclaimed_pages: 127, ..stated }),
+        with(Collection { reserve_pages: 400, ..stated }),
+        with(Collection { open_blocks: 3, ..stated }),
+        with(Collection { reserve_pages: 502, open_blocks: 3, ..stated }),
+        near(length - 1, slack),
     ];
     for change in [-1i64, 1] {
-        let by = |number: u64| number.checked_add_signed(change).unwrap();
-        false_ones.extend([
-            with(Collection { reclaimed_pages: by(stated.reclaimed_pages), ..stated }),
-            with(Collection { reserve_pages: by(stated.reserve_pages), ..stated }),
-            with(Collection { victim_pages: by(stated.victim_pages), ..stated }),
-            with(Collection { open_blocks: by(stated.open_blocks), ..stated }),
-            Certificate { tightest: tightest(by(length), slack), ..good },
-            Certificate { tightest: tightest(length, slack + change), ..good },
-        ]);
+        let length = length.checked_add_signed(change).unwrap();
+        other_ones.extend([near(length, slack), near(ms(30).as_ns(), slack + change)]);
     }
-    for certificate in false_ones {
+    let judged = |certificate: Certificate| {
         let changed = allocation.clone().with_certificates(vec![Some(certificate), Some(only_server(100))]);
         let judgement = judge_sound(&set, &changed, &BOTH, Reliance::Queue);
-        assert!(!judgement.clusters[0].complaints.is_empty(), "{certificate:?}");
-        assert!(judgement.clusters[1].complaints.is_empty());
+        assert!(judgement.clusters[1].complaints.is_empty() && judgement.clusters[1].notes.is_empty());
+        (judgement.approves(), judgement.clusters[0].clone())
+    };
+    for certificate in false_ones {
+        let (approved, found) = judged(certificate);
+        assert!(!approved && !found.complaints.is_empty(), "{certificate:?}: {found:?}");
+    }
+    for certificate in other_ones {
+        let (approved, found) = judged(certificate);
+        assert!(approved && !found.notes.is_empty(), "{certificate:?}: {found:?}");
+    }
+    let (approved, found) = judged(good);
+    assert!(approved && found.notes.is_empty());
+}
+
+/// The same certificate, when the camera writes half as much at half the rate, or nothing any more.
+#[test]
+fn lighter_loads_keep_their_certificates() {
+    let (_, allocation) = section_8(0, [128, 399, 128, 2], (30, 17_080));
+    for (task, notes) in [
+        // A = 6 · 6 = 36: H = 291 would do. The shortest deadline is 36 ms, and the length of 30 ms of no use.
+        (task("camera", (40, 36), (12, 60)), vec!["H is 399, where 291 would do", "the tightest length"]),
+        (
+            task("camera", (40, 36), (0, 1)),
+            vec!["garbage collection where nothing is ever written", "the tightest length"],
+        ),
+        (task("camera", (40, 36), (22, 30)), vec!["the slack of 30ms"]),
+    ] {
+        let judgement = judge_sound(&set(4, vec![task]), &allocation, &BOTH, Reliance::Queue);
+        assert!(judgement.approves(), "{judgement:?}");
+        let found = &judgement.clusters[0];
+        assert_eq!(found.relies_on, Some(Reliance::Nothing));
+        for note in notes {
+            assert!(found.notes.iter().any(|said| said.starts_with(note)), "{note}: {found:?}");
+        }
     }
 }
 
@@ -224,7 +266,69 @@ fn what_cannot_hold() {
     assert_eq!(holds(writer(), None).0, Some(false));
     // A D_g so long that no block is eligible: 12 pages every 30 ms for 1024 blocks of 256 pages.
     let endless = Certificate { collection: collection(Some(660_000), [128, 399, 128, 2]), ..own };
-    assert_eq!(holds(writer(), Some(endless)).0, Some(false));
+    let set_of_one = set(1, vec![writer()]);
+    let found = judge_sound(
+        &set_of_one,
+        &allocation(&set_of_one, &[(&[0], &[0])], vec![Some(endless)]),
+        &BOTH,
+        Reliance::Queue,
+    );
+    assert!(!found.approves(), "{found:?}");
     // 44 pages every 30 ms: 23.76 ms, and 75.4 ms for every 128 of them.
     assert_eq!(holds(task("writer", (0, 1), (44, 30)), Some(own)).0, Some(false));
+}
+
+/// The reader of Section 6 needs to know its neighbours, and the readers of Section 6.1 the queue; each is told what it needs, and no less may be stated.
+#[test]
+fn what_is_relied_on_is_judged() {
+    let tasks = ["b", "c", "d"].map(|name| task(name, (0, 1), (12, 30)));
+    let beside = set(4, [vec![task("a", (300, 40), (0, 1))], tasks.to_vec()].concat());
+    let reader = certificate(Placement::Stripe, None, 0, Some((40, 8_680)));
+    let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
+    let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
+    let known = allocation(&beside, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
+    let queue = set(4, vec![task("a", (320, 40), (0, 1)), task("b", (160, 40), (12, 30))]);
+    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
+    let both = Certificate { tightest: None, ..writer };
+    let queued = allocation(&queue, &clusters, vec![Some(Certificate { tightest: None, ..reader }), Some(both)]);
+    use Reliance::{Neighbours, Nothing, Queue};
+    for (set, allocation, needs) in [
+        (&beside, known, [Neighbours, Nothing, Nothing, Nothing].as_slice()),
+        // The chips that only read hold whatever the third one does.
+        (&queue, queued, &[Nothing, Queue]),
+    ] {
+        for granted in Reliance::ALL {
+            let judgement = judge_sound(set, &allocation, &BOTH, granted);
+            for (found, &needed) in judgement.clusters.iter().zip(needs) {
+                assert_eq!((found.relies_on, found.holds), (Some(needed), Some(needed <= granted)), "{found:?}");
+            }
+            for stated in Reliance::ALL {
+                let remarks = Remarks { relies_on: Some(stated), gone_tasks: vec![] };
+                let remarked = allocation.clone().with_remarks(vec![remarks; needs.len()]);
+                let judgement = judge_sound(set, &remarked, &BOTH, granted);
+                for (found, &needed) in judgement.clusters.iter().zip(needs) {
+                    let of = |said: &[String]| said.iter().any(|it| it.starts_with("it states that it relies on"));
+                    assert_eq!((of(&found.complaints), of(&found.notes)), (stated < needed, stated > needed));
+                }
+            }
+        }
+    }
+}
+
+/// Nine chips, eight on a channel: the last one has a channel to itself, and no strangers.
+#[test]
+fn strangers_are_the_chips_that_there_are() {
+    let profile = Device::profile("dgist-2021").unwrap().spec();
+    let device = |chips| Device::new(DeviceSpec { chips, chips_per_channel: 8, ..profile }).unwrap();
+    // 100 pages every 10 ms: 0.9 of a chip alone.
+    let of = |chips: u32, chip: u32| {
+        let set = TaskSet::new(device(chips), vec![task("a", (100, 10), (0, 1))], vec![]).unwrap();
+        let own = certificate(Placement::Stripe, None, 0, None);
+        let allocation = allocation(&set, &[(&[chip], &[0])], vec![Some(own)]);
+        judge_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].relies_on
+    };
+    assert_eq!(
+        (of(9, 8), of(10, 8), of(9, 0)),
+        (Some(Reliance::Nothing), Some(Reliance::Neighbours), Some(Reliance::Neighbours))
+    );
 }

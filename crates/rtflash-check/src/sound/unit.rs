@@ -1,6 +1,5 @@
 //! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md, Sections 2.6, 3 and 4.
 
-use num_bigint::BigInt;
 use rtflash_model::{Certificate, Cluster, Placement, TaskSet};
 
 use super::collection::Numbers;
@@ -125,8 +124,7 @@ impl Unit {
         let gc = match gc.and_then(|numbers| numbers.deadline.map(|deadline| (numbers, deadline))) {
             None => None,
             Some((numbers, deadline)) => {
-                let number = |number: &BigInt| i128::try_from(number).ok();
-                let victim = number(&numbers.victim)?;
+                let victim = i128::from(numbers.victim);
                 let (copying, step) = if stripe {
                     (victim.checked_mul(t_r + t_w)?, t_r + t_w)
                 } else {
@@ -141,13 +139,13 @@ impl Unit {
                     deadline: deadline.as_ns().into(),
                     cost: copying.checked_add(t_e)?,
                     longest,
-                    reclaimed: number(&numbers.reclaimed)?,
+                    reclaimed: numbers.reclaimed.into(),
                 })
             }
         };
         let neighbours = channel.neighbours.clone();
         let mut unit = Unit { items, gc, server, server_step, transfer: t_d, neighbours, queue: None };
-        if stripe && server == 0 && channel.all_known && device.has_exact_reads() {
+        if stripe && server == 0 && channel.queued && device.has_exact_reads() {
             let mut others = unit.neighbours.clone();
             others.extend(unit.siblings(channel.own - 1));
             let least_program = i128::from(device.page_program_min().as_ns());

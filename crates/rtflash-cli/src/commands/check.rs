@@ -116,18 +116,20 @@ impl Plan {
                 String::new()
             }
             Ok(read) => {
-                let missing = self.equations.is_none() && !read.is_certified();
-                // What it promises is looked for, and then judged as if it had been given.
-                let read = if missing { completed(&file.set, self.analysis, read) } else { read };
-                let answer = self.judge(&file, &read);
+                let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
+                // What is not promised is looked for, and then judged as if it had been given.
+                let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
+                let mut answer = self.judge(&file, &read);
                 *worst = (*worst).max(Status::of(answer.schedulable));
-                if missing {
-                    let note = format!("{name}: it has no certificates: they were looked for, and are judged here");
-                    output::complain(&output::warning(&note));
-                } else {
-                    for warning in disagreements(&text, &answer) {
-                        output::complain(&output::warning(&format!("{name}: {warning}")));
-                    }
+                for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
+                    answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
+                }
+                for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
+                    cluster.notes.extend(gone_tasks(&read, position));
+                }
+                disagreements(&text, &missing, &mut answer);
+                if !missing.is_empty() {
+                    output::complain(&output::warning(&format!("{name}: {}", looked_for(&read, &missing))));
                 }
                 match self.format {
                     Format::Json => line(&answer),
@@ -144,23 +146,51 @@ impl Plan {
         match self.equations {
             Some(equations) => CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta),
             None => {
-                let judgement = judge_sound(set, allocation, self.analysis.placements(), self.analysis.relies_on());
-                CheckAnswer::sound(set, self.analysis.name(), &judgement, meta)
+                let granted = self.analysis.relies_on();
+                let judgement = judge_sound(set, allocation, self.analysis.placements(), granted);
+                CheckAnswer::sound(set, self.analysis.name(), &judgement, granted, meta)
             }
         }
     }
 }
 
-/// Where the utilizations that an allocation states are not those that it has: nothing depends on them, but somebody may.
-fn disagreements(allocation: &str, answer: &CheckAnswer<'_>) -> Vec<String> {
+/// The clusters without a certificate.
+pub fn uncertified(allocation: &Allocation) -> Vec<usize> {
+    (0..allocation.len()).filter(|&position| allocation.certificate(position).is_none()).collect()
+}
+
+/// That certificates were looked for, and of which clusters.
+pub fn looked_for(allocation: &Allocation, missing: &[usize]) -> String {
+    if missing.len() == allocation.len() {
+        return "it has no certificates: they were looked for".into();
+    }
+    let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    match positions.as_slice() {
+        [one] => format!("cluster {one} has no certificate: one was looked for, next to the others as they are"),
+        many => format!(
+            "clusters {} have no certificates: they were looked for, next to the others as they are",
+            many.join(", ")
+        ),
+    }
+}
+
+/// What is to be said of tasks of a cluster that the set does not have.
+pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Item = String> {
+    let gone = allocation.remarks(position).into_iter().flat_map(|remarks| &remarks.gone_tasks);
+    gone.map(|name| format!("task `{name}` is not in the task set"))
+}
+
+/// Notes where the utilizations that an allocation states are not those that it has: nothing depends on them, but somebody may. Of clusters whose
+/// certificates were looked for they are another analysis's.
+fn disagreements(allocation: &str, looked_for: &[usize], answer: &mut CheckAnswer<'_>) {
     let stated = serde_json::from_str::<serde_json::Value>(allocation).unwrap_or_default();
-    let clusters = answer.clusters.iter().enumerate();
-    let disagreement = clusters.filter_map(|(position, cluster)| {
-        let says = stated.get("clusters")?.get(position)?.get("utilization")?.as_f64()?;
-        let off = (says - cluster.utilization).abs() > 1e-9 * cluster.utilization.max(1.0);
-        off.then(|| {
-            format!("it states a utilization of {says} for cluster {position}, which has {}", cluster.utilization)
-        })
-    });
-    disagreement.collect()
+    for (cluster, position) in answer.clusters.iter_mut().zip(0usize..).filter(|(_, at)| !looked_for.contains(at)) {
+        let of = || stated.get("clusters")?.get(position)?.get("utilization")?.as_f64();
+        let Some(says) = of() else { continue };
+        let differs = |is: f64| (says - is).abs() > 1e-9 * is.max(1.0);
+        // A promise that rests on less is right, too.
+        if differs(cluster.utilization) && cluster.utilizations.iter().all(|&is| differs(is)) {
+            cluster.notes.push(format!("it states a utilization of {says}, and has {}", cluster.utilization));
+        }
+    }
 }

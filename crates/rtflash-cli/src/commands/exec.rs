@@ -11,6 +11,7 @@ use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile, read_allocation};
 use rtflash_run::{Executed, NotRun, Refusal, execute};
 
+use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
 use super::guarantee::{beyond, needed};
 use super::{allocator, analysis_relying_on, policies};
@@ -105,7 +106,7 @@ pub fn find(
 ) -> Found {
     if let Some((name, text)) = given {
         return match read_allocation(text, set) {
-            Ok(allocation) => Found::Allocation(completed(set, analysis, allocation)),
+            Ok(allocation) => given_one(set, name, allocation, analysis),
             Err(diagnostics) => {
                 let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
                 Found::Wrong(refuse(name, &frame, &diagnostics))
@@ -135,6 +136,25 @@ pub fn find(
         // Not reached: it has an allocation.
         Outcome::Schedulable(_) => Found::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
+}
+
+/// A given allocation with the certificates that it lacks. Under an analysis that has none it is run by all that it has or by none.
+fn given_one(set: &TaskSet, name: &str, allocation: Allocation, analysis: &dyn Analysis) -> Found {
+    let missing = uncertified(&allocation);
+    if !missing.is_empty() && missing.len() < allocation.len() {
+        if analysis.placements().is_empty() {
+            let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            return Found::Wrong(output::error(&format!(
+                "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
+                positions.join(", ")
+            )));
+        }
+        output::complain(&output::warning(&format!("{name}: {}", looked_for(&allocation, &missing))));
+    }
+    for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
+        output::complain(&output::warning(&format!("{name}: {note}")));
+    }
+    Found::Allocation(completed(set, analysis, allocation))
 }
 
 /// The exit status of a run that was refused.

@@ -6,6 +6,7 @@ use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, TaskSet};
 use rtflash_model::{Frame, TaskSetFile, read_allocation};
 
+use super::check::gone_tasks;
 use super::guarantee::{Guarantee, beyond};
 use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
@@ -38,6 +39,9 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
             }
             Some((name, text)) => match read_allocation(text, &file.set) {
                 Ok(allocation) => {
+                    for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
+                        output::complain(&output::warning(&format!("{name}: {note}")));
+                    }
                     let allocation = completed(&file.set, analysis, allocation);
                     let placed = !analysis.placements().is_empty();
                     let reason = placed.then(|| beyond(&file.set, &allocation, granted)).flatten();

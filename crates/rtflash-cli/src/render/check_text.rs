@@ -2,7 +2,9 @@
 
 use super::numbers::{chips, names, percent, share};
 use super::table::table;
-use super::wire::{CheckAnswer, CheckedCluster};
+use super::wire::{CheckAnswer, CheckedCluster, relied_on};
+use rtflash_model::Reliance;
+
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Loads from here on are those of certificates whose interval is none.
@@ -14,7 +16,9 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
     let full = failing.filter(|&first| answer.clusters[first].data.as_ref().is_some_and(|data| !data.fits));
     let mut text = match failing.map(|first| (first, &answer.clusters[first])) {
-        None => format!("{}: every cluster passes the test {by}\n", paint(GREEN, "schedulable")),
+        None => {
+            format!("{}: every cluster passes the test{} {by}\n", paint(GREEN, "schedulable"), relying(answer))
+        }
         Some((first, cluster)) if full.is_some() => {
             let time = match cluster.in_time {
                 Some(true) => "its test of time passes",
@@ -45,7 +49,12 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
         for complaint in &cluster.complaints {
             text += &format!("  cluster {position}: {complaint}\n");
         }
+        for note in &cluster.notes {
+            text += &format!("  cluster {position}: {}\n", paint(DIM, &format!("note: {note}")));
+        }
     }
+    // Only a sound analysis says of something what it relies on.
+    let relying = answer.clusters.iter().any(|cluster| cluster.relies_on.is_some());
     let rows = answer.clusters.iter().enumerate().map(|(position, cluster)| {
         let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
         let verdict = match cluster.schedulable {
@@ -58,11 +67,22 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
             .into_iter()
             .chain(shares)
             .chain([verdict.to_owned()])
+            .chain(relying.then(|| cluster.relies_on.unwrap_or("-").to_owned()))
             .collect()
     });
     text += "\n";
     // What is told of certificates is a share of the tightest interval.
     let placed = answer.clusters.iter().any(|cluster| cluster.demand_share.is_some());
     let share_of = if placed { ">demand" } else { ">U" };
-    text + &table(&["cluster", "chips", "tasks", share_of, ">blocking", "verdict"], rows.collect::<Vec<_>>())
+    let heads = ["cluster", "chips", "tasks", share_of, ">blocking", "verdict", "relies on"];
+    text + &table(&heads[..heads.len() - usize::from(!relying)], rows.collect::<Vec<_>>())
+}
+
+/// What a schedulable allocation relies on, behind its verdict.
+fn relying(answer: &CheckAnswer<'_>) -> String {
+    let most = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on?)).max();
+    most.map_or_else(String::new, |most| match most {
+        Reliance::Nothing => ", whatever the others do".to_owned(),
+        _ => format!(", relying on {} where it has to", relied_on(most).replace("its", "the")),
+    })
 }

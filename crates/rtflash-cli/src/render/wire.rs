@@ -328,8 +328,8 @@ pub struct CheckedCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<&'a str>,
-    /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis, whether demand and blocking fit into every interval, the data fit, and the
-    /// certificate states what follows from it. Null where that cannot be told.
+    /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis, whether demand and blocking fit into every interval, relying on
+    /// no more than is granted, the data fit, and the certificate states no less than the load needs. Null where that cannot be told.
     pub schedulable: Option<bool>,
     /// Whether its test of time passes, whatever space the data take. Null where that cannot be told.
     pub in_time: Option<bool>,
@@ -340,8 +340,17 @@ pub struct CheckedCluster<'a> {
     pub demand_share: Option<f64>,
     /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
-    /// Under a sound analysis: where the certificate states something else than what follows.
+    /// Under a sound analysis the least that the cluster relies on to hold, whether it is granted or not: `nothing`, `neighbours` or `queue`, as in
+    /// what `alloc` prints. Null where it does not hold, and under other analyses.
+    pub relies_on: Option<&'static str>,
+    /// Under a sound analysis: what is stated that promises more than is so, or less than is needed, and what is relied on that is not granted.
     pub complaints: Vec<String>,
+    /// What is stated and is not so any more, and of no consequence for the verdict: numbers that another load had, tasks that are gone.
+    pub notes: Vec<String>,
+    /// The utilization by each of the tests, where there are several.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub utilizations: Vec<f64>,
     /// Where tasks of the cluster declare their data: these beside its logical pages. Where they do not fit, `schedulable` is false under every analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
@@ -363,29 +372,42 @@ impl<'a> CheckAnswer<'a> {
             demand_share: None,
             utilization: judged.utilization,
             blocking: judged.blocking,
+            relies_on: None,
             complaints: Vec::new(),
+            notes: Vec::new(),
+            utilizations: Vec::new(),
             data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
         CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
     }
 
-    /// The answer for a judgement of certificates.
+    /// The answer for a judgement of certificates, where so much is granted.
     pub fn sound(
         set: &'a TaskSet,
         analysis: &'a str,
         judgement: &SoundJudgement,
+        granted: Reliance,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
-            chips: judged.cluster.chips.clone(),
-            tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
-            schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
-            in_time: judged.in_time,
-            demand_share: Some(judged.shares.as_ref().map_or(0.0, |shares| shares.utilization)),
-            utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
-            blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
-            complaints: judged.complaints.clone(),
-            data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
+        let clusters = judgement.clusters.iter().map(|judged| {
+            let beyond = judged.relies_on.filter(|&needed| needed > granted);
+            let refusal = beyond.map(|needed| {
+                format!("it relies on {}, more than `--rely-on {}` grants", relied_on(needed), granted.name())
+            });
+            CheckedCluster {
+                chips: judged.cluster.chips.clone(),
+                tasks: judged.cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+                schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
+                in_time: judged.in_time,
+                demand_share: Some(judged.shares.as_ref().map_or(0.0, |shares| shares.utilization)),
+                utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
+                blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
+                relies_on: judged.relies_on.map(Reliance::name),
+                complaints: refusal.into_iter().chain(judged.complaints.iter().cloned()).collect(),
+                notes: judged.notes.clone(),
+                utilizations: judged.utilizations.clone(),
+                data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
+            }
         });
         let clusters: Vec<CheckedCluster<'a>> = clusters.collect();
         let schedulable = if clusters.iter().any(|cluster| cluster.schedulable == Some(false)) {
@@ -394,5 +416,14 @@ impl<'a> CheckAnswer<'a> {
             clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
         };
         CheckAnswer { schedulable, analysis, clusters, meta }
+    }
+}
+
+/// What a cluster relies on, in words.
+pub fn relied_on(reliance: Reliance) -> &'static str {
+    match reliance {
+        Reliance::Nothing => "nothing but its own certificate",
+        Reliance::Neighbours => "its neighbours",
+        Reliance::Queue => "its neighbours and the queue for the bus",
     }
 }

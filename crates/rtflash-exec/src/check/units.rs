@@ -100,7 +100,6 @@ impl Units {
         let device = plan.device();
         let mut of_chip = vec![None; device.chips() as usize];
         let mut foreign = vec![0; device.chips() as usize];
-        let ways = device.chips_per_channel().min(device.chips()) as usize;
         let mut bounds = Vec::new();
         for cluster in clusters.iter().filter_map(|&position| plan.clusters().get(position as usize)) {
             let stripe = cluster.is_stripe();
@@ -112,6 +111,7 @@ impl Units {
                 of_chip[chip as usize] = Some(bounds.len() - 1);
                 let channel = device.channel_of(chip);
                 let own = cluster.chips.iter().filter(|&&other| device.channel_of(other) == channel).count();
+                let ways = device.chips_on(channel) as usize;
                 foreign[chip as usize] = ways.saturating_sub(own) as u64 * device.page_transfer().as_ns();
             }
         }

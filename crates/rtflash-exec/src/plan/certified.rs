@@ -51,7 +51,7 @@ pub(super) fn cluster(
     let data = declared(set, &cluster, Some(certificate.placement));
     match ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal) {
         Some(ranges) if reserve <= spare => Ok(ClusterPlan {
-            page_delay: longest_wait(device),
+            page_delay: longest_wait(device, &cluster.chips),
             chips: cluster.chips,
             tasks: cluster.tasks,
             layout,
@@ -63,9 +63,10 @@ pub(super) fn cluster(
     }
 }
 
-/// (m_c − 1)·t_d: a page waits for one transfer of each other chip of its channel.
-fn longest_wait(device: &Device) -> Span {
-    let others = device.chips_per_channel().min(device.chips()).saturating_sub(1);
+/// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel. m_c is that of the fullest of the cluster's channels.
+fn longest_wait(device: &Device, chips: &[u32]) -> Span {
+    let ways = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip))).max();
+    let others = ways.unwrap_or(1).saturating_sub(1);
     device.page_transfer().checked_mul(others.into()).unwrap_or_default()
 }
 

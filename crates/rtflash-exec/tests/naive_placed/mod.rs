@@ -73,13 +73,17 @@ impl World<'_> {
         instant(self.now)
     }
 
-    /// t_r, t_w, t_e, t_d, and the longest wait of a transfer.
-    pub fn times(&self) -> [u64; 5] {
+    /// t_r, t_w, t_e and t_d.
+    pub fn times(&self) -> [u64; 4] {
         let device = self.plan.device();
-        let wait = u64::from(device.chips_per_channel().min(device.chips()) - 1) * device.page_transfer().as_ns();
         let spans = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
-        let [read, program, erase, transfer] = spans.map(Span::as_ns);
-        [read, program, erase, transfer, wait]
+        spans.map(Span::as_ns)
+    }
+
+    /// All chips on the channel of one, itself included.
+    pub fn sharing(&self, chip: u32) -> u64 {
+        let device = self.plan.device();
+        (0..device.chips()).filter(|&other| device.channel_of(other) == device.channel_of(chip)).count() as u64
     }
 
     /// A part of a job is over.
@@ -293,7 +297,7 @@ fn end_transfers(world: &mut World) {
 
 /// Each bus that is idle takes the request that has waited longest, the lowest chip among equals.
 fn grant(world: &mut World) {
-    let [_, program, _, transfer, _] = world.times();
+    let [_, program, _, transfer] = world.times();
     for channel in 0..world.plan.device().channels() {
         let on_channel = |chip: &usize| world.plan.device().channel_of(u32::try_from(*chip).expect("few")) == channel;
         let chips: Vec<usize> = (0..world.chips.len()).filter(on_channel).collect();

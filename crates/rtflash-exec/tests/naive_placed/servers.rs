@@ -49,8 +49,10 @@ impl<'a> Servers<'a> {
         }
         let collection = certificate.collection.expect("a server collects");
         let device = self.plan.device();
-        let channel = u64::from(device.chips_per_channel().min(device.chips()));
-        let bus = channel * device.page_transfer().as_ns();
+        let sharing = |chip: &u32| {
+            (0..device.chips()).filter(|&other| device.channel_of(other) == device.channel_of(*chip)).count() as u64
+        };
+        let bus = of.chips.iter().map(sharing).max().expect("a chip") * device.page_transfer().as_ns();
         let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
         let stream = self.plan.sources()[arrival.job.source as usize].owner;

@@ -288,7 +288,9 @@ impl Unit {
         let channel = |unit: &Unit, column: usize| world.plan.device().channel_of(unit.chips[column]);
         let own = |unit: &Unit, column: usize| {
             unit.chips.iter().filter(|&&chip| world.plan.device().channel_of(chip) == channel(unit, column)).count()
+                as u64
         };
+        let foreign = |unit: &Unit, column: usize| world.sharing(unit.chips[column]) - own(unit, column);
         let mut order: Vec<usize> = (0..self.queue.len()).filter(|&at| !self.queue[at].waits).collect();
         order.sort_by_key(|&at| self.queue[at].priority());
         let mut looks = 0;
@@ -299,8 +301,7 @@ impl Unit {
                 let column = self.pages.column_of(self.queue[at].reads[place]);
                 let mut lawful = looks <= 64 && !busy.contains(&column);
                 if let Some(first) = read {
-                    // More own chips on its channel are fewer of others.
-                    lawful &= own(self, column) >= own(self, first);
+                    lawful &= foreign(self, column) <= foreign(self, first);
                     lawful &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
                 }
                 if lawful {
@@ -369,7 +370,8 @@ impl Unit {
     }
 
     fn step_in_superblock(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
-        let [read, program, _, transfer, wait] = world.times();
+        let [read, program, _, transfer] = world.times();
+        let wait = (self.chips.iter().map(|&chip| world.sharing(chip)).max().expect("a chip") - 1) * transfer;
         let width = self.chips.len();
         let (kind, id) = (Kind::Gc, self.queue[at].id);
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
@@ -471,7 +473,7 @@ impl Unit {
     /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
     #[allow(clippy::too_many_arguments)]
     fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: u32, alone: bool) {
-        let [read, program, _, transfer, wait] = world.times();
+        let [read, program, _, transfer] = world.times();
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
             part.starved = false;
@@ -483,8 +485,8 @@ impl Unit {
             let channel = device.channel_of(operation.chip);
             let own =
                 self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
-            let others = u64::from(device.chips_per_channel().min(device.chips())) - own;
-            let wait = if alone { others * transfer } else { wait };
+            let sharing = world.sharing(operation.chip);
+            let wait = if alone { sharing - own } else { sharing - 1 } * transfer;
             let until = world.now + wait + transfer + if action == Action::Read { read } else { program };
             world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
             world.chips[chip].stage = Some(Stage::Works { until });

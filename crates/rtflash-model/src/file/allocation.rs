@@ -6,9 +6,10 @@ use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::tree::{Kind, for_each_element};
-use crate::allocation::{Allocation, Cluster};
+use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::invalid::Path;
+use crate::reliance::Reliance;
 use crate::task::TaskSet;
 use crate::time::Span;
 
@@ -17,8 +18,8 @@ const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each 
 /// Tasks in no cluster that are named, where there are many.
 const MAX_NAMED: usize = 5;
 
-/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and `chips` and `tasks` in each
-/// cluster, are passed over.
+/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and `chips`, `tasks`, `certificate` and `relies_on` in each
+/// cluster, are passed over. Where every task of the set has a cluster, names of others are kept as remarks: those tasks are gone.
 ///
 /// # Errors
 /// All that is wrong with it, also where it is the record of an allocation that failed.
@@ -46,6 +47,7 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
     }
     let mut draft = Draft::new(set);
     reader.list(raw, &clusters_place, "an array of clusters", |reader, raw, place| draft.cluster(reader, raw, place));
+    draft.settle_unknown(reader);
     if reader.faults() == 0 {
         draft.refuse_missing(reader, raw, &clusters_place);
     }
@@ -56,11 +58,11 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
     if let Err(error) = &allocation {
         reader.refuse(raw, &clusters_place, error.to_string(), "a partition of the chips, with every task in one part");
     }
-    Some(allocation.ok()?.with_certificates(draft.certificates))
+    Some(allocation.ok()?.with_certificates(draft.certificates).with_remarks(draft.remarks))
 }
 
 /// The clusters read so far, and where each chip and task was named.
-struct Draft<'s> {
+struct Draft<'s, 't> {
     set: &'s TaskSet,
     position: HashMap<&'s str, usize>,
     /// The cluster that has the chip, and its position there.
@@ -69,10 +71,13 @@ struct Draft<'s> {
     task_at: Vec<Option<(usize, usize)>>,
     clusters: Vec<Cluster>,
     certificates: Vec<Option<Certificate>>,
+    remarks: Vec<Remarks>,
+    /// Names of no task, as they are written, with the cluster and the position there.
+    unknown: Vec<(&'t str, (usize, usize))>,
 }
 
-impl<'s> Draft<'s> {
-    fn new(set: &'s TaskSet) -> Draft<'s> {
+impl<'s, 't> Draft<'s, 't> {
+    fn new(set: &'s TaskSet) -> Draft<'s, 't> {
         Draft {
             set,
             position: set.tasks().iter().enumerate().map(|(position, task)| (task.name.as_str(), position)).collect(),
@@ -80,17 +85,23 @@ impl<'s> Draft<'s> {
             task_at: vec![None; set.tasks().len()],
             clusters: Vec::new(),
             certificates: Vec::new(),
+            remarks: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
-    fn cluster<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
+    fn cluster(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
         let index = self.clusters.len();
         self.clusters.push(Cluster::default());
         self.certificates.push(None);
-        let fields = reader.open_object(raw, place, &["chips", "tasks", "certificate"], |_| ());
-        let Some([chips, tasks, promise]) = fields else { return };
+        self.remarks.push(Remarks::default());
+        let fields = reader.open_object(raw, place, &["chips", "tasks", "certificate", "relies_on"], |_| ());
+        let Some([chips, tasks, promise, relies_on]) = fields else { return };
         if let Slot::Given(promise) = promise.or_null() {
             self.certificates[index] = certificate(reader, promise, &place.key("certificate"));
+        }
+        if let Slot::Given(stated) = relies_on.or_null() {
+            self.remarks[index].relies_on = reliance(reader, stated, &place.key("relies_on"));
         }
         if let Some(list) = reader.required(chips, raw, place, "chips", "an array of chip numbers") {
             self.chips(reader, list, &place.key("chips"), index);
@@ -104,7 +115,7 @@ impl<'s> Draft<'s> {
         }
     }
 
-    fn chips<'t>(&mut self, reader: &mut Reader<'t>, list: &'t str, place: &Place<'_>, index: usize) {
+    fn chips(&mut self, reader: &mut Reader<'t>, list: &'t str, place: &Place<'_>, index: usize) {
         let most = self.set.device().chips() - 1;
         let mut at = 0;
         let is_array = reader.list(list, place, "an array of chip numbers", |reader, raw, place| {
@@ -126,19 +137,15 @@ impl<'s> Draft<'s> {
         }
     }
 
-    fn task<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, here: (usize, usize)) {
+    fn task(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, here: (usize, usize)) {
         let Some(name) = reader.string(raw, place, "a task's name") else { return };
         let Some(&task) = self.position.get(name.as_str()) else {
             if self.set.jobs().iter().any(|job| job.name == name) {
                 let problem = format!("{} is a job, not a task", quote(&name));
                 return reader.refuse(raw, place, problem, "tasks only: jobs are in no cluster");
             }
-            let names = self.set.tasks().iter().map(|task| task.name.as_str());
-            let expected = match reader.nearest(&name, names) {
-                Some(near) => format!("{}, the nearest of the task names", quote(&self.set.tasks()[near].name)),
-                None => "a task of the task set".to_owned(),
-            };
-            return reader.refuse(raw, place, format!("there is no task {}", quote(&name)), expected);
+            self.remarks[here.0].gone_tasks.push(name);
+            return self.unknown.push((raw, here));
         };
         if let Some(first) = self.task_at[task] {
             let problem = format!("task {} stands already at {}", quote(&name), entry(first, "tasks"));
@@ -146,6 +153,27 @@ impl<'s> Draft<'s> {
         } else {
             self.task_at[task] = Some(here);
             self.clusters[here.0].tasks.push(task);
+        }
+    }
+
+    /// Names of no task are those of tasks that are gone where every task has its cluster. Where one has none, they are mistakes.
+    fn settle_unknown(&self, reader: &mut Reader<'t>) {
+        if self.task_at.iter().all(Option::is_some) {
+            return;
+        }
+        let (root, names) = (Place::Root, self.set.tasks().iter().map(|task| task.name.as_str()));
+        let clusters = root.key("clusters");
+        let mut seen = vec![0; self.clusters.len()];
+        for &(raw, (cluster, position)) in &self.unknown {
+            let name = &self.remarks[cluster].gone_tasks[seen[cluster]];
+            seen[cluster] += 1;
+            let expected = match reader.nearest(name, names.clone()) {
+                Some(near) => format!("{}, the nearest of the task names", quote(&self.set.tasks()[near].name)),
+                None => "a task of the task set".to_owned(),
+            };
+            let cluster = clusters.index(cluster);
+            let place = cluster.key("tasks");
+            reader.refuse(raw, &place.index(position), format!("there is no task {}", quote(name)), expected);
         }
     }
 
@@ -169,6 +197,17 @@ impl<'s> Draft<'s> {
 /// The path of an entry, given its cluster and its position there.
 fn entry((cluster, position): (usize, usize), list: &str) -> Path {
     Path::root().key("clusters").index(cluster).key(list).index(position)
+}
+
+/// What a cluster is said to rely on; `None` where something wrong has been recorded.
+fn reliance<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Reliance> {
+    const NAMES: &str = "`nothing`, `neighbours` or `queue`";
+    let name = reader.string(raw, place, NAMES)?;
+    let reliance = Reliance::from_name(&name);
+    if reliance.is_none() {
+        reader.refuse(raw, place, format!("{} is nothing to rely on", quote(&name)), NAMES);
+    }
+    reliance
 }
 
 const A_CERTIFICATE: &str = "a certificate, as `rtflash alloc` writes it";

@@ -214,11 +214,26 @@ pub(super) struct ClusterWire {
     /// Its chips: numbers from 0, channel by channel.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     chips: Vec<u32>,
-    /// The names of its tasks.
+    /// The names of its tasks. Where every task of the set is in a cluster, other names are those of tasks that are gone.
     #[schemars(extend("uniqueItems" = true))]
     tasks: Option<Vec<String>>,
     /// What a sound analysis promises of it.
     certificate: Option<CertificateWire>,
+    /// What it is said to rely on, which `check` judges.
+    relies_on: Option<RelianceWire>,
+}
+
+/// What a cluster relies on to hold, from the least to the most.
+#[derive(JsonSchema)]
+#[schemars(rename = "Reliance", rename_all = "lowercase")]
+#[allow(dead_code)]
+pub(super) enum RelianceWire {
+    /// Nothing but its certificate.
+    Nothing,
+    /// Clusters on its channels that move no more than their tasks do.
+    Neighbours,
+    /// And a bus that serves first come, first served.
+    Queue,
 }
 
 /// What a sound analysis promises of a cluster: the device runs by it. Other fields are passed over.

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
-use super::{Site, nearest_terms};
+use super::{Placed, Site, nearest_terms};
 use crate::sound::bus::Bus;
 use crate::sound::choice::{Choice, choose, largest_server};
 use crate::sound::contention::Contention;
@@ -24,12 +24,31 @@ pub struct Certified {
 ///
 /// A cluster that holds only because its neighbours on the channel are known to move little gets no server, and neither do these neighbours.
 pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], granted: Reliance) -> Certified {
+    certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted)
+}
+
+/// The same where some clusters have certificates already, of these placements: those stay as they are, and the others are certified next to them.
+pub fn certify_beside(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    given: &[Option<Certificate>],
+    granted: Reliance,
+) -> Certified {
     let count = clusters.len();
-    let mut site = Site::new(set, clusters, placements.to_vec(), vec![0; count], granted);
+    let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
+    let mut site = Site::new(set, clusters, placements.to_vec(), servers, granted);
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
-        let choice = site.among_strangers(position).map(|placed| choose(&placed.unit, &placed.contentions, 0));
+        let placed = site.among_strangers(position);
+        if let Some(certificate) = &given[position] {
+            site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
+            let placed = placed.and_then(|placed| Some((placed.unit.stated(certificate)?, placed)));
+            fragile[position] = !placed.is_some_and(|(gc, placed)| site.holds_at(position, &placed, gc));
+            continue;
+        }
+        let choice = placed.map(|placed| choose(&placed.unit, &placed.contentions, 0));
         site.gcs[position] = match choice {
             Some(Choice::Holds(gc)) => Some(gc),
             _ => {
@@ -38,10 +57,10 @@ pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], gr
             }
         };
     }
-    let (failing, given_up) = site.settle(&busy, &fragile);
+    let (failing, given_up) = site.settle(&busy, &fragile, given);
     if failing.is_empty() {
         let quiet = site.near(&fragile);
-        for position in (0..count).filter(|&position| !quiet[position]) {
+        for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
             let Some(placed) = site.among_strangers(position) else { continue };
             if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
                 site.servers[position] = thousandths;
@@ -50,8 +69,10 @@ pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], gr
         }
     }
     let certificate = |position: usize| {
+        if given[position].is_some() {
+            given[position]
         // Where only the data do not fit, it is as for a cluster that holds.
-        if failing.contains(&position) && !site.holds_now(position) {
+        } else if failing.contains(&position) && !site.holds_now(position) {
             site.failing_certificate(position)
         } else {
             site.certificate(position, site.gcs[position].flatten())
@@ -76,9 +97,9 @@ impl Site<'_> {
         nearest_terms(&placed.unit).map(Some)
     }
 
-    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them: those that fail, and whether a
-    /// test was given up.
-    fn settle(&mut self, busy: &[usize], fragile: &[bool]) -> (Vec<usize>, bool) {
+    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them and are not given: those that
+    /// fail, and whether a test was given up.
+    fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
         // What is changed for one of them, its neighbours were tested without: as long as there are changes, all are tested again.
         const ROUNDS: usize = 4;
         for _ in 0..ROUNDS {
@@ -87,6 +108,10 @@ impl Site<'_> {
                 if !self.holds_data(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
+                    if given[position].is_some() {
+                        failing.push(position);
+                        continue;
+                    }
                     let placed = self.as_granted(position);
                     match placed.map(|placed| choose(&placed.unit, &placed.contentions, 0)) {
                         Some(Choice::Holds(gc)) => {
@@ -110,8 +135,14 @@ impl Site<'_> {
     /// Whether a cluster holds next to its neighbours as everything is now.
     fn holds_now(&self, position: usize) -> bool {
         let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
-        let demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0));
-        demands.into_iter().all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
+        self.holds_at(position, &placed, gc)
+    }
+
+    /// Whether a cluster holds in a place with this garbage collection, and its server.
+    fn holds_at(&self, position: usize, placed: &Placed, gc: Option<GcTerms>) -> bool {
+        let server = self.servers[position];
+        let mut demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, server));
+        demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
     }
 
     /// The clusters that are marked, and those that share a channel with one.

@@ -55,8 +55,6 @@ struct Times {
     program: Span,
     erase: Span,
     transfer: Span,
-    /// What a transfer waits at most: (m_c − 1)·t_d.
-    wait: Span,
 }
 
 /// A group of clusters with certificates. Clusters that share a channel have to be in one group.
@@ -96,11 +94,8 @@ impl<'a, O: Observer> Placed<'a, O> {
         let mut chips: Vec<Chip> = (0..device.chips()).map(|_| Chip::default()).collect();
         let mut units = Vec::new();
         let mut runs = Vec::new();
-        let ways = device.chips_per_channel().min(device.chips());
-        let mut wait = Span::ZERO;
         for (cluster, &position) in clusters.iter().enumerate() {
             let of = &plan.clusters()[position as usize];
-            wait = of.page_delay;
             let first = units.len();
             let count = if of.is_stripe() { of.chips.len() } else { 1 };
             for place in 0..count {
@@ -114,9 +109,10 @@ impl<'a, O: Observer> Placed<'a, O> {
             for (place, &chip) in of.chips.iter().enumerate() {
                 let channel = device.channel_of(chip);
                 let own = of.chips.iter().filter(|&&other| device.channel_of(other) == channel).count();
+                let ways = device.chips_on(channel);
                 let foreign = ways.saturating_sub(u32::try_from(own).unwrap_or(ways));
                 let unit = if of.is_stripe() { first + place } else { first };
-                chips[chip as usize] = Chip { unit, foreign, doing: None };
+                chips[chip as usize] = Chip { unit, foreign, others: ways.saturating_sub(1), doing: None };
             }
             runs.push(Cluster { position, units: first..units.len(), background: 0 });
         }
@@ -128,7 +124,6 @@ impl<'a, O: Observer> Placed<'a, O> {
                 program: device.page_program(),
                 erase: device.block_erase(),
                 transfer: device.page_transfer(),
-                wait,
             },
             chips_per_channel: device.chips_per_channel(),
             clusters: runs,

@@ -17,6 +17,8 @@ pub(super) struct Chip {
     pub(super) unit: usize,
     /// Chips of its channel that are not its cluster's.
     pub(super) foreign: u32,
+    /// All other chips of its channel.
+    pub(super) others: u32,
     pub(super) doing: Option<Doing>,
 }
 
@@ -65,7 +67,10 @@ impl<O: Observer> Placed<'_, O> {
         let first = self.units[unit].chips[0];
         let bus = self.times.transfer.saturating_add(match self.options.placed.waits {
             Waits::Actual => Span::ZERO,
-            Waits::Worst => self.times.wait,
+            Waits::Worst => {
+                let others = self.units[unit].chips.iter().map(|&chip| self.chips[chip].others).max();
+                self.waiting_for(others.unwrap_or(0))
+            }
         });
         let copyback = self.times.read.saturating_add(self.times.program);
         match step {
@@ -161,14 +166,19 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
+    /// What a page waits for one transfer of so many chips.
+    fn waiting_for(&self, chips: u32) -> Span {
+        self.times.transfer.checked_mul(chips.into()).unwrap_or_default()
+    }
+
     /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's bus.
     fn start_page(&mut self, unit: usize, page: &Planned, alone: bool, now: Instant) {
         let operation = self.operation(unit, page, now);
         let chip = operation.chip as usize;
         if self.options.placed.waits == Waits::Worst {
             let transfer = self.times.transfer;
-            let foreign = transfer.checked_mul(self.chips[chip].foreign.into()).unwrap_or_default();
-            let wait = if alone { foreign } else { self.times.wait };
+            let Chip { foreign, others, .. } = self.chips[chip];
+            let wait = self.waiting_for(if alone { foreign } else { others });
             let work = if page.action == Action::Read { self.times.read } else { self.times.program };
             let end = now.saturating_add(work).saturating_add(wait).saturating_add(transfer);
             self.observer.push(Record::Operation(Operation { end, ..operation }));

@@ -1,6 +1,8 @@
 use super::check;
+use crate::allocation::Remarks;
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::file::{read_allocation, read_task_set};
+use crate::reliance::Reliance;
 use crate::time::Span;
 
 #[test]
@@ -24,7 +26,10 @@ fn allocations() {
             vec![("[]", "clusters", "tasks `camera`, `map`, `c`, `d` and `e`, … (2 more) are in no cluster")],
         ),
         ("{\"clusters\": [], \"clusters\": []}", vec![("\"clusters\"", "clusters", "a second time")]),
-        ("{\"clusters\": [7]}", vec![("7", "clusters[0]", "an object with `chips`, `tasks` and `certificate`")]),
+        (
+            "{\"clusters\": [7]}",
+            vec![("7", "clusters[0]", "an object with `chips`, `tasks`, `certificate` and `relies_on`")],
+        ),
         ("{\"clusters\": [{ALL}]}", vec![("{", "clusters[0]", "missing field `chips`")]),
         ("{\"clusters\": [{\"chips\": [], ALL}]}", vec![("[]", "clusters[0].chips", "without chips")]),
         ("{\"clusters\": [{\"chips\": 0, ALL}]}", vec![("0", "clusters[0].chips", "an array of chip numbers")]),
@@ -89,6 +94,18 @@ fn allocations() {
             "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripe\", \"slack_ns\": 1.5}}]}",
             vec![("1.5", "clusters[0].certificate.slack_ns", "a whole number of nanoseconds")],
         ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL, \"relies_on\": \"luck\"}]}",
+            vec![(
+                "\"luck\"",
+                "clusters[0].relies_on",
+                "`luck` is nothing to rely on (expected `nothing`, `neighbours` or",
+            )],
+        ),
+        (
+            "{\"clusters\": [{\"chips\": [0], ALL}, {\"chips\": [1], \"tasks\": [\"log\"]}]}",
+            vec![("\"log\"", "clusters[1].tasks[0]", "`log` is a job")],
+        ),
     ] {
         let text = text.replace("ALL", "\"tasks\": [\"camera\", \"map\", REST]").replace("REST", rest);
         check(&text, read_allocation(&text, &set), &faults);
@@ -123,4 +140,22 @@ fn certificates_come_back() {
     };
     assert_eq!((allocation.certificate(0), allocation.certificate(1)), (Some(&expected), None));
     assert!(!allocation.is_certified());
+}
+
+/// Names beside all tasks are those of tasks that are gone, whatever they look like.
+#[test]
+fn tasks_that_are_gone_are_remarked() {
+    let set = read_task_set(
+        "{\"device\": \"dgist-2021\", \"tasks\": [{\"name\": \"map\", \"write\": {\"pages\": 1, \"period\": \"1s\"}}]}",
+    );
+    let set = set.unwrap().set;
+    let text = "{\"clusters\": [{\"chips\": [2], \"tasks\": []}, {\"chips\": [1], \"tasks\": [\"mapp\", \"map\", \"b\"], \"relies_on\": \"queue\"}]}";
+    let allocation = read_allocation(text, &set).unwrap();
+    assert_eq!(allocation.clusters()[1].tasks, [0]);
+    let gone_tasks = vec!["mapp".to_owned(), "b".to_owned()];
+    let expected = Remarks { relies_on: Some(Reliance::Queue), gone_tasks };
+    assert_eq!((allocation.remarks(0), allocation.remarks(1)), (Some(&Remarks::default()), Some(&expected)));
+    let without =
+        text.replace("\"mapp\", \"map\", \"b\"", "\"map\"").replace("queue", "nothing").replace("\"nothing\"", "null");
+    assert_eq!(read_allocation(&without, &set).unwrap().remarks(1), None);
 }

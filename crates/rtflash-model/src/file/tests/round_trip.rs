@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::GOOD;
 use crate::file::{allocation_schema, read_task_set, task_set_schema, write_task_set};
-use crate::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet};
+use crate::{
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet,
+};
 
 fn span() -> impl Strategy<Value = Span> {
     (0..5u32, 1..1_000_000_000u64).prop_map(|(zeros, number)| Span::from_ns(number * 10u64.pow(zeros)).unwrap())

@@ -1,0 +1,78 @@
+//! The three tests, by what they suppose: (T), (T') and (T'').
+
+use rtflash_model::Reliance;
+
+use super::lengths::{self, Verdict};
+use super::unit::Unit;
+
+/// A cluster under each of the tests.
+#[derive(Debug)]
+pub(super) struct Levels {
+    granted: Reliance,
+    /// The cluster's units, as each test has them, the least first.
+    units: Vec<Vec<Unit>>,
+    /// What was decided; `None` where nobody needs to know.
+    verdicts: [Option<Verdict>; 3],
+}
+
+impl Levels {
+    /// Decides what there is to know where so much is granted: whether the cluster holds so, by how little it would, and if it does not, whether it
+    /// would by more. `units` gives the cluster's units by what may be relied on; `None` where a number takes more than 127 bits.
+    pub fn new(granted: Reliance, units: impl Fn(Reliance) -> Option<Vec<Unit>>) -> Option<Levels> {
+        let units = Reliance::ALL.into_iter().map(units).collect::<Option<Vec<_>>>()?;
+        let mut levels = Levels { granted, units, verdicts: [None; 3] };
+        let below = || Reliance::ALL.into_iter().filter(|&level| level < granted);
+        let above = || Reliance::ALL.into_iter().filter(|&level| level > granted);
+        match levels.decide(granted) {
+            // What fails by a test fails by those that suppose less.
+            Some(false) => above().any(|level| levels.decide(level) == Some(true)),
+            Some(true) => below().any(|level| levels.decide(level) == Some(true)),
+            None => below().chain(above()).any(|level| levels.decide(level) == Some(true)),
+        };
+        Some(levels)
+    }
+
+    fn decide(&mut self, level: Reliance) -> Option<bool> {
+        let units = &self.units[level as usize];
+        let verdict = Verdict::of_all(units.iter().map(lengths::decide));
+        self.verdicts[level as usize] = Some(verdict);
+        verdict.holds
+    }
+
+    fn known(&self, level: Reliance) -> Option<bool> {
+        self.verdicts[level as usize]?.holds
+    }
+
+    /// The least by which the cluster holds, as far as it is known.
+    pub fn least(&self) -> Option<Reliance> {
+        Reliance::ALL.into_iter().find(|&level| self.known(level) == Some(true))
+    }
+
+    /// Whether it holds by what is granted.
+    pub fn holds(&self) -> Option<bool> {
+        if self.least().is_some_and(|least| least <= self.granted) {
+            return Some(true);
+        }
+        if self.refutes(self.granted) { Some(false) } else { None }
+    }
+
+    /// Whether the cluster is known not to hold by so much.
+    pub fn refutes(&self, level: Reliance) -> bool {
+        Reliance::ALL.into_iter().any(|more| more >= level && self.known(more) == Some(false))
+    }
+
+    /// The units, as what is granted has them.
+    pub fn units(&self) -> &[Unit] {
+        &self.units[self.granted as usize]
+    }
+
+    /// The units as each of the tests has them.
+    pub fn all_units(&self) -> impl Iterator<Item = &[Unit]> {
+        self.units.iter().map(Vec::as_slice)
+    }
+
+    /// What is granted, and what was decided by it.
+    pub fn verdict(&self) -> Verdict {
+        self.verdicts[self.granted as usize].unwrap_or(Verdict { holds: None, least: None })
+    }
+}

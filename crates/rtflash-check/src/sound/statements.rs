@@ -1,0 +1,74 @@
+//! What is stated beside the numbers that the device is run by: what the cluster relies on, and where it comes nearest to missing a deadline.
+
+use rtflash_model::{Certificate, Reliance, Span, Tightest};
+
+use super::levels::Levels;
+use super::unit::Unit;
+use super::{Shares, SoundClusterJudgement};
+
+/// Judges what the cluster is said to rely on.
+pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClusterJudgement) {
+    let Some(needed) = found.relies_on else { return };
+    let words = || format!("it states that it relies on {}, and it needs {}", stated.name(), needed.name());
+    if stated > needed {
+        found.notes.push(words());
+    } else if stated < needed && levels.refutes(stated) {
+        found.complaints.push(words());
+    }
+}
+
+/// Compares the slack of the interval that is said to be the tightest, and all that was seen of others.
+pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterJudgement) {
+    let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min().unwrap_or(0);
+    let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {
+        length if length < shortest => {
+            found.notes.push(format!("the tightest length {} is below the shortest deadline", stated.length));
+            false
+        }
+        _ => true,
+    });
+    if certificate.tightest.is_none() {
+        found.notes.push("no tightest length is stated".into());
+    }
+    let verdict = levels.verdict();
+    // The tightest that was seen, where none is stated that is of use.
+    let length = stated.map_or_else(
+        || u64::try_from(verdict.least.map_or(shortest, |(length, _)| length)).unwrap_or(u64::MAX),
+        |stated| stated.length.as_ns(),
+    );
+    let by_test: Option<Vec<Shares>> = levels.all_units().map(|units| shares(units, length)).collect();
+    let (Some(by_test), Some(granted)) = (by_test, shares(levels.units(), length)) else {
+        found.notes.push(format!("an interval of {length} ns is beyond the arithmetic of the judge"));
+        return;
+    };
+    found.shares = Some(granted);
+    found.utilizations = by_test.iter().map(|shares| shares.utilization).collect();
+    let Some(Tightest { length, slack_ns }) = stated else { return };
+    if by_test.iter().all(|shares| shares.slack_ns != i128::from(slack_ns)) {
+        found.notes.push(format!("the slack of {length} is {} ns, not {slack_ns}", granted.slack_ns));
+    }
+    let nearer = verdict.least.filter(|&(_, least)| verdict.holds == Some(true) && least < granted.slack_ns);
+    found.tighter = nearer.and_then(|(length, least)| {
+        Some(Tightest { length: Span::from_ns(length.try_into().ok()?)?, slack_ns: least.try_into().ok()? })
+    });
+}
+
+/// What fills an interval of this length, on the unit that has the least slack.
+fn shares(units: &[Unit], length_ns: u64) -> Option<Shares> {
+    let length = i128::from(length_ns.max(1));
+    let slacks: Option<Vec<i128>> = units.iter().map(|unit| unit.slack(length)).collect();
+    let (slack_ns, unit) = slacks?.into_iter().zip(units).min_by_key(|&(slack, _)| slack)?;
+    let demand = unit.demand(length)?;
+    let share = |part: i128| part as f64 / length as f64;
+    Some(Shares {
+        length_ns,
+        slack_ns,
+        reads: share(demand.reads),
+        writes: share(demand.writes),
+        waiting: share(demand.waiting),
+        saved_ns: unit.saved(length)?,
+        gc: share(demand.gc),
+        blocking: share(unit.blocking(length)),
+        utilization: share(demand.total()?.checked_add(unit.blocking(length))?),
+    })
+}
