@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+pub use super::envelope::{line, pretty};
 use crate::commands::guarantee::Guarantee;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
@@ -296,22 +297,6 @@ impl<'a> UnplacedAnswer<'a> {
     }
 }
 
-/// One line of JSON.
-pub fn line(answer: &impl Serialize) -> String {
-    // Nothing that is printed has a key that is not a string: this cannot fail.
-    let mut text = serde_json::to_string(answer).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-/// JSON on several lines, for a file that a person may read.
-pub fn pretty(answer: &impl Serialize) -> String {
-    // As above.
-    let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
@@ -319,8 +304,11 @@ pub struct CheckAnswer<'a> {
     pub schedulable: Option<bool>,
     /// The analysis that was tested with.
     pub analysis: &'a str,
-    /// The clusters, in order.
+    /// The clusters, in order; none where there is no allocation.
     pub clusters: Vec<CheckedCluster<'a>>,
+    /// Why there is no allocation to test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The task set's own `meta`, as it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
@@ -361,7 +349,23 @@ impl<'a> CheckAnswer<'a> {
             blocking: judged.blocking,
             complaints: Vec::new(),
         });
-        CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
+        CheckAnswer {
+            schedulable: Some(judgement.schedulable()),
+            analysis,
+            clusters: clusters.collect(),
+            reason: None,
+            meta,
+        }
+    }
+
+    /// The answer where there is no allocation to test.
+    pub fn nothing(
+        analysis: &'a str,
+        schedulable: Option<bool>,
+        reason: String,
+        meta: Option<&'a RawValue>,
+    ) -> CheckAnswer<'a> {
+        CheckAnswer { schedulable, analysis, clusters: Vec::new(), reason: Some(reason), meta }
     }
 
     /// The answer for a judgement of certificates.
@@ -385,6 +389,6 @@ impl<'a> CheckAnswer<'a> {
         } else {
             clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
         };
-        CheckAnswer { schedulable, analysis, clusters, meta }
+        CheckAnswer { schedulable, analysis, clusters, reason: None, meta }
     }
 }

@@ -84,9 +84,12 @@ impl<'s> Draft<'s> {
     }
 
     fn cluster<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
-        let index = self.clusters.len();
-        self.clusters.push(Cluster::default());
-        self.certificates.push(None);
+        // Of what is beyond hope no more is kept, however many clusters follow.
+        if self.clusters.is_empty() || !reader.is_hopeless() {
+            self.clusters.push(Cluster::default());
+            self.certificates.push(None);
+        }
+        let index = self.clusters.len() - 1;
         let fields = reader.open_object(raw, place, &["chips", "tasks", "certificate"], |_| ());
         let Some([chips, tasks, promise]) = fields else { return };
         if let Slot::Given(promise) = promise.or_null() {

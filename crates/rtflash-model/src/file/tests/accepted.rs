@@ -34,7 +34,8 @@ fn devices_may_be_named_and_changed() {
 
 #[test]
 fn times_may_be_ranges() {
-    let device = read_device(r#"{ "profile": "dgist-2021", "page_read": "40us..50us", "block_erase": " 3ms .. 3ms " }"#);
+    let device =
+        read_device(r#"{ "profile": "dgist-2021", "page_read": "40us..50us", "block_erase": " 3ms .. 3ms " }"#);
     let device = device.unwrap();
     assert_eq!((device.page_read_min().as_ns(), device.page_read().as_ns()), (40_000, 50_000));
     assert_eq!((device.block_erase_min(), device.block_erase().as_ns()), (device.block_erase(), 3_000_000));
