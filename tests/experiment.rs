@@ -305,7 +305,7 @@ fn write_heavy_goes_from_none_to_all() {
         ("experiment bandwidth --duration 0s", "nothing happens in no time"),
         ("experiment bandwidth --gap 1ms..100us", "--gap 1ms..100us: expected two times, the shorter first"),
         ("experiment schedulability --shard 2/2", "part 2 of 2: parts are counted from 0 to 1"),
-        ("experiment schedulability --sets 0", "no set at each point"),
+        ("experiment schedulability --sets 0", "--sets 0"),
         ("experiment schedulability --util 3..1", "runs backwards"),
     ] {
         let out = place("nothing");
