@@ -305,7 +305,7 @@ fn write_heavy_goes_from_none_to_all() {
         ("experiment bandwidth --duration 0s", "nothing happens in no time"),
         ("experiment bandwidth --gap 1ms..100us", "--gap 1ms..100us: expected two times, the shorter first"),
         ("experiment schedulability --shard 2/2", "part 2 of 2: parts are counted from 0 to 1"),
-        ("experiment schedulability --sets 0", "no set at each point"),
+        ("experiment schedulability --sets 0", "--sets 0"),
         ("experiment schedulability --util 3..1", "runs backwards"),
     ] {
         let out = place("nothing");
@@ -323,7 +323,7 @@ fn what_cannot_be_told_is_said() {
     let row = results(&out).into_iter().find(|row| row["algorithm"] == "part-ftl").expect("a row");
     assert_eq!((row["sets"].as_str(), row["ratio"].as_str(), row["ci_low"].as_str()), ("0", "", ""));
     let out = place("undrawn");
-    let run = experiment("experiment schedulability --util 1.5..2.5 --step 1 --sets 5 --tasks 2 --no-figure", &out);
+    let run = experiment("experiment schedulability --util 1.5..2.5 --step 1 --sets 5 --sweep tasks=2,3 --no-figure", &out);
     assert!(run.status == 3 && run.stderr.contains("5 sets could not be drawn"), "{run:?}");
 }
 

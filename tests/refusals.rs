@@ -173,7 +173,8 @@ fn a_bad_line_does_not_stop_a_batch() {
         (vec![r#"{"device":"#, good], 2, "true"),
     ] {
         let run = rtflash_with_input(&["alloc", "-", "--format", "json"], lines.join("\n").as_bytes());
-        let told: Vec<String> = run.json_lines().iter().map(|answer| answer["schedulable"].to_string()).collect();
+        let answered = run.json_lines().into_iter().filter(|answer| answer.get("error").is_none());
+        let told: Vec<String> = answered.map(|answer| answer["schedulable"].to_string()).collect();
         assert_eq!((run.status, told.join(" ").as_str()), (status, answers), "{}", run.stderr);
         if let Some(bad) = lines.iter().position(|line| serde_json::from_str::<serde_json::Value>(line).is_err()) {
             assert!(run.stderr.contains(&format!("<stdin>:{}:", bad + 1)), "{}", run.stderr);
@@ -196,7 +197,6 @@ fn allocations_that_are_none() {
         (String::new(), ""),
         ("[]".into(), ""),
         ("{}".into(), "clusters"),
-        (r#"{"schedulable":false,"clusters":[]}"#.into(), "failed"),
         (clusters(r#"{"tasks":["t1","t2","t3","t4"]}"#), "chips"),
         (clusters(r#"{"chips":[],"tasks":["t1","t2","t3","t4"]}"#), "chip"),
         (clusters(r#"{"chips":[4],"tasks":["t1","t2","t3","t4"]}"#), "4"),
@@ -234,6 +234,20 @@ fn calls_that_make_no_sense() {
         "gen --util x",
         "gen --util -1",
         "gen --util 1 --step 0",
+        "gen --util 9 --tasks 3",
+        "gen --util 0.1..3.1 --tasks 3",
+        "gen --util 3 --tasks 3 --generator integer-shares",
+        "gen --util 1 --sets 0",
+        "experiment schedulability --tasks 3 --out no/such/folder",
+        "experiment schedulability --util 9 --tasks 3 --out no/such/folder",
+        "experiment schedulability --util 3 --sweep tasks=2,4 --out no/such/folder",
+        "experiment schedulability --sets 0 --out no/such/folder",
+        "experiment schedulability --step 0 --out no/such/folder",
+        "experiment schedulability --tasks 2 --util 1 --write-heavy 3 --out no/such/folder",
+        "experiment schedulability --shard 4/4 --out no/such/folder",
+        "exec tasksets/case-study.json --memory 5",
+        "exec tasksets/case-study.json --memory 0GiB",
+        "exec tasksets/case-study.json --duration 1s --gantt 1s..2s",
         "gen --util 1 --tasks 0",
         "gen --util 1 --tasks 8 --write-heavy 9",
         "gen --util 1 --device dgist",
@@ -252,4 +266,22 @@ fn calls_that_make_no_sense() {
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{call}\n{}", run.stderr);
         assert!(run.stderr.contains("error: "), "{call}\n{}", run.stderr);
     }
+}
+
+#[test]
+fn a_call_that_nothing_can_come_of_names_its_options() {
+    for (call, options) in [
+        ("gen --util 9 --tasks 3", "--util 9 --tasks 3: no set of 3 tasks has a utilization of 9"),
+        ("gen --util 1 --sets 0", "--sets 0"),
+        ("gen --util 1 --tasks 2 --write-heavy 3", "--write-heavy 3 --tasks 2"),
+        ("experiment schedulability --tasks 3 --out no", "no set has a utilization of 3.1"),
+        ("experiment schedulability --util 3 --sweep tasks=2,4 --out no", "no set with tasks=2"),
+        ("exec tasksets/case-study.json --duration 1s --gantt 1s..2s", "--gantt 1s..2s"),
+    ] {
+        let run = rtflash(&call.split(' ').collect::<Vec<_>>());
+        assert!(run.stderr.contains(options), "{call}\n{}", run.stderr);
+    }
+    // What can be drawn at some point is drawn.
+    let run = rtflash(&["gen", "--util", "2.5", "--tasks", "3", "--sets", "1", "--write-share", "0"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
 }

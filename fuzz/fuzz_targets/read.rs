@@ -2,11 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rtflash::model::{Diagnostics, Frames, line_column, read_allocation, read_device, read_task_set_bytes, write_task_set};
+use rtflash::model::{
+    Diagnostics, Frames, line_column, read_allocation, read_device, read_task_set_bytes, write_task_set,
+};
 
 fn check(text: &str, diagnostics: &Diagnostics) {
-    assert!(!diagnostics.0.is_empty());
-    for diagnostic in &diagnostics.0 {
+    assert!(!diagnostics.first().is_empty());
+    for diagnostic in diagnostics.first() {
         assert!(text.get(diagnostic.range.clone()).is_some(), "{diagnostic:?}");
         line_column(text, diagnostic.range.start);
     }
@@ -35,7 +37,10 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(read_task_set_bytes(again.as_bytes()).expect("what is written is read").set, file.set);
         }
     }
-    let set = read_task_set_bytes(br#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s"}}]}"#).expect("a task set").set;
+    let set =
+        read_task_set_bytes(br#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s"}}]}"#)
+            .expect("a task set")
+            .set;
     if let Err(diagnostics) = read_allocation(text, &set) {
         check(text, &diagnostics);
     }

@@ -3,11 +3,14 @@
 use std::io;
 
 use rayon::prelude::*;
-use rtflash_model::{Diagnostics, Frame, FrameTooLong, Frames, TaskSetFile, read_task_set_bytes};
+use rtflash_model::{Diagnostics, Frame, TaskSetFile, read_task_set_bytes};
 
 use crate::Failure;
+use crate::args::Format;
 use crate::diagnose;
 use crate::output::{self, Output};
+use crate::pairs::{Beside, Given, Pair, Pairs, read_given};
+use crate::render::envelope::{self, ErrorLine, Fault};
 use crate::source::Source;
 use crate::status::Status;
 
@@ -20,85 +23,201 @@ pub struct Answer {
     pub complaint: String,
     /// Its part in the exit status.
     pub status: Status,
+    /// Where there is no answer because something is wrong: what stands in its place in a stream.
+    pub fault: Option<Fault>,
+}
+
+impl Answer {
+    /// Something is wrong with the task set, or with what was asked of it.
+    pub fn wrong(message: &str) -> Answer {
+        let fault = Fault { message: message.to_owned(), path: String::new(), line: 0, column: 0 };
+        Answer { complaint: output::error(message), status: Status::Wrong, fault: Some(fault), text: String::new() }
+    }
+
+    /// As [`Answer::wrong`], with the value at fault and the path to it.
+    pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> Answer {
+        let (line, column) = (frame.first_line, frame.first_column);
+        let mut answer = Answer::wrong(&format!("{name}:{line}:{column}: {message}"));
+        answer.fault = Some(Fault { message: message.to_owned(), path: path.to_owned(), line, column });
+        answer
+    }
+
+    /// A value could not be read.
+    pub fn refused(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> Answer {
+        let text = String::from_utf8_lossy(&frame.text);
+        let fault = diagnostics.first().first().map(|fault| {
+            let (line, column) = diagnose::place(&text, frame.first_line.max(1), frame.first_column.max(1), fault);
+            let message = format!("{} (expected {})", fault.problem, fault.expected);
+            Fault { message, path: fault.path.to_string(), line, column }
+        });
+        Answer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, text: String::new() }
+    }
 }
 
 /// How a stream is answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
-    /// Whether an answer depends on being the only one: a person is told more about one task set than about each of many.
-    pub separate: bool,
+    /// How answers are printed.
+    pub format: Format,
 }
 
 impl Batch {
-    /// Answers every task set of the source. `answer` gets the file and whether it is known to be the only one.
+    /// Answers every task set of the source. `answer` gets the file and whether it is the only one.
     ///
     /// # Errors
     /// Where reading or writing fails. What is wrong with a task set is complained of and is no error here.
     pub fn run(&self, source: Source, answer: impl Fn(&TaskSetFile, bool) -> Answer + Sync) -> Result<Status, Failure> {
-        let name = source.name.clone();
-        let mut frames = Frames::new(source);
+        self.run_pairs(Pairs::of(source), |file, _, alone| answer(file, alone))
+    }
+
+    /// As [`Batch::run`], with what was given beside each task set, where anything was.
+    ///
+    /// # Errors
+    /// As there; and where there are more allocations than task sets.
+    pub fn run_pairs(
+        &self,
+        mut pairs: Pairs,
+        answer: impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync,
+    ) -> Result<Status, Failure> {
+        let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
         let mut output = Output::stdout();
         let mut worst = Status::Yes;
-        let Some(mut batch) = next_batch(&mut frames, &name)? else {
-            output::complain(&refuse(
-                &name,
-                &Frame { text: Vec::new(), first_line: 1, first_column: 1 },
-                &no_task_set(),
-            ));
+        let Some(mut batch) = pairs.next_batch()? else {
+            let nothing = Frame { text: Vec::new(), first_line: 1, first_column: 1 };
+            if let Err(diagnostics) = read_task_set_bytes(b"") {
+                output::complain(&refuse(&names.0, &nothing, &diagnostics));
+            }
             return Ok(Status::Wrong);
         };
-        // The first answer waits for what comes next: more is said of a set that is the only one.
-        let mut next = if batch.len() == 1 { Some(next_batch(&mut frames, &name)?) } else { None };
-        let alone = batch.len() == 1 && matches!(next, Some(None));
+        // The first answer waits for what comes next: it looks different where it is the only one.
+        let mut next = if batch.len() == 1 { Some(pairs.next_batch()?) } else { None };
+        let alone = matches!(next, Some(None));
         loop {
-            let answers: Vec<Answer> = if batch.len() == 1 {
-                batch.iter().map(|frame| self.one(&name, frame, alone, &answer)).collect()
-            } else {
-                batch.par_iter().map(|frame| self.one(&name, frame, alone, &answer)).collect()
-            };
-            let failure = |error: io::Error| Failure::io("cannot write", &error);
-            for answer in &answers {
-                worst = worst.max(answer.status);
-                if !answer.complaint.is_empty() {
-                    output.flush().map_err(failure)?;
-                    output::complain(&answer.complaint);
-                }
-                if !output.write(&answer.text).map_err(failure)? {
-                    return Ok(worst);
-                }
-            }
-            if !output.flush().map_err(failure)? {
+            if !self.answer(&names, &batch, alone, &answer, (&mut output, &mut worst))? {
                 return Ok(worst);
             }
             let following = match next.take() {
                 Some(following) => following,
-                None => next_batch(&mut frames, &name)?,
+                None => pairs.next_batch()?,
             };
             match following {
-                Some(frames) => batch = frames,
+                Some(pairs) => batch = pairs,
                 None => return Ok(worst),
             }
         }
     }
 
+    /// Answers a batch. Returns whether anybody still listens.
+    fn answer(
+        &self,
+        names: &(String, String),
+        batch: &[Pair],
+        alone: bool,
+        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync),
+        (output, worst): (&mut Output, &mut Status),
+    ) -> Result<bool, Failure> {
+        let read = |pair: &Pair| read_set(&names.0, pair);
+        let sets: Vec<Result<TaskSetFile, Box<Answer>>> =
+            if batch.len() == 1 { batch.iter().map(read).collect() } else { batch.par_iter().map(read).collect() };
+        let mut sets: Vec<(&Pair, _)> = batch.iter().zip(sets).collect();
+        while !sets.is_empty() {
+            let rest = sets.split_off(together(&sets));
+            let one = |(pair, set)| self.one(names, pair, set, alone, answer);
+            let answers: Vec<Answer> = if sets.len() == 1 {
+                sets.into_iter().map(one).collect()
+            } else {
+                sets.into_par_iter().map(one).collect()
+            };
+            for answer in answers {
+                *worst = answer.status.max(*worst);
+                if !write(output, &answer)? {
+                    return Ok(false);
+                }
+            }
+            sets = rest;
+        }
+        output.flush().map_err(|error| Failure::io("cannot write", &error))
+    }
+
+    /// The answer to a task set; in a stream, with its line.
     fn one(
         &self,
-        name: &str,
-        frame: &Frame,
+        names: &(String, String),
+        pair: &Pair,
+        set: Result<TaskSetFile, Box<Answer>>,
         alone: bool,
-        answer: &(impl Fn(&TaskSetFile, bool) -> Answer + Sync),
+        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync),
     ) -> Answer {
-        match read_task_set_bytes(&frame.text) {
-            Err(diagnostics) => {
-                Answer { complaint: refuse(name, frame, &diagnostics), status: Status::Wrong, ..Answer::default() }
-            }
-            Ok(file) => {
-                let mut answer = answer(&file, alone);
-                if self.separate && !alone {
-                    answer.text.insert_str(0, &format!("line {}: ", frame.first_line));
+        let answered = set.and_then(|file| Ok(answer(&file, given(names, pair, &file)?, alone)));
+        let mut answer = answered.unwrap_or_else(|answer| *answer);
+        if alone {
+            return answer;
+        }
+        let line = pair.set.first_line;
+        match self.format {
+            Format::Text if answer.text.is_empty() => {}
+            Format::Text => answer.text.insert_str(0, &format!("line {line}: ")),
+            Format::Json => {
+                if let Some(mut fault) = answer.fault.take() {
+                    if fault.line == 0 {
+                        (fault.line, fault.column) = (line, pair.set.first_column);
+                    }
+                    answer.text = envelope::line(&ErrorLine { error: fault });
                 }
-                answer
+                envelope::number(&mut answer.text, line);
             }
+        }
+        answer
+    }
+}
+
+/// What may be in memory at once, in [`weight`]: about a gigabyte.
+const TOGETHER: u64 = 1 << 20;
+
+/// How many task sets from the front are answered at the same time, and kept until all of them are: at least one. A line of a hundred bytes may
+/// describe a device of a million chips, and a thousand answers about it would not fit into memory.
+fn together(sets: &[(&Pair, Result<TaskSetFile, Box<Answer>>)]) -> usize {
+    let mut sum = 0u64;
+    let weights = sets.iter().map(|(_, set)| set.as_ref().map_or(1, weight));
+    let fitting = weights.take_while(|weight| {
+        sum = sum.saturating_add(*weight);
+        sum <= TOGETHER
+    });
+    fitting.count().max(1)
+}
+
+/// Kilobytes that an answer and its making take, about: one for each chip, task and job.
+fn weight(file: &TaskSetFile) -> u64 {
+    u64::from(file.set.device().chips()) + file.set.tasks().len() as u64 + file.set.jobs().len() as u64
+}
+
+/// Prints an answer. Returns whether anybody still listens.
+fn write(output: &mut Output, answer: &Answer) -> Result<bool, Failure> {
+    let failure = |error: io::Error| Failure::io("cannot write", &error);
+    if !answer.complaint.is_empty() {
+        output.flush().map_err(failure)?;
+        output::complain(&answer.complaint);
+    }
+    output.write(&answer.text).map_err(failure)
+}
+
+/// Reads a task set.
+fn read_set(name: &str, pair: &Pair) -> Result<TaskSetFile, Box<Answer>> {
+    read_task_set_bytes(&pair.set.text).map_err(|diagnostics| Box::new(Answer::refused(name, &pair.set, &diagnostics)))
+}
+
+/// Reads what stands beside a task set, in streams of these names.
+fn given<'t>(
+    (sets, allocations): &'t (String, String),
+    pair: &'t Pair,
+    file: &TaskSetFile,
+) -> Result<Option<Given<'t>>, Box<Answer>> {
+    match &pair.allocation {
+        Beside::Nothing => Ok(None),
+        Beside::Value(frame) => read_given(allocations, frame, &file.set).map(Some),
+        Beside::Ended(count) => {
+            let message = format!("there is no allocation for it: {allocations} has ended, behind number {count}");
+            Err(Box::new(Answer::wrong_at(sets, &pair.set, &message, "")))
         }
     }
 }
@@ -114,22 +233,4 @@ pub fn refuse(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> String {
         diagnostics,
         output::complaints_in_colour(),
     )
-}
-
-fn no_task_set() -> Diagnostics {
-    match read_task_set_bytes(b"") {
-        Err(diagnostics) => diagnostics,
-        Ok(_) => Diagnostics(Vec::new()),
-    }
-}
-
-/// The next values of a stream.
-///
-/// # Errors
-/// Where reading fails, or a value is longer than anything that is read.
-pub fn next_batch(frames: &mut Frames<Source>, name: &str) -> Result<Option<Vec<Frame>>, Failure> {
-    frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
-        Some(long) => Failure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),
-        None => Failure::io(&format!("cannot read {name}"), &error),
-    })
 }

@@ -31,10 +31,8 @@ pub fn render(
 ) -> String {
     let source_name = visible(source_name, MAX_MESSAGE);
     let mut rendered = String::new();
-    for diagnostic in diagnostics.0.iter().take(MAX_SHOWN) {
-        let (line, column) = line_column(text, diagnostic.range.start);
-        let column = if line == 1 { column.saturating_add(first_column.saturating_sub(1)) } else { column };
-        let line = first_line.saturating_add(line - 1);
+    for diagnostic in diagnostics.first().iter().take(MAX_SHOWN) {
+        let (line, column) = place(text, first_line, first_column, diagnostic);
         let shown = one(text, line, diagnostic, colour);
         // annotate-snippets would give the column in the excerpt, not in the line: so this line is written here.
         let (title, rest) = shown.split_once('\n').unwrap_or((&shown, ""));
@@ -42,11 +40,18 @@ pub fn render(
         let indent = line.to_string().len();
         rendered += &format!("{title}\n{:indent$}{style}-->{style:#} {source_name}:{line}:{column}\n{rest}\n\n", "");
     }
-    match diagnostics.0.len().saturating_sub(MAX_SHOWN) {
+    match diagnostics.count().saturating_sub(MAX_SHOWN) {
         0 => drop(rendered.pop()),
         more => rendered += &format!("… and {more} more\n"),
     }
     rendered
+}
+
+/// The line and column of a fault in the whole input, of which `text` begins at `first_line` and `first_column`; all from 1.
+pub fn place(text: &str, first_line: usize, first_column: usize, fault: &Diagnostic) -> (usize, usize) {
+    let (line, column) = line_column(text, fault.range.start);
+    let column = if line == 1 { column.saturating_add(first_column.saturating_sub(1)) } else { column };
+    (first_line.saturating_add(line - 1), column)
 }
 
 fn one(text: &str, line: usize, diagnostic: &Diagnostic, colour: bool) -> String {

@@ -7,6 +7,7 @@ mod batch;
 mod commands;
 mod diagnose;
 mod output;
+mod pairs;
 mod render;
 mod source;
 mod status;

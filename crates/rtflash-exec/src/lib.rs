@@ -7,6 +7,7 @@ pub mod dispatch;
 mod flash;
 pub mod ftl;
 mod groups;
+mod memory;
 mod options;
 mod plan;
 pub mod report;
@@ -14,6 +15,7 @@ mod run;
 pub mod trace;
 
 pub use groups::{groups, shared_channels};
+pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
 pub use plan::{
     ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,

@@ -191,6 +191,9 @@ pub struct Plan {
 /// Pages that a device may have to be run: each takes some ten bytes of memory.
 pub const MAX_PAGES: u64 = 1 << 30;
 
+/// Parts of clusters for job streams.
+const MAX_PARTS: usize = 1 << 22;
+
 /// Pages that a request or job may have to be run under certificates: all of them are drawn at its release.
 pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
 
@@ -229,6 +232,13 @@ pub enum PlanError {
         /// The cluster, by position.
         cluster: usize,
     },
+    /// So many clusters and job streams that their parts of the address space cannot be kept.
+    TooManyParts {
+        /// Clusters.
+        clusters: usize,
+        /// Job streams.
+        streams: usize,
+    },
     /// The terms do not belong to this allocation: there are more or fewer of them than clusters or tasks.
     OtherAllocation,
 }
@@ -256,6 +266,9 @@ impl fmt::Display for PlanError {
             PlanError::Certificate { cluster, fault } => write!(f, "cluster {cluster}: its certificate {fault}"),
             PlanError::NoRoom { cluster } => {
                 write!(f, "cluster {cluster}: pages for its tasks and its reserve do not fit on its chips together")
+            }
+            PlanError::TooManyParts { clusters, streams } => {
+                write!(f, "{streams} job streams in each of {clusters} clusters are too many to be simulated")
             }
             PlanError::OtherAllocation => f.write_str("the terms are those of another allocation"),
         }
@@ -294,6 +307,9 @@ impl Plan {
         let allocated = allocation.clusters();
         if allocated.len() != terms.len() {
             return Err(PlanError::OtherAllocation);
+        }
+        if allocated.len().saturating_mul(set.jobs().len()) > MAX_PARTS {
+            return Err(PlanError::TooManyParts { clusters: allocated.len(), streams: set.jobs().len() });
         }
         let certified = terms.iter().filter(|terms| terms.certificate.is_some()).count();
         if certified > 0 && certified < terms.len() {

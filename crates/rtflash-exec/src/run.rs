@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Admission, Arrival, ArrivalQueue, MAX_PENDING, NoServers, Parallel, Placed, Serial, Servers};
+use crate::dispatch::{Admission, Arrival, ArrivalQueue, NoServers, Parallel, Placed, Serial, Servers};
 use crate::groups::{groups, shared_channels};
 use crate::options::{Dispatch, Options, Service};
 use crate::plan::Plan;
@@ -18,16 +18,15 @@ pub enum RunError {
     TooManyPending {
         /// When that was so.
         at: Instant,
+        /// How many can be kept.
+        limit: usize,
     },
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunError::TooManyPending { at } = self;
-        write!(
-            f,
-            "more than {MAX_PENDING} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up"
-        )
+        let RunError::TooManyPending { at, limit } = self;
+        write!(f, "more than {limit} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up")
     }
 }
 
@@ -171,6 +170,17 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
     Ok(observers)
 }
 
+/// Records that are kept until they are in order, about.
+const RECORDS_KEPT: u64 = 1 << 18;
+
+/// The time in which all chips and buses together begin so many operations at most, in nanoseconds.
+fn longest_window(plan: &Plan) -> u64 {
+    let device = plan.device();
+    let times = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
+    let shortest = times.into_iter().min().map_or(1, Span::as_ns).max(1);
+    (RECORDS_KEPT.saturating_mul(shortest) / u64::from(device.chips().saturating_add(device.channels()))).max(1)
+}
+
 /// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace.
 ///
 /// # Errors
@@ -184,7 +194,7 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
 ) -> Result<Vec<O>, E> {
     // Long enough to be worth it, short enough for what happens in it to be kept.
     let window = (options.duration.as_ns() / 10_000).max(10_000_000);
-    let window = Instant::from_ns(window).unwrap_or(Instant::END);
+    let window = Instant::from_ns(window.min(longest_window(plan))).unwrap_or(Instant::END);
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[u32]| (observe(group), Vec::<Record>::new());
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {

@@ -48,9 +48,9 @@ pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, PROFILES, Profile, Shortest};
 pub use file::{
-    Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, MetaJson, TaskSetFile, allocation_schema,
-    line_column, read_allocation, read_device, read_task_set, read_task_set_bytes, task_set_schema, write_device,
-    write_task_set,
+    ANSWER_FORMAT, AllocationRecord, Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, MetaJson,
+    TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record, read_device, read_task_set,
+    read_task_set_bytes, task_set_schema, write_device, write_task_set,
 };
 pub use invalid::{Invalid, Path, Step};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};

@@ -7,7 +7,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Options, Plan, RunError, Service, run, run_traced};
+use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, RunError, Service, memory, run, run_traced};
 use rtflash_model::{Allocation, TaskSet};
 
 use crate::plan::{Refusal, plan};
@@ -71,7 +71,7 @@ pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys) and judges it. With certificates it obeys these
 /// instead.
-/// Groups of clusters run on the threads of the current rayon pool.
+/// Groups of clusters run on the threads of the current rayon pool. It may take [`DEFAULT_MEMORY`].
 ///
 /// # Errors
 /// Why it could not be run to its end.
@@ -82,7 +82,26 @@ pub fn execute(
     options: &Options,
     sink: Option<Sink<'_>>,
 ) -> Result<Executed, NotRun> {
+    execute_within(DEFAULT_MEMORY, set, allocation, analysis, options, sink)
+}
+
+/// As [`execute`], in so many bytes of memory, and what the jobs pending take.
+///
+/// # Errors
+/// As there, and where its tables would take more.
+pub fn execute_within(
+    limit: u64,
+    set: &TaskSet,
+    allocation: &Allocation,
+    analysis: &dyn Analysis,
+    options: &Options,
+    sink: Option<Sink<'_>>,
+) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
+    let needed = memory(&plan, options);
+    if needed > limit {
+        return Err(NotRun::Refused(Refusal::Memory { needed, limit }));
+    }
     let mut servers = match options.service {
         Service::Tbs if !plan.is_certified() => Servers::new(set, allocation, analysis),
         // Certificates have servers of their own.

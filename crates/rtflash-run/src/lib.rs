@@ -8,6 +8,6 @@ mod plan;
 mod servers;
 pub mod soak;
 
-pub use case::{Executed, NotRun, Sink, execute};
+pub use case::{Executed, NotRun, Sink, execute, execute_within};
 pub use plan::{Refusal, plan, timing};
 pub use servers::Servers;

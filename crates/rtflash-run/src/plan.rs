@@ -19,6 +19,13 @@ pub enum Refusal {
     },
     /// What the executor says.
     Plan(PlanError),
+    /// Its tables would take more memory than was granted.
+    Memory {
+        /// Bytes that they would take.
+        needed: u64,
+        /// Bytes granted.
+        limit: u64,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -31,11 +38,30 @@ impl fmt::Display for Refusal {
                 write!(f, "the garbage collection of task {task} has a period below one nanosecond: it cannot be released")
             }
             Refusal::Plan(error) => error.fmt(f),
+            Refusal::Memory { needed, limit } => write!(
+                f,
+                "the device is too large: a run of it would take {} of memory, and {} are allowed",
+                binary(*needed),
+                binary(*limit)
+            ),
         }
     }
 }
 
 impl std::error::Error for Refusal {}
+
+/// Bytes in a unit in which they are few: `12.5 GiB`.
+#[allow(clippy::cast_precision_loss)]
+fn binary(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut amount = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    format!("{amount:.1} {}", UNITS[unit])
+}
 
 /// What operations take where an analysis has these costs of a page.
 ///

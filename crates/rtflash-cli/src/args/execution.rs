@@ -82,7 +82,8 @@ pub enum Phases {
 pub struct ExecArgs {
     /// Task set, or a stream of them (JSON Lines); `-` for standard input
     pub file: PathBuf,
-    /// The allocation to run; without it, the one that the algorithm finds
+    /// The allocation to run; without it, the one that the algorithm finds. For a stream of task sets a stream of as many
+    /// allocations, as `alloc --format json` prints it
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
@@ -121,6 +122,10 @@ pub struct ExecArgs {
     /// Threads to use: clusters that share no channel run side by side; the output does not depend on it
     #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: u16,
+    /// Memory that the tables of a run may take, such as 500MB or 8GiB; a device that needs more is refused, and the answer says how
+    /// much. In a stream, each set that is run at the same time (--jobs) may take it
+    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
+    pub memory: String,
     /// Where the randomness starts: addresses, arrivals, aging
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -13,7 +13,7 @@ use rtflash_alloc::analysis::ANALYSES;
 use rtflash_model::Reliance;
 
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Victims, Waits};
-pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs};
+pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be divided among the tasks?
 #[derive(Debug, Parser)]
@@ -170,7 +170,8 @@ pub enum RelyOn {
 /// `--format`.
 #[derive(Debug, Args)]
 pub struct FormatArg {
-    /// How the answer is printed
+    /// How the answer is printed. JSON begins with `"format": 1`; in a stream `"line": N` follows, and a wrong value is an
+    /// `"error"`: docs/formats.md
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -210,7 +211,8 @@ pub struct CheckArgs {
 pub struct ExplainArgs {
     /// Task set; `-` for standard input
     pub file: PathBuf,
-    /// The allocation to explain; without it, the one that the algorithm finds
+    /// The allocation to explain; without it, the one that the algorithm finds. For a stream of task sets a stream of as many
+    /// allocations, as `alloc --format json` prints it
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
         format: args.format.format,
     };
     let source = Source::open(&args.file)?;
-    let batch = Batch { separate: plan.format == Format::Text };
+    let batch = Batch { format: plan.format };
     batch.run(source, |file, alone| plan.answer(file, alone))
 }
 
@@ -65,6 +65,6 @@ impl Plan {
                 text
             }
         };
-        Answer { text, complaint: String::new(), status: Status::of(outcome.is_schedulable()) }
+        Answer { text, status: Status::of(outcome.is_schedulable()), ..Answer::default() }
     }
 }

@@ -1,39 +1,17 @@
 //! `rtflash check`: a given allocation before the independent judge.
 
-use std::collections::VecDeque;
-
 use rtflash_alloc::verdict::completed;
 use rtflash_check::{Equations, judge, judge_sound};
-use rtflash_model::{Allocation, Frame, Frames, TaskSetFile, read_allocation, read_task_set_bytes};
+use rtflash_model::{Allocation, TaskSetFile};
 
 use crate::Failure;
 use crate::args::{CheckArgs, Format};
-use crate::batch::{next_batch, refuse};
-use crate::output::{self, Output};
+use crate::batch::{Answer, Batch};
+use crate::output;
+use crate::pairs::{Given, Pairs};
 use crate::render::check_text;
 use crate::render::wire::{CheckAnswer, line};
-use crate::source::Source;
 use crate::status::Status;
-
-/// The values of one stream, one after another.
-struct Values {
-    name: String,
-    frames: Frames<Source>,
-    ready: VecDeque<Frame>,
-}
-
-impl Values {
-    fn of(source: Source) -> Values {
-        Values { name: source.name.clone(), frames: Frames::new(source), ready: VecDeque::new() }
-    }
-
-    fn next(&mut self) -> Result<Option<Frame>, Failure> {
-        if self.ready.is_empty() {
-            self.ready.extend(next_batch(&mut self.frames, &self.name)?.unwrap_or_default());
-        }
-        Ok(self.ready.pop_front())
-    }
-}
 
 struct Plan {
     /// `None` for the sound analyses.
@@ -54,89 +32,48 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
         return Err(Failure(format!("the judge knows no analysis `{}`", analysis.name())));
     }
     let plan = Plan { equations, analysis, format: args.format.format };
-    if args.file == *allocation && args.file.as_os_str() == "-" {
-        return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
-    }
-    let mut sets = Values::of(Source::open(&args.file)?);
-    let mut allocations = Values::of(Source::open(allocation)?);
-    let mut output = Output::stdout();
-    let mut worst = Status::Yes;
-    let (mut set, mut allocation) = (sets.next()?, allocations.next()?);
-    for (values, first) in [(&sets, &set), (&allocations, &allocation)] {
-        if first.is_none() {
-            return Err(Failure(format!("{}:1:1: there is nothing in it", values.name)));
-        }
-    }
-    let mut number = 1;
-    loop {
-        match (&set, &allocation) {
-            (None, None) => return Ok(worst),
-            (Some(set_frame), Some(allocation_frame)) => {
-                let text = plan.answer((&sets.name, set_frame), (&allocations.name, allocation_frame), &mut worst);
-                let failure = |error: std::io::Error| Failure::io("cannot write", &error);
-                if !output.write(&text).and_then(|_| output.flush()).map_err(failure)? {
-                    return Ok(worst);
-                }
-            }
-            _ => {
-                let (longer, shorter) =
-                    if set.is_some() { (&sets.name, &allocations.name) } else { (&allocations.name, &sets.name) };
-                return Err(Failure(format!(
-                    "{longer} goes on after {shorter} has ended, behind number {}",
-                    number - 1
-                )));
-            }
-        }
-        (set, allocation) = (sets.next()?, allocations.next()?);
-        number += 1;
-    }
+    let pairs = Pairs::open(&args.file, Some(allocation))?;
+    let batch = Batch { format: plan.format };
+    batch.run_pairs(pairs, |file, given, _| match given {
+        Some(Given::Allocation { allocation, text, name }) => plan.answer(file, allocation, &text, name),
+        Some(Given::Nothing { schedulable, reason }) => plan.nothing(file, schedulable, reason),
+        None => Answer::wrong("no allocation to test"),
+    })
 }
 
 impl Plan {
-    /// The answer; what is wrong with the input is complained of.
-    fn answer(
-        &self,
-        (set_name, set): (&str, &Frame),
-        (name, allocation): (&str, &Frame),
-        worst: &mut Status,
-    ) -> String {
-        let file = match read_task_set_bytes(&set.text) {
-            Ok(file) => file,
-            Err(diagnostics) => {
-                output::complain(&refuse(set_name, set, &diagnostics));
-                *worst = Status::Wrong;
-                return String::new();
-            }
-        };
-        let text = String::from_utf8_lossy(&allocation.text);
-        match read_allocation(&text, &file.set) {
-            Err(diagnostics) => {
-                output::complain(&refuse(name, allocation, &diagnostics));
-                *worst = Status::Wrong;
-                String::new()
-            }
-            Ok(read) => {
-                let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
-                // What is not promised is looked for, and then judged as if it had been given.
-                let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
-                let mut answer = self.judge(&file, &read);
-                *worst = (*worst).max(Status::of(answer.schedulable));
-                for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
-                    answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
-                }
-                for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
-                    cluster.notes.extend(gone_tasks(&read, position));
-                }
-                disagreements(&text, &missing, &mut answer);
-                if !missing.is_empty() {
-                    output::complain(&output::warning(&format!("{name}: {}", looked_for(&read, &missing))));
-                }
-                match self.format {
-                    Format::Json => line(&answer),
-                    Format::Text => check_text::answer(&answer),
-                }
-            }
+    /// The answer to an allocation, which stands in the file `name` as `text`.
+    fn answer(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> Answer {
+        let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
+        // What is not promised is looked for, and then judged as if it had been given.
+        let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
+        let mut answer = self.judge(file, &read);
+        for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
+            answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
         }
+        for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
+            cluster.notes.extend(gone_tasks(&read, position));
+        }
+        disagreements(text, &missing, &mut answer);
+        let mut complaint = String::new();
+        if !missing.is_empty() {
+            complaint += &output::warning(&format!("{name}: {}", looked_for(&read, &missing)));
+        }
+        let text = match self.format {
+            Format::Json => line(&answer),
+            Format::Text => check_text::answer(&answer),
+        };
+        Answer { text, complaint, status: Status::of(answer.schedulable), fault: None }
+    }
+
+    /// The answer where there is none.
+    fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> Answer {
+        let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
+        let text = match self.format {
+            Format::Json => line(&answer),
+            Format::Text => check_text::nothing(&answer),
+        };
+        Answer { text, status: Status::of(schedulable), ..Answer::default() }
     }
 }
 

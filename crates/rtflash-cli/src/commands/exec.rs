@@ -8,31 +8,32 @@ use rtflash_alloc::sound::is_independent;
 use rtflash_alloc::verdict::{completed, passing};
 use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
-use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile, read_allocation};
-use rtflash_run::{Executed, NotRun, Refusal, execute};
+use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
+use rtflash_run::{Executed, NotRun, Refusal, execute_within};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
 use super::guarantee::{beyond, needed};
 use super::{allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
-use crate::batch::{Answer, Batch, refuse};
+use crate::batch::{Answer, Batch};
+use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_wire::{ExecAnswer, Settings};
 use crate::render::wire::line;
 use crate::render::{data, exec_text, unplaced};
-use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
 
 /// What was asked for.
 struct Plan {
     allocator: &'static dyn Allocator,
-    given: Option<(String, String)>,
     analysis: &'static dyn Analysis,
     granted: Reliance,
     options: Options,
     settings: Settings,
     wanted: Wanted,
+    /// Bytes that the tables of a run may take.
+    memory: u64,
     /// Whether a task set has been run: files are for one.
     kept: AtomicBool,
     format: Format,
@@ -41,20 +42,28 @@ struct Plan {
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let (options, settings) = options(args)?;
+    let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
+    if wanted.begins().is_some_and(|from| from >= options.duration) {
+        let (gantt, duration) = (args.gantt.as_deref().unwrap_or_default(), &args.duration);
+        return Err(Failure(format!(
+            "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
+        )));
+    }
     let plan = Plan {
         allocator: allocator(&args.algorithm.algorithm)?,
-        given: args.allocation.as_deref().map(read).transpose()?,
         analysis: analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?,
         granted: args.rely_on.granted(),
         options,
         settings,
-        wanted: Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?,
+        wanted,
+        memory: policies::memory(&args.memory)?,
         kept: AtomicBool::new(false),
         format: args.format.format,
     };
-    let source = Source::open(&args.file)?;
-    let batch = Batch { separate: plan.format == Format::Text };
-    policies::threads(args.jobs.into())?.install(|| batch.run(source, |file, alone| plan.answer(file, alone)))
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
+    let batch = Batch { format: plan.format };
+    policies::threads(args.jobs.into())?
+        .install(|| batch.run_pairs(pairs, |file, given, alone| plan.answer(file, given, alone)))
 }
 
 fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
@@ -97,22 +106,41 @@ pub enum Found {
     Wrong(String),
 }
 
-/// The allocation that was given, or that the algorithm finds; also one that the analysis rejects.
+/// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
 pub fn find(
     set: &TaskSet,
-    given: Option<&(String, String)>,
+    file: Option<&(String, String)>,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
 ) -> Found {
-    if let Some((name, text)) = given {
-        return match read_allocation(text, set) {
-            Ok(allocation) => given_one(set, name, allocation, analysis),
-            Err(diagnostics) => {
-                let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
-                Found::Wrong(refuse(name, &frame, &diagnostics))
+    let Some((name, text)) = file else { return search(set, allocator, analysis) };
+    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
+    match read_given(name, &frame, set) {
+        Ok(given) => {
+            let mut warnings = String::new();
+            let found = of_given(set, given, analysis, &mut warnings);
+            if !warnings.is_empty() {
+                output::complain(&warnings);
             }
-        };
+            match found {
+                Found::Wrong(message) => Found::Wrong(output::error(&message)),
+                found => found,
+            }
+        }
+        Err(answer) => Found::Wrong(answer.complaint),
     }
+}
+
+/// What was given; what is wrong with it is a message.
+fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> Found {
+    match given {
+        Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
+        Given::Nothing { schedulable, reason } => Found::Nothing(reason, Status::of(schedulable)),
+    }
+}
+
+/// What the algorithm finds.
+fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Found {
     let outcome = allocator.allocate(set, analysis);
     if let Some(allocation) = outcome.allocation() {
         return Found::Allocation(allocation.clone());
@@ -139,20 +167,26 @@ pub fn find(
 }
 
 /// A given allocation with the certificates that it lacks. Under an analysis that has none it is run by all that it has or by none.
-fn given_one(set: &TaskSet, name: &str, allocation: Allocation, analysis: &dyn Analysis) -> Found {
+fn given_one(
+    set: &TaskSet,
+    name: &str,
+    allocation: Allocation,
+    analysis: &dyn Analysis,
+    warnings: &mut String,
+) -> Found {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
         if analysis.placements().is_empty() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            return Found::Wrong(output::error(&format!(
+            return Found::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
                 positions.join(", ")
-            )));
+            ));
         }
-        output::complain(&output::warning(&format!("{name}: {}", looked_for(&allocation, &missing))));
+        *warnings += &output::warning(&format!("{name}: {}", looked_for(&allocation, &missing)));
     }
     for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
-        output::complain(&output::warning(&format!("{name}: {note}")));
+        *warnings += &output::warning(&format!("{name}: {note}"));
     }
     Found::Allocation(completed(set, analysis, allocation))
 }
@@ -201,20 +235,31 @@ fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, 
 }
 
 impl Plan {
-    fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Answer {
+        let mut warnings = String::new();
+        let mut answer = self.run(file, given, alone, &mut warnings);
+        answer.complaint.insert_str(0, &warnings);
+        answer
+    }
+
+    fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> Answer {
         let set = &file.set;
-        let wrong = |complaint: String| Answer { complaint, status: Status::Wrong, ..Answer::default() };
         if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
-            return wrong(output::error("--trace and --gantt take one task set, and this is another one"));
+            return Answer::wrong("--trace and --gantt take one task set, and this is another one");
         }
-        let algorithm = self.given.is_none().then(|| self.allocator.name());
+        let is_given = given.is_some();
+        let algorithm = (!is_given).then(|| self.allocator.name());
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
             meta: file.meta.as_deref(),
             ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
         };
-        let allocation = match find(set, self.given.as_ref(), self.allocator, self.analysis) {
+        let found = match given {
+            Some(given) => of_given(set, given, self.analysis, warnings),
+            None => search(set, self.allocator, self.analysis),
+        };
+        let allocation = match found {
             Found::Allocation(allocation) => allocation,
-            Found::Wrong(complaint) => return wrong(complaint),
+            Found::Wrong(complaint) => return Answer::wrong(&complaint),
             Found::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
                 return self.render(&blank(predicted, reason), status, alone, "");
@@ -231,12 +276,12 @@ impl Plan {
             meta: file.meta.as_deref(),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
-        let predicted = predicted(set, &allocation, analysis, self.given.is_some());
+        let predicted = predicted(set, &allocation, analysis, is_given);
         if let Some(reason) = too_full(set, &allocation) {
             return self.render(&blank(Some(false), reason), Status::No, alone, "");
         }
         if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
-            return wrong(output::error(&complaint));
+            return Answer::wrong(&complaint);
         }
         let needs = allocation.is_certified().then(|| needed(set, &allocation)).flatten();
         // What is run may keep every deadline, and yet lean on what the user does not grant.
@@ -244,20 +289,25 @@ impl Plan {
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        match execute(set, &allocation, analysis, &self.options, sink) {
-            Err(NotRun::Trace(error)) => wrong(output::error(&self.wanted.failure(&error))),
+        match execute_within(self.memory, set, &allocation, analysis, &self.options, sink) {
+            Err(NotRun::Trace(error)) => Answer::wrong(&self.wanted.failure(&error)),
             Err(error) => {
                 let status = refused(&error);
                 if status == Status::Wrong {
-                    return wrong(output::error(&error.to_string()));
+                    return Answer::wrong(&error.to_string());
                 }
-                self.render(&blank(predicted, error.to_string()), status, alone, "")
+                let flag = if matches!(error, NotRun::Refused(Refusal::Memory { .. })) {
+                    " (--memory allows more)"
+                } else {
+                    ""
+                };
+                self.render(&blank(predicted, format!("{error}{flag}")), status, alone, "")
             }
             Ok(executed) => {
                 let Executed { plan, findings, report } = &executed;
                 let drawing = match keeper.finish(plan, self.options.duration) {
                     Ok(drawing) => drawing,
-                    Err(failure) => return wrong(output::error(&failure.0)),
+                    Err(failure) => return Answer::wrong(&failure.0),
                 };
                 let passes = executed.passes() && beyond.is_none();
                 let answer = ExecAnswer {
@@ -282,6 +332,6 @@ impl Plan {
             Format::Text if drawing.is_empty() => exec_text::answer(answer),
             Format::Text => format!("{}\n{drawing}", exec_text::answer(answer)),
         };
-        Answer { text, complaint, status }
+        Answer { text, complaint, status, fault: None }
     }
 }

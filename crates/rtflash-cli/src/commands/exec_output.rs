@@ -53,6 +53,11 @@ impl Wanted {
         format!("cannot write {name}: {error}")
     }
 
+    /// When the stretch that is drawn begins.
+    pub fn begins(&self) -> Option<Instant> {
+        self.gantt.map(|(from, _)| from)
+    }
+
     /// Whether anything is.
     pub fn is_some(&self) -> bool {
         self.trace.is_some() || self.gantt.is_some()

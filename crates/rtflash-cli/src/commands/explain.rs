@@ -3,16 +3,16 @@
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing};
+use rtflash_model::TaskSetFile;
 use rtflash_model::{Allocation, TaskSet};
-use rtflash_model::{Frame, TaskSetFile, read_allocation};
 
 use super::check::gone_tasks;
 use super::guarantee::{Guarantee, beyond};
 use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
-use crate::batch::{Answer, Batch, refuse};
+use crate::batch::{Answer, Batch};
+use crate::pairs::{Given, Pairs};
 use crate::render::{alloc_text, data, explain_sound, explain_text, explain_wire, wire};
-use crate::source::{Source, read};
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -21,10 +21,11 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(&args.algorithm.algorithm)?;
-    let given = args.allocation.as_deref().map(read).transpose()?;
     let format = args.format.format;
-    Batch { separate: false }.run(Source::open(&args.file)?, |file, alone| {
-        let (allocation, headline) = match &given {
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
+    Batch { format }.run_pairs(pairs, |file, given, alone| {
+        let mut warnings = String::new();
+        let (allocation, headline) = match given {
             None => {
                 let outcome = allocator.allocate(&file.set, analysis);
                 let guarantee = match format {
@@ -33,46 +34,55 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                 };
                 let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome, &guarantee);
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
-                    return refusal(&outcome, allocator.name());
+                    return refusal(file, analysis, refused(&outcome, allocator.name()), format);
                 }
                 (outcome.allocation().cloned(), headline)
             }
-            Some((name, text)) => match read_allocation(text, &file.set) {
-                Ok(allocation) => {
-                    for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
-                        output::complain(&output::warning(&format!("{name}: {note}")));
-                    }
-                    let allocation = completed(&file.set, analysis, allocation);
-                    let placed = !analysis.placements().is_empty();
-                    let reason = placed.then(|| beyond(&file.set, &allocation, granted)).flatten();
-                    let headline = reason.map_or_else(String::new, |reason| {
-                        format!("{}: {reason}\n", output::paint(output::RED, "not schedulable"))
-                    });
-                    (Some(allocation), headline)
+            Some(Given::Allocation { allocation, name, .. }) => {
+                for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
+                    warnings += &output::warning(&format!("{name}: {note}"));
                 }
-                Err(diagnostics) => {
-                    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
-                    return Answer {
-                        complaint: refuse(name, &frame, &diagnostics),
-                        status: Status::Wrong,
-                        ..Answer::default()
-                    };
-                }
-            },
+                let allocation = completed(&file.set, analysis, allocation);
+                let placed = !analysis.placements().is_empty();
+                let reason = placed.then(|| beyond(&file.set, &allocation, granted)).flatten();
+                let headline = reason.map_or_else(String::new, not_schedulable);
+                (Some(allocation), headline)
+            }
+            Some(Given::Nothing { schedulable: Some(_), reason }) => (None, not_schedulable(reason)),
+            Some(Given::Nothing { schedulable: None, reason }) => return refusal(file, analysis, reason, format),
         };
-        explain(file, analysis, allocation.as_ref(), &headline, format)
+        let mut answer = explain(file, analysis, allocation.as_ref(), &headline, format);
+        answer.complaint.insert_str(0, &warnings);
+        answer
     })
 }
 
-/// What has no terms to show.
-fn refusal(outcome: &Outcome, algorithm: &str) -> Answer {
-    let reason = match outcome {
+/// A headline.
+fn not_schedulable(reason: String) -> String {
+    format!("{}: {reason}\n", output::paint(output::RED, "not schedulable"))
+}
+
+/// Why there are no terms to show.
+fn refused(outcome: &Outcome, algorithm: &str) -> String {
+    match outcome {
         Outcome::CannotTell(limit) => limit.to_string(),
         _ => format!(
             "{algorithm} makes no clusters: it has a test of its own, see `rtflash alloc --algorithm {algorithm}`"
         ),
+    }
+}
+
+/// The answer where there are no terms to show.
+fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: Format) -> Answer {
+    let (text, complaint) = match format {
+        Format::Json => {
+            let meta = file.meta.as_deref();
+            let answer = explain_wire::Unexplained { schedulable: None, analysis: analysis.name(), reason, meta };
+            (wire::line(&answer), String::new())
+        }
+        Format::Text => (String::new(), output::error(&reason)),
     };
-    Answer { complaint: output::error(&reason), status: Status::CannotTell, ..Answer::default() }
+    Answer { text, complaint, status: Status::CannotTell, fault: None }
 }
 
 fn explain(
@@ -113,7 +123,7 @@ fn explain(
             text + &explain_text::assumptions(analysis)
         }
     };
-    Answer { text, complaint: String::new(), status }
+    Answer { text, status, ..Answer::default() }
 }
 
 fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {

@@ -5,14 +5,17 @@ use std::path::Path;
 use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
-use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash_model::generate::{
+    Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+};
 use rtflash_model::{MetaJson, read_device, write_task_set};
 
 use super::analysis;
 use crate::Failure;
-use crate::args::GenArgs;
+use crate::args::{GenArgs, SetArgs};
 use crate::diagnose;
 use crate::output::{self, Output};
+use crate::render::numbers::count;
 use crate::status::Status;
 
 /// Sets drawn before they are written: enough for all cores, little in memory.
@@ -45,7 +48,17 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
         accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
         seed: args.sets.seed,
     };
-    let options = SetOptions::new(spec).map_err(|error| Failure(format!("--tasks {}: {error}", args.sets.tasks)))?;
+    let options = SetOptions::new(spec).map_err(impossible)?;
+    some_sets(&args.sets)?;
+    if let Some(&beyond) = points.iter().find(|&&point| !options.is_possible(point)) {
+        return Err(Failure(format!(
+            "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more --tasks, or a lower --util",
+            args.util,
+            args.sets.tasks,
+            count(args.sets.tasks as usize, "task"),
+            if spec.generator == Generator::UUniFast { "above" } else { "of" },
+        )));
+    }
     let plan = Plan { points, sets: args.sets.sets, options, analysis };
     let mut output = match &args.out {
         None => Output::stdout(),
@@ -66,6 +79,24 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
         output.finish().map_err(|error| Failure::io("cannot write", &error))?;
     }
     Ok(status)
+}
+
+/// Sets that cannot be drawn: which options say so.
+pub fn impossible(error: OptionsError) -> Failure {
+    let options = match error {
+        OptionsError::NoTasks => "--tasks 0".to_owned(),
+        OptionsError::TooManyTasks(tasks) => format!("--tasks {tasks}"),
+        OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
+            format!("--write-heavy {write_heavy} --tasks {tasks}")
+        }
+        OptionsError::FreePages => "--device".to_owned(),
+    };
+    Failure(format!("{options}: {error}"))
+}
+
+/// Refuses to draw no set at all.
+pub fn some_sets(args: &SetArgs) -> Result<(), Failure> {
+    if args.sets == 0 { Err(Failure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
 }
 
 /// How reads and writes share, from the two options of which at most one is given.

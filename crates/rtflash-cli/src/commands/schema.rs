@@ -8,8 +8,9 @@ use super::experiment::Manifest;
 use super::soak::SoakAnswer;
 use crate::Failure;
 use crate::output::Output;
+use crate::render::envelope::schema;
 use crate::render::exec_wire::ExecAnswer;
-use crate::render::explain_wire::Explanation;
+use crate::render::explain_wire::{Explanation, Unexplained};
 use crate::render::size_wire::SizeAnswer;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
@@ -30,14 +31,14 @@ pub fn text(name: &str) -> Option<String> {
     let schema = match name {
         "task-set" => task_set_schema(),
         "allocation" => allocation_schema(),
-        "alloc" => schema_for!(AllocAnswer<'static>),
-        "check" => schema_for!(CheckAnswer<'static>),
-        "explain" => schema_for!(Explanation<'static>),
-        "size" => schema_for!(SizeAnswer<'static>),
-        "exec" => schema_for!(ExecAnswer<'static>),
-        "soak" => schema_for!(SoakAnswer),
-        "experiment" => schema_for!(Summary),
-        "manifest" => schema_for!(Manifest),
+        "alloc" => schema(&[schema_for!(AllocAnswer<'static>)], true),
+        "check" => schema(&[schema_for!(CheckAnswer<'static>)], true),
+        "explain" => schema(&[schema_for!(Explanation<'static>), schema_for!(Unexplained<'static>)], true),
+        "size" => schema(&[schema_for!(SizeAnswer<'static>)], true),
+        "exec" => schema(&[schema_for!(ExecAnswer<'static>)], true),
+        "soak" => schema(&[schema_for!(SoakAnswer)], false),
+        "experiment" => schema(&[schema_for!(Summary)], false),
+        "manifest" => schema(&[schema_for!(Manifest)], false),
         _ => return None,
     };
     let mut text = serde_json::to_string_pretty(&schema).ok()?;

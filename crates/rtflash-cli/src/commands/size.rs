@@ -18,7 +18,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
     let allocator = allocator(&args.algorithm.algorithm)?;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let format = args.format.format;
-    let batch = Batch { separate: format == Format::Text };
+    let batch = Batch { format };
     batch.run(Source::open(&args.file)?, |file, alone| {
         let sizing = size(&file.set, allocator, analysis);
         let name = allocator.name();
@@ -30,6 +30,6 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
                 size_text::answer(&file.set, name, analysis, &sizing, &guarantee)
             }
         };
-        Answer { text, complaint: String::new(), status: Status::of(sizing.outcome.is_schedulable()) }
+        Answer { text, status: Status::of(sizing.outcome.is_schedulable()), ..Answer::default() }
     })
 }

@@ -3,19 +3,21 @@
 use std::io::BufReader;
 use std::path::Path;
 
-use rtflash_exec::Dispatch;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
+use rtflash_exec::{DEFAULT_MEMORY, Dispatch, memory_of_trace};
 use rtflash_model::{Instant, Span, read_task_set_bytes};
+use rtflash_run::Refusal;
 
 use super::exec::{Found, find, predicted, refused};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{self, CheckArgs, Format};
-use crate::batch::{next_batch, refuse};
+use crate::batch::refuse;
 use crate::output::{self, Output};
+use crate::pairs::next_batch;
 use crate::render::exec_wire::{ExecAnswer, traced};
 use crate::render::{exec_text, wire};
 use crate::source::Source;
@@ -67,6 +69,12 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
         args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
     };
     let told = args.duration.as_deref().map(duration).transpose()?;
+    let needed = memory_of_trace(&plan);
+    if needed > DEFAULT_MEMORY {
+        let refusal = rtflash_run::NotRun::Refused(Refusal::Memory { needed, limit: DEFAULT_MEMORY });
+        output::complain(&output::error(&refusal.to_string()));
+        return Ok(refused(&refusal));
+    }
     let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
     let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));

@@ -8,7 +8,7 @@ fn fault(range: std::ops::Range<usize>) -> Diagnostic {
 }
 
 fn at(text: &str, range: std::ops::Range<usize>) -> String {
-    render("f", text, 1, 1, &Diagnostics(vec![fault(range)]), false)
+    render("f", text, 1, 1, &Diagnostics::new([fault(range)]), false)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn lines_are_shown_around_the_fault() {
 
 #[test]
 fn places_in_a_stream_count_from_its_beginning() {
-    let diagnostics = Diagnostics(vec![fault(1..2), fault(3..4)]);
+    let diagnostics = Diagnostics::new([fault(1..2), fault(3..4)]);
     let shown = render("-", "{x\ny}", 998, 5, &diagnostics, false);
     assert!(shown.contains("   --> -:998:6\n"), "{shown}");
     assert!(shown.contains("   --> -:999:1\n") && shown.contains("\n999 | y}\n"), "{shown}");
@@ -84,7 +84,7 @@ fn places_in_a_stream_count_from_its_beginning() {
 #[test]
 fn of_many_faults_some_are_shown() {
     let text = "x".repeat(MAX_SHOWN + 5);
-    let diagnostics = Diagnostics((0..text.len()).map(|at| fault(at..at + 1)).collect());
+    let diagnostics = Diagnostics::new((0..text.len()).map(|at| fault(at..at + 1)));
     let shown = render("f", &text, 1, 1, &diagnostics, false);
     assert_eq!(shown.matches("error: bad").count(), MAX_SHOWN);
     assert!(shown.ends_with("\n\n… and 5 more\n"), "{shown}");
@@ -108,7 +108,7 @@ proptest! {
         let wrong = ranges.into_iter().map(|(start, end)| Diagnostic {
             range: start..end, path: Path::root().key(problem.as_str()), problem: problem.clone(), expected: problem.clone(),
         });
-        let shown = render(&name, &text, line, column, &Diagnostics(wrong.collect()), colour);
+        let shown = render(&name, &text, line, column, &Diagnostics::new(wrong), colour);
         prop_assert!(shown.ends_with('\n'));
         prop_assert!(colour || !shown.contains(|c: char| c.is_control() && c != '\n'));
     }

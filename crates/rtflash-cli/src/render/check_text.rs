@@ -10,6 +10,15 @@ use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 /// Loads from here on are those of certificates whose interval is none.
 const OVERLOAD: f64 = 1e9;
 
+/// The verdict where there is no allocation to test.
+pub fn nothing(answer: &CheckAnswer<'_>) -> String {
+    let verdict = match answer.schedulable {
+        Some(_) => paint(RED, "not schedulable"),
+        None => paint(YELLOW, "cannot tell"),
+    };
+    format!("{verdict}: {}\n", answer.reason.as_deref().unwrap_or_default())
+}
+
 /// The verdict, then the clusters.
 pub fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));

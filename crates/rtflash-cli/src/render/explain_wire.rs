@@ -52,6 +52,21 @@ pub struct Explanation<'a> {
     pub meta: Option<&'a RawValue>,
 }
 
+/// What stands there where there are no terms to show.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unexplained<'a> {
+    /// Null: it cannot be told.
+    pub schedulable: Option<bool>,
+    /// The analysis.
+    pub analysis: &'a str,
+    /// Why there are none.
+    pub reason: String,
+    /// The task set's own `meta`, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<&'a RawValue>,
+}
+
 /// An assumption of an analysis.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AssumptionText {

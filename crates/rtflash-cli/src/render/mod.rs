@@ -3,6 +3,7 @@
 pub mod alloc_text;
 pub mod check_text;
 pub mod data;
+pub mod envelope;
 pub mod exec_text;
 pub mod exec_wire;
 pub mod experiment_text;

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::data::DataAnswer;
+pub use super::envelope::{line, pretty};
 use super::unplaced::UnplacedAnswer;
 use crate::commands::guarantee::Guarantee;
 
@@ -290,22 +291,6 @@ impl<'a> ClusterAnswer<'a> {
     }
 }
 
-/// One line of JSON.
-pub fn line(answer: &impl Serialize) -> String {
-    // Nothing that is printed has a key that is not a string: this cannot fail.
-    let mut text = serde_json::to_string(answer).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-/// JSON on several lines, for a file that a person may read.
-pub fn pretty(answer: &impl Serialize) -> String {
-    // As above.
-    let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
@@ -313,8 +298,11 @@ pub struct CheckAnswer<'a> {
     pub schedulable: Option<bool>,
     /// The analysis that was tested with.
     pub analysis: &'a str,
-    /// The clusters, in order.
+    /// The clusters, in order; none where there is no allocation.
     pub clusters: Vec<CheckedCluster<'a>>,
+    /// Why there is no allocation to test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The task set's own `meta`, as it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
@@ -378,7 +366,23 @@ impl<'a> CheckAnswer<'a> {
             utilizations: Vec::new(),
             data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
-        CheckAnswer { schedulable: Some(judgement.schedulable()), analysis, clusters: clusters.collect(), meta }
+        CheckAnswer {
+            schedulable: Some(judgement.schedulable()),
+            analysis,
+            clusters: clusters.collect(),
+            reason: None,
+            meta,
+        }
+    }
+
+    /// The answer where there is no allocation to test.
+    pub fn nothing(
+        analysis: &'a str,
+        schedulable: Option<bool>,
+        reason: String,
+        meta: Option<&'a RawValue>,
+    ) -> CheckAnswer<'a> {
+        CheckAnswer { schedulable, analysis, clusters: Vec::new(), reason: Some(reason), meta }
     }
 
     /// The answer for a judgement of certificates, where so much is granted.
@@ -415,7 +419,7 @@ impl<'a> CheckAnswer<'a> {
         } else {
             clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
         };
-        CheckAnswer { schedulable, analysis, clusters, meta }
+        CheckAnswer { schedulable, analysis, clusters, reason: None, meta }
     }
 }
 

@@ -3,7 +3,8 @@
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 
 use crate::ftl::{Addresses, Collector, PageMap, Place};
-use crate::options::Options;
+use crate::groups::groups;
+use crate::options::{Dispatch, Options};
 use crate::plan::{ClusterPlan, Plan};
 use crate::trace::{JobId, Kind, LeftOut, Selection};
 
@@ -224,8 +225,16 @@ impl Job {
     }
 }
 
-/// Jobs (with parallel dispatch also pages) that may be pending in a group of clusters.
-pub(crate) const MAX_PENDING: usize = 1 << 20;
+/// Jobs (with parallel dispatch also pages) that may be pending in all groups of clusters.
+const MAX_PENDING: usize = 1 << 20;
+
+/// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are many groups, and where each job is
+/// compared at its release with what many chips are doing. So all of them together take less than a gigabyte.
+pub(crate) fn max_pending(plan: &Plan, options: &Options) -> usize {
+    let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
+    let compared = if options.dispatch == Dispatch::Parallel || plan.is_certified() { 1 + widest / 64 } else { 1 };
+    (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
+}
 
 /// Jobs in slots that are used again.
 #[derive(Debug, Default)]

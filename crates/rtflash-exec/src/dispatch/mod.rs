@@ -9,7 +9,6 @@ mod sequencer;
 mod serial;
 
 pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers};
-pub(crate) use cluster::MAX_PENDING;
 pub(crate) use parallel::Parallel;
 pub(crate) use placed::{Placed, Servers};
 pub(crate) use serial::Serial;

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use rtflash_model::{Instant, Span};
 
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, Job, Jobs, MAX_PENDING};
+use super::cluster::{Cluster, Job, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
@@ -87,6 +87,8 @@ pub(crate) struct Parallel<'a, O> {
     /// Whether these were too many.
     too_many: bool,
     jobs: Jobs,
+    /// Jobs and pages that may be pending.
+    pending: usize,
     releaser: Releaser,
     events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
     buses: Vec<Bus>,
@@ -122,6 +124,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             entered: 0,
             too_many: false,
             jobs: Jobs::default(),
+            pending: max_pending(plan, options),
             events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
             releaser,
             buses: (0..device.channels()).map(|_| Bus::default()).collect(),
@@ -146,8 +149,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.ends(now);
             self.dispatch(now);
             self.grants(now);
-            if self.jobs.len() > MAX_PENDING || self.too_many {
-                return Err(RunError::TooManyPending { at: now });
+            if self.jobs.len() > self.pending || self.too_many {
+                return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
         }
         Ok(())
@@ -240,7 +243,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             return;
         }
         self.entered += reads + writes;
-        if self.entered > MAX_PENDING as u64 {
+        if self.entered > self.pending as u64 {
             self.too_many = true;
             return;
         }

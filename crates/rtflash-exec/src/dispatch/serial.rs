@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use rtflash_model::{Instant, Span};
 
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, Job, Jobs, MAX_PENDING, Priority};
+use super::cluster::{Cluster, Job, Jobs, Priority, max_pending};
 use super::releases::Releaser;
 use crate::flash::Bus;
 use crate::ftl::{Copy, Place};
@@ -76,6 +76,8 @@ pub(crate) struct Serial<'a, O> {
     clusters: Vec<Cluster>,
     lanes: Vec<Lane>,
     jobs: Jobs,
+    /// Jobs that may be pending.
+    pending: usize,
     releaser: Releaser,
     events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
     /// Buses that several clusters share, by channel; for the others nobody has to wait.
@@ -110,6 +112,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             lanes: clusters.iter().map(|_| Lane::default()).collect(),
             clusters,
             jobs: Jobs::default(),
+            pending: max_pending(plan, options),
             events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
             releaser,
             buses: shared.iter().map(|&shared| shared.then(Bus::default)).collect(),
@@ -133,8 +136,8 @@ impl<'a, O: Observer> Serial<'a, O> {
     pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
         while let Some(now) = self.next_instant().filter(|&now| now < limit) {
             self.releases(now);
-            if self.jobs.len() > MAX_PENDING {
-                return Err(RunError::TooManyPending { at: now });
+            if self.jobs.len() > self.pending {
+                return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
             self.ends(now);
             if let [_] = self.lanes[..] {

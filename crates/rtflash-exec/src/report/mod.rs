@@ -4,6 +4,7 @@ mod responses;
 
 use rtflash_model::{Instant, Span};
 
+pub(crate) use responses::EXACT_RESPONSES;
 pub use responses::Responses;
 
 use crate::check::Ledger;

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use rtflash_model::Span;
 
 /// Samples that are kept one by one.
-const EXACT: usize = 1 << 16;
+pub const EXACT_RESPONSES: usize = 1 << 16;
 
 /// The response times of one source's complete jobs.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Responses {
             }
             None => self.exact.push(response),
         }
-        if self.exact.len() == EXACT
+        if self.exact.len() == EXACT_RESPONSES
             && let Ok(mut histogram) = Histogram::new(3)
         {
             histogram.auto(true);

@@ -2,13 +2,16 @@
 
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Options, Placed, Service, run};
+use rtflash_exec::{Options, Placed, Service, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{Servers, plan as executable};
 
 use crate::plan::{Bandwidth, Contender, Plan};
 use crate::tally::Tally;
+
+/// Bytes that the tables of one run may take. Every thread has a run, and what is run must not depend on how many there are.
+const MEMORY: u64 = 256 << 20;
 
 /// Runs a set that every contender schedules, once for each kind of job and each contender, and counts the pages served.
 pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, set: &TaskSet, tally: &mut Tally) {
@@ -63,6 +66,9 @@ fn serve(
     let placed = Placed::default();
     let run_options = Options { duration, dispatch, service: contender.service, victims, aging, pattern, seed, placed };
     let plan = executable(set, allocation, contender.analysis).ok()?;
+    if memory(&plan, &run_options) > MEMORY {
+        return None;
+    }
     let mut servers = match contender.service {
         Service::Tbs => Servers::new(set, allocation, contender.analysis),
         Service::Background => Servers::none(),

@@ -122,6 +122,8 @@ pub enum PlanError {
     SeveralAnalyses,
     /// Sets that cannot be drawn; with the value of the sweep, if there is one.
     Options(Option<(Axis, Value)>, OptionsError),
+    /// At this utilization, or at this value of the sweep, there is no set at all: no task has a utilization above 1.
+    Impossible(Option<(Axis, Value)>, Utilization),
     /// A value that suits no device.
     Sweep(SweepError),
 }
@@ -141,6 +143,13 @@ impl fmt::Display for PlanError {
             }
             PlanError::Options(None, error) => error.fmt(f),
             PlanError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
+            PlanError::Impossible(of, utilization) => {
+                let at = of.map_or_else(String::new, |(axis, value)| format!(" with {}={value}", axis.name()));
+                write!(
+                    f,
+                    "no set{at} has a utilization of {utilization}, because no task has one above 1: more tasks (--tasks), or a lower --util"
+                )
+            }
             PlanError::Sweep(error) => error.fmt(f),
         }
     }
@@ -202,6 +211,7 @@ impl Plan {
         if settings.is_empty() {
             return Err(PlanError::Empty("value to try"));
         }
+        refuse_impossible(&spec, &settings)?;
         let points = settings.len().saturating_mul(spec.utilizations.len());
         if points > MAX_POINTS {
             return Err(PlanError::TooManyPoints(points));
@@ -278,6 +288,24 @@ impl Plan {
             (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
         let analysis = self.makers[maker];
         options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
+    }
+}
+
+/// Every utilization needs a value of the sweep, and every value a utilization, at which there are sets.
+fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), PlanError> {
+    let possible = |setting: &Setting, utilization: Utilization| {
+        setting.1.first().is_some_and(|options| options.is_possible(utilization))
+    };
+    let beyond = |&&utilization: &&Utilization| !settings.iter().any(|setting| possible(setting, utilization));
+    if let Some(&utilization) = spec.utilizations.iter().find(beyond) {
+        return Err(PlanError::Impossible(None, utilization));
+    }
+    let empty = |setting: &&Setting| !spec.utilizations.iter().any(|&utilization| possible(setting, utilization));
+    match settings.iter().find(empty) {
+        Some((value, _)) => {
+            Err(PlanError::Impossible(spec.sweep.as_ref().map(Sweep::axis).zip(*value), spec.utilizations[0]))
+        }
+        None => Ok(()),
     }
 }
 

@@ -91,10 +91,13 @@ impl<'s, 't> Draft<'s, 't> {
     }
 
     fn cluster(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
-        let index = self.clusters.len();
-        self.clusters.push(Cluster::default());
-        self.certificates.push(None);
-        self.remarks.push(Remarks::default());
+        // Of what is beyond hope no more is kept, however many clusters follow.
+        if self.clusters.is_empty() || !reader.is_hopeless() {
+            self.clusters.push(Cluster::default());
+            self.certificates.push(None);
+            self.remarks.push(Remarks::default());
+        }
+        let index = self.clusters.len() - 1;
         let fields = reader.open_object(raw, place, &["chips", "tasks", "certificate", "relies_on"], |_| ());
         let Some([chips, tasks, promise, relies_on]) = fields else { return };
         if let Slot::Given(promise) = promise.or_null() {

@@ -28,24 +28,83 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All that is wrong with a text, in the order of the text. Never empty.
+/// Faults of one text that are kept; of more, only the number is.
+pub(super) const MAX_KEPT: usize = 100;
+
+/// What is wrong with a text: the first hundred faults, in the order of the text, and how many there are. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostics(pub Vec<Diagnostic>);
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
+    count: usize,
+}
 
 impl Diagnostics {
+    /// These faults, in the order of the text.
+    pub fn new(wrong: impl IntoIterator<Item = Diagnostic>) -> Diagnostics {
+        let mut collected = Collected::default();
+        wrong.into_iter().for_each(|fault| collected.push(fault));
+        collected.into_diagnostics()
+    }
+
     /// A single fault of the whole text.
     pub(super) fn one(range: Range<usize>, problem: impl Into<String>, expected: impl Into<String>) -> Diagnostics {
         let (problem, expected) = (problem.into(), expected.into());
-        Diagnostics(vec![Diagnostic { range, path: Path::root(), problem, expected }])
+        Diagnostics::new([Diagnostic { range, path: Path::root(), problem, expected }])
+    }
+
+    /// The first hundred faults, in the order of the text.
+    pub fn first(&self) -> &[Diagnostic] {
+        &self.kept
+    }
+
+    /// How many faults were found. Where there are more than are kept, some may not have been looked for.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+/// Faults while they are found: memory for two hundred, however many there are.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    kept: Vec<Diagnostic>,
+    count: usize,
+}
+
+impl Collected {
+    /// One more.
+    pub(super) fn push(&mut self, fault: Diagnostic) {
+        self.count += 1;
+        self.kept.push(fault);
+        if self.kept.len() >= 2 * MAX_KEPT {
+            self.keep_first();
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    fn keep_first(&mut self) {
+        self.kept.sort_by_key(|wrong| (wrong.range.start, wrong.range.end));
+        self.kept.truncate(MAX_KEPT);
+    }
+
+    pub(super) fn into_diagnostics(mut self) -> Diagnostics {
+        self.keep_first();
+        Diagnostics { kept: self.kept, count: self.count }
     }
 }
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, diagnostic) in self.0.iter().enumerate() {
+        for (position, diagnostic) in self.kept.iter().enumerate() {
             write!(f, "{}{diagnostic}", if position == 0 { "" } else { "\n" })?;
         }
-        Ok(())
+        match self.count - self.kept.len() {
+            0 => Ok(()),
+            more => write!(f, "\n… and {more} more"),
+        }
     }
 }
 

@@ -58,6 +58,14 @@ impl<'t> Slot<'t> {
             other => other,
         }
     }
+
+    /// Its value, where it has one.
+    pub(super) fn given(self) -> Option<&'t str> {
+        match self {
+            Slot::Given(value) => Some(value),
+            Slot::Absent | Slot::Misspelt => None,
+        }
+    }
 }
 
 /// A name as a message shows it: cut where it is very long.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::diagnostic::{BYTE_ORDER_MARK, Diagnostic, Diagnostics, at};
+use super::diagnostic::{BYTE_ORDER_MARK, Collected, Diagnostic, Diagnostics, MAX_KEPT, at};
 use super::place::{MAX_SHOWN, Place, Slot, quote, quoted};
 use super::tree::{Kind, child, decode, for_each_element, for_each_field, range_in};
 use crate::invalid::Invalid;
@@ -16,7 +16,7 @@ const MAX_SUGGESTIONS: u32 = 32;
 /// A text that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'t> {
     text: &'t str,
-    wrong: Vec<Diagnostic>,
+    wrong: Collected,
     suggestions: u32,
 }
 
@@ -38,18 +38,22 @@ impl<'t> Reader<'t> {
             let problem = "text after the end of the JSON value";
             return Err(Diagnostics::one(range_in(text, line), problem, "nothing more"));
         }
-        Ok((Reader { text, wrong: Vec::new(), suggestions: MAX_SUGGESTIONS }, value))
+        Ok((Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }, value))
     }
 
     /// How many things have been found wrong.
     pub(super) fn faults(&self) -> usize {
-        self.wrong.len()
+        self.wrong.count()
     }
 
-    /// All that was found wrong, in the order of the text.
-    pub(super) fn into_diagnostics(mut self) -> Diagnostics {
-        self.wrong.sort_by_key(|wrong| (wrong.range.start, wrong.range.end));
-        Diagnostics(self.wrong)
+    /// Whether more is wrong than anybody is told: what has been read need not be kept any more.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.wrong.count() >= MAX_KEPT
+    }
+
+    /// What was found wrong, in the order of the text.
+    pub(super) fn into_diagnostics(self) -> Diagnostics {
+        self.wrong.into_diagnostics()
     }
 
     /// The bytes of the whole text that `raw` is.

@@ -60,14 +60,19 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
     let mut tasks = Entries::default();
     if let Some(raw) = reader.required(tasks_slot, root, &place, "tasks", "an array of tasks") {
         reader.list(raw, &place.key("tasks"), "an array of tasks", |reader, raw, place| {
-            tasks.push(raw, task(reader, raw, place));
+            let task = task(reader, raw, place);
+            tasks.push(reader, raw, task);
         });
     }
     let mut jobs = Entries::default();
     if let Slot::Given(raw) = jobs_slot.or_null() {
         reader.list(raw, &place.key("jobs"), "an array of jobs", |reader, raw, place| {
-            jobs.push(raw, job(reader, raw, place));
+            let job = job(reader, raw, place);
+            jobs.push(reader, raw, job);
         });
+    }
+    if reader.is_hopeless() {
+        return None;
     }
     let readable = reader.faults() == 0;
     let checked = match device {
@@ -107,7 +112,12 @@ impl<T> Default for Entries<'_, T> {
 }
 
 impl<'t, T> Entries<'t, T> {
-    fn push(&mut self, raw: &'t str, value: T) {
+    /// Keeps an element, unless the text is beyond hope: millions of wrong ones are no reason to take memory.
+    fn push(&mut self, reader: &Reader<'_>, raw: &'t str, value: T) {
+        if reader.is_hopeless() {
+            *self = Entries::default();
+            return;
+        }
         self.raw.push(raw);
         self.values.push(value);
     }

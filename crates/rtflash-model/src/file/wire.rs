@@ -197,11 +197,59 @@ pub(super) enum ArrivalsWire<'a> {
     At(#[schemars(with = "Vec<Time>")] Cow<'a, [Time]>),
 }
 
+/// What is read where an allocation is expected: an allocation, or another line that `rtflash alloc --format json` prints.
+#[derive(JsonSchema)]
+#[schemars(rename = "AllocationLine", untagged)]
+#[allow(dead_code)]
+pub(super) enum AllocationLine {
+    Allocation(AllocationWire),
+    Nothing(NoAllocation),
+    Error(NoAnswer),
+}
+
+/// The record of an allocation that was not found. Other fields are passed over.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+pub(super) struct NoAllocation {
+    /// The format of the line.
+    format: Option<AnswerFormat>,
+    /// False: none was found. Null: whoever wrote it cannot tell.
+    #[schemars(required, extend("enum" = [false, null]))]
+    schedulable: Option<bool>,
+    /// None.
+    #[schemars(length(max = 0))]
+    clusters: Option<Vec<ClusterWire>>,
+}
+
+/// The record of a task set that is wrong. Other fields are passed over.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+pub(super) struct NoAnswer {
+    /// The format of the line.
+    format: Option<AnswerFormat>,
+    /// What is wrong with it.
+    error: ErrorWire,
+}
+
+/// What is wrong. Other fields are passed over.
+#[derive(JsonSchema)]
+#[schemars(rename = "Error")]
+#[allow(dead_code)]
+pub(super) struct ErrorWire {
+    /// In words.
+    message: String,
+}
+
+/// The format of answers that is read.
+pub(super) struct AnswerFormat;
+
 /// An allocation: clusters of chips, and the tasks that each cluster serves. Other fields are passed over.
 #[derive(JsonSchema)]
 #[schemars(rename = "Allocation")]
 #[allow(dead_code)]
 pub(super) struct AllocationWire {
+    /// The format of the line; it may be left out.
+    format: Option<AnswerFormat>,
     /// The clusters. No chip is in two, and every task is in one.
     clusters: Vec<ClusterWire>,
 }
@@ -330,6 +378,10 @@ macro_rules! schema {
     };
 }
 
+schema!(AnswerFormat, "Format", {
+    "description": "The format of the answers of rtflash.",
+    "const": 1
+});
 schema!(Ratio, "Ratio", {
     "description": "A decimal between 0 and 1 with at most 38 places, taken exactly as it is written.",
     "type": "number",

@@ -4,7 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::meta::MetaJson;
 use super::wire::{
-    AccessWire, AllocationWire, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
+    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
     RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
 };
 use crate::device::{Device, PROFILES};
@@ -42,7 +42,7 @@ pub fn task_set_schema() -> Schema {
 
 /// The JSON Schema of an allocation as it is read: the fields that are looked at; others may be there.
 pub fn allocation_schema() -> Schema {
-    schema_for!(AllocationWire)
+    schema_for!(AllocationLine)
 }
 
 fn device(device: &Device) -> DeviceWire {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::accesses::Accesses;
+use super::shares::Shares;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
 use crate::device::Device;
@@ -180,6 +181,11 @@ impl SetOptions {
             return Err(OptionsError::FreePages);
         }
         Ok(SetOptions { spec })
+    }
+
+    /// Whether there are shares of this utilization at all: as no task has more than 1, n tasks have no more than n.
+    pub fn is_possible(&self, utilization: Utilization) -> bool {
+        Shares::new(self.spec.generator, self.spec.tasks, utilization).is_some()
     }
 
     /// The request these options were made from, to change and check again.

@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
-use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, PlanError, Spec, Sweep, Value};
 use rtflash_model::generate::{SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Span, parse_ns};
 
@@ -42,7 +42,11 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
         sweep: sweep(args)?,
         contenders: contenders(args, &analyses)?,
     };
-    let plan = Plan::new(spec).map_err(|error| Failure(error.to_string()))?;
+    generate::some_sets(&args.sets)?;
+    let plan = Plan::new(spec).map_err(|error| match error {
+        PlanError::Options(None, error) => generate::impossible(error),
+        error => Failure(error.to_string()),
+    })?;
     let manifest = Manifest::new(args, &plan);
     Ok(Some((plan, manifest)))
 }

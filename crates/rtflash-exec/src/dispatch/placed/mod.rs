@@ -19,7 +19,7 @@ use std::ops::Range;
 use rtflash_model::{Instant, Span};
 
 use super::arrivals::Arrival;
-use super::cluster::MAX_PENDING;
+use super::cluster::max_pending;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
 use crate::options::Options;
@@ -69,6 +69,8 @@ pub(crate) struct Placed<'a, O> {
     chips: Vec<Chip>,
     jobs: Slab<Job>,
     parts: Slab<Part>,
+    /// Jobs and pages that may be pending.
+    pending: usize,
     /// Pages that have been entered and are not finished.
     entered: u64,
     sources: Vec<Source>,
@@ -131,6 +133,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             chips,
             jobs: Slab::default(),
             parts: Slab::default(),
+            pending: max_pending(plan, options),
             entered: 0,
             sources: Source::all(plan, clusters, options),
             arrivals: VecDeque::new(),
@@ -164,11 +167,16 @@ impl<'a, O: Observer> Placed<'a, O> {
             self.ends(now);
             self.dispatch(now);
             self.grants(now);
-            if self.jobs.len() > MAX_PENDING || self.entered > MAX_PENDING as u64 {
-                return Err(RunError::TooManyPending { at: now });
+            if self.is_overloaded() {
+                return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
         }
         Ok(())
+    }
+
+    /// Whether more is pending than can be kept.
+    fn is_overloaded(&self) -> bool {
+        self.jobs.len() > self.pending || self.entered > self.pending as u64
     }
 
     /// Nothing that starts before this instant is still to be told of.

@@ -69,6 +69,10 @@ impl<O: Observer> Placed<'_, O> {
             && at == now
             && class <= ARM
         {
+            // A thousand requests of a million pages at once: the run is over as soon as one too many is there.
+            if self.is_overloaded() {
+                return;
+            }
             self.events.pop();
             if self.sources[source].next != number {
                 // It was released before.
@@ -80,6 +84,9 @@ impl<O: Observer> Placed<'_, O> {
             }
         }
         while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
+            if self.is_overloaded() {
+                return;
+            }
             let Some(arrival) = self.arrivals.pop_front() else { break };
             self.arrive_now(arrival, now);
         }

@@ -34,7 +34,7 @@ pub(super) type Fault<'a> = (&'a str, &'a str, &'a str);
 
 #[track_caller]
 pub(super) fn check<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostics>, faults: &[Fault<'_>]) {
-    let wrong = read.expect_err(text).0;
+    let wrong = read.expect_err(text).first().to_vec();
     let shown: Vec<String> = wrong.iter().map(ToString::to_string).collect();
     assert_eq!(wrong.len(), faults.len(), "{text}\n{shown:#?}");
     for ((wrong, shown), (slice, path, part)) in wrong.iter().zip(shown).zip(faults) {

@@ -38,7 +38,7 @@ fn whole_texts() {
 #[test]
 fn bytes_that_are_no_text() {
     for (bytes, range) in [(&b"{\"a\": \"\xff\"}"[..], 7..8), (b"\xc3", 0..1), (b"{}\xe2\x82", 2..4)] {
-        let wrong = read_task_set_bytes(bytes).unwrap_err().0;
+        let wrong = read_task_set_bytes(bytes).unwrap_err().first().to_vec();
         assert_eq!((wrong[0].range.clone(), wrong.len()), (range, 1));
     }
 }
@@ -294,12 +294,13 @@ fn devices() {
         // The same faults, a level deeper; and those of the tasks that any device would have.
         let tail = ", \"tasks\": [{\"name\": \"\", \"read\": {\"pages\": 1000000000000000000, \"period\": \"1s\"}}]}";
         let text = format!("{{\"device\": {device}{tail}");
-        let wrong = read_task_set(&text).unwrap_err().0;
+        let wrong = read_task_set(&text).unwrap_err().first().to_vec();
         assert_eq!(wrong.len(), faults.len() + 1, "{wrong:#?}");
         // Data that no device would have room for is not told of, but what does not fit in the data is.
         let tasks = "[{\"name\": \"a\", \"read\": {\"pages\": 5, \"period\": \"1s\", \"access\": \"sequential\"}, \"data_pages\": 4},
             {\"name\": \"b\", \"read\": {\"pages\": 5, \"period\": \"1s\"}, \"data_pages\": 1000000000000000000}]";
-        let more = read_task_set(&format!("{{\"device\": {device}, \"tasks\": {tasks}}}")).unwrap_err().0;
+        let more =
+            read_task_set(&format!("{{\"device\": {device}, \"tasks\": {tasks}}}")).unwrap_err().first().to_vec();
         assert_eq!(more.len(), faults.len() + 1, "{more:#?}");
         assert_eq!(more.last().unwrap().path.to_string(), "tasks[0].read.pages");
         for (wrong, fault) in wrong.iter().zip(&faults) {

@@ -1,0 +1,184 @@
+//! Streams of task sets, with a stream of allocations beside them where one is given: the k-th belongs to the k-th.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::path::Path;
+
+use rtflash_model::{
+    Allocation, AllocationRecord, Frame, FrameTooLong, Frames, TaskSet, read_allocation, read_allocation_record,
+};
+
+use crate::Failure;
+use crate::batch::Answer;
+use crate::source::Source;
+
+/// A task set, and the allocation given with it, as they are written.
+#[derive(Debug)]
+pub struct Pair {
+    /// The task set.
+    pub set: Frame,
+    /// The allocation.
+    pub allocation: Beside,
+}
+
+/// What stands beside a task set in the stream of allocations.
+#[derive(Debug)]
+pub enum Beside {
+    /// There is no such stream.
+    Nothing,
+    /// It ended before, after so many.
+    Ended(u64),
+    /// This.
+    Value(Frame),
+}
+
+/// Both streams.
+pub struct Pairs {
+    /// What complaints call the stream of task sets.
+    pub sets_name: String,
+    sets: Frames<Source>,
+    allocations: Option<Values>,
+}
+
+/// The values of one stream, one after another.
+struct Values {
+    name: String,
+    frames: Frames<Source>,
+    ready: VecDeque<Frame>,
+    taken: u64,
+}
+
+impl Values {
+    fn next(&mut self) -> Result<Option<Frame>, Failure> {
+        if self.ready.is_empty() {
+            self.ready.extend(next_batch(&mut self.frames, &self.name)?.unwrap_or_default());
+        }
+        let next = self.ready.pop_front();
+        self.taken += u64::from(next.is_some());
+        Ok(next)
+    }
+}
+
+impl Pairs {
+    /// A stream of task sets alone.
+    pub fn of(sets: Source) -> Pairs {
+        Pairs { sets_name: sets.name.clone(), sets: Frames::new(sets), allocations: None }
+    }
+
+    /// The files `sets` and `allocations`, of which one may be standard input.
+    ///
+    /// # Errors
+    /// Where one cannot be opened, or both are standard input.
+    pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, Failure> {
+        if allocations == Some(sets) && sets.as_os_str() == "-" {
+            return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
+        }
+        let mut pairs = Pairs::of(Source::open(sets)?);
+        if let Some(path) = allocations {
+            let source = Source::open(path)?;
+            let name = source.name.clone();
+            let frames = Frames::new(source);
+            pairs.allocations = Some(Values { name, frames, ready: VecDeque::new(), taken: 0 });
+        }
+        Ok(pairs)
+    }
+
+    /// What complaints call the stream of allocations.
+    pub fn allocations_name(&self) -> &str {
+        self.allocations.as_ref().map_or("", |values| &values.name)
+    }
+
+    /// The next task sets, each with its allocation: at least one, or `None` at the end.
+    ///
+    /// # Errors
+    /// Where reading fails, a value is longer than anything that is read, or there is no allocation at all, or more than task sets.
+    pub fn next_batch(&mut self) -> Result<Option<Vec<Pair>>, Failure> {
+        let sets = next_batch(&mut self.sets, &self.sets_name)?;
+        let Some(values) = &mut self.allocations else {
+            let alone = |set| Pair { set, allocation: Beside::Nothing };
+            return Ok(sets.map(|sets| sets.into_iter().map(alone).collect()));
+        };
+        let Some(sets) = sets else {
+            return match values.next()? {
+                Some(_) if values.taken > 1 => Err(Failure(format!(
+                    "{} goes on after {} has ended, behind number {}",
+                    values.name,
+                    self.sets_name,
+                    values.taken - 1
+                ))),
+                _ => Ok(None),
+            };
+        };
+        let mut pairs = Vec::with_capacity(sets.len());
+        for set in sets {
+            let allocation = match values.next()? {
+                Some(frame) => Beside::Value(frame),
+                None if values.taken == 0 => {
+                    return Err(Failure(format!("{}:1:1: there is nothing in it", values.name)));
+                }
+                None => Beside::Ended(values.taken),
+            };
+            pairs.push(Pair { set, allocation });
+        }
+        Ok(Some(pairs))
+    }
+}
+
+/// The next values of a stream.
+///
+/// # Errors
+/// Where reading fails, or a value is longer than anything that is read.
+pub fn next_batch(frames: &mut Frames<Source>, name: &str) -> Result<Option<Vec<Frame>>, Failure> {
+    frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
+        Some(long) => Failure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),
+        None => Failure::io(&format!("cannot read {name}"), &error),
+    })
+}
+
+/// What was given in the place of an allocation, read.
+#[derive(Debug)]
+pub enum Given<'t> {
+    /// An allocation, with what it is written as and what complaints call the file.
+    Allocation {
+        /// What it says.
+        allocation: Allocation,
+        /// All that is written.
+        text: Cow<'t, str>,
+        /// The name of the file.
+        name: &'t str,
+    },
+    /// None: whoever was to make it found none, or (`None`) cannot tell.
+    Nothing {
+        /// The verdict.
+        schedulable: Option<bool>,
+        /// A clause that says so.
+        reason: String,
+    },
+}
+
+/// Reads what was given for a task set: an allocation, or any line that `alloc --format json` prints.
+///
+/// # Errors
+/// Where it is none of these, or the line is that of an error: the answer to it.
+pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Box<Answer>> {
+    let text = String::from_utf8_lossy(&frame.text);
+    let refused = |diagnostics| Box::new(Answer::refused(name, frame, &diagnostics));
+    match read_allocation_record(&text).map_err(refused)? {
+        AllocationRecord::Allocation => {
+            let allocation = read_allocation(&text, set).map_err(refused)?;
+            Ok(Given::Allocation { allocation, text, name })
+        }
+        AllocationRecord::Nothing { schedulable, reason } => {
+            let what = match schedulable {
+                Some(_) => "there is no allocation: it says that none was found",
+                None => "there is no allocation: it says that nobody could tell",
+            };
+            let reason = reason.map_or_else(|| what.to_owned(), |reason| format!("{what} ({reason})"));
+            Ok(Given::Nothing { schedulable, reason })
+        }
+        AllocationRecord::Error(message) => {
+            let message = format!("there is no allocation, but an error: {message}");
+            Err(Box::new(Answer::wrong_at(name, frame, &message, "error")))
+        }
+    }
+}
