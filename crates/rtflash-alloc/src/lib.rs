@@ -34,6 +34,7 @@ mod fraction;
 pub mod server;
 pub mod sizing;
 pub mod sound;
+pub mod spread;
 pub mod verdict;
 
 pub use fraction::{Fraction, Rational};

@@ -98,6 +98,8 @@ pub struct AllocArgs {
     #[command(flatten)]
     pub guarantee: GuaranteeArg,
     #[command(flatten)]
+    pub spread: SpreadArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
@@ -167,6 +169,15 @@ pub enum RelyOn {
     Queue,
 }
 
+/// `--spread`.
+#[derive(Debug, Args)]
+pub struct SpreadArg {
+    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the device lasts longer; every
+    /// cluster is tested again, and the chips serve no other jobs by themselves any more
+    #[arg(long)]
+    pub spread: bool,
+}
+
 /// `--format`.
 #[derive(Debug, Args)]
 pub struct FormatArg {
@@ -234,6 +245,8 @@ pub struct SizeArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub spread: SpreadArg,
     #[command(flatten)]
     pub format: FormatArg,
 }

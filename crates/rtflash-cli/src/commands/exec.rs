@@ -13,7 +13,7 @@ use rtflash_run::{Executed, NotRun, Refusal, execute};
 
 use super::exec_output::{Keeper, Wanted};
 use super::guarantee::{beyond, needed};
-use super::{allocator, analysis_relying_on, policies};
+use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch, refuse};
 use crate::render::exec_text;
@@ -35,6 +35,7 @@ struct Plan {
     /// Whether a task set has been run: files are for one.
     kept: AtomicBool,
     format: Format,
+    spread: bool,
 }
 
 /// Carries the command out.
@@ -50,6 +51,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
         wanted: Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?,
         kept: AtomicBool::new(false),
         format: args.format.format,
+        spread: args.spread,
     };
     let source = Source::open(&args.file)?;
     let batch = Batch { separate: plan.format == Format::Text };
@@ -102,6 +104,7 @@ pub fn find(
     given: Option<&(String, String)>,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
+    spread: bool,
 ) -> Found {
     if let Some((name, text)) = given {
         return match read_allocation(text, set) {
@@ -112,7 +115,7 @@ pub fn find(
             }
         };
     }
-    let outcome = allocator.allocate(set, analysis);
+    let outcome = allocate(set, allocator, analysis, spread);
     if let Some(allocation) = outcome.allocation() {
         return Found::Allocation(allocation.clone());
     }
@@ -175,7 +178,7 @@ impl Plan {
             meta: file.meta.as_deref(),
             ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
         };
-        let allocation = match find(set, self.given.as_ref(), self.allocator, self.analysis) {
+        let allocation = match find(set, self.given.as_ref(), self.allocator, self.analysis, self.spread) {
             Found::Allocation(allocation) => allocation,
             Found::Wrong(complaint) => return wrong(complaint),
             Found::Nothing(reason, status) => {

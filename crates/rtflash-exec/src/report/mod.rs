@@ -1,10 +1,12 @@
 //! What a run came to, in numbers.
 
 mod responses;
+mod wear;
 
 use rtflash_model::{Instant, Span};
 
 pub use responses::Responses;
+pub use wear::Wear;
 
 use crate::check::Ledger;
 use crate::plan::Plan;
