@@ -42,7 +42,7 @@ fn what_it_reports_alloc_confirms() {
             && write["more_pages"].as_i64().is_some_and(|more| more > 0)
     );
     assert!(answer["cost"]["with_jobs"]["pages_per_day"].as_f64() > answer["cost"]["pages_per_day"].as_f64());
-    assert_eq!(answer["cost"]["lifetime_years"], Value::Null);
+    assert!(answer["cost"]["lifetime_years"].as_f64().is_some_and(|years| years > 0.0));
 }
 
 #[test]
@@ -59,6 +59,60 @@ fn a_lifetime_is_told_where_the_device_says_what_blocks_endure() {
     let zero = on("size-no-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(0));
     let run = rtflash(&["size", &zero]);
     assert!(run.status == 2 && run.stderr.contains("device.erase_cycles"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_expected_is_told_beside_the_bound() {
+    let sized =
+        |analysis: &str| rtflash(&["size", "tasksets/drone.json", "--analysis", analysis, "--format", "json"]).json();
+    for analysis in ["thesis", "sound"] {
+        let cost = &sized(analysis)["cost"];
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let bound = number(&cost["clusters"][0]["write_amplification"]);
+        let [rings, anywhere] =
+            ["in_rings", "anywhere"].map(|order| &cost["clusters"][0][order]["write_amplification"]);
+        assert!(1.0 <= number(&rings["least"]) && number(&rings["least"]) <= number(&rings["most"]), "{rings}");
+        assert!(
+            number(&rings["most"]) <= number(&anywhere["most"]) && number(&anywhere["most"]) <= bound,
+            "{anywhere}"
+        );
+        let years = &cost["in_rings"]["lifetime_years"];
+        assert!(
+            number(&cost["lifetime_years"]) <= number(&years["least"])
+                && number(&years["least"]) <= number(&years["most"])
+        );
+    }
+    let text = rtflash(&["size", "tasksets/drone.json", "--analysis", "sound"]).stdout;
+    assert!(text.contains("16.5 days") && text.contains("in rings") && text.contains("with --spread"), "{text}");
+}
+
+/// The judge approves of what `--spread` makes, and it lasts about as long as all chips together would.
+#[test]
+fn free_chips_are_used_where_that_is_asked_for() {
+    let set = "tasksets/drone.json";
+    for analysis in ["thesis", "sound"] {
+        let by = ["--analysis", analysis, "--format", "json"];
+        let plain = rtflash(&[&["size", set][..], &by].concat()).json();
+        let better = rtflash(&[&["size", set, "--spread"][..], &by].concat()).json();
+        assert_eq!((&plain["with_spread"], &better["with_spread"]), (&better["cost"], &Value::Null));
+        let years = |cost: &Value| cost["lifetime_years"].as_f64().expect("years");
+        assert!(years(&better["cost"]) > 3.0 * years(&plain["cost"]), "{better}");
+        let run = rtflash(&[&["alloc", set, "--spread"][..], &by].concat());
+        let of = |clusters: &Value| -> Vec<Value> {
+            clusters.as_array().expect("clusters").iter().map(|cluster| cluster["chips"].clone()).collect()
+        };
+        let (chips, sized) = (of(&run.json()["clusters"]), of(&better["cost"]["clusters"]));
+        assert_eq!(chips, sized);
+        let path = file(&format!("spread-{analysis}.json"), &run.stdout).display().to_string();
+        assert_eq!(rtflash(&["check", set, "--allocation", &path, "--analysis", analysis]).status, 0);
+        let ran = rtflash(&[&["exec", set, "--spread", "--duration", "2s"][..], &by].concat()).json();
+        assert_eq!(of(&ran["clusters"]), chips);
+        if analysis == "sound" {
+            assert_eq!(ran["verdict"], json!("pass"), "{ran}");
+        }
+    }
+    // An allocation that is given is run as it is.
+    assert_eq!(rtflash(&["exec", set, "--spread", "--allocation", "x.json"]).status, 2);
 }
 
 #[test]

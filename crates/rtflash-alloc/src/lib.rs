@@ -36,6 +36,7 @@ pub mod reason;
 pub mod server;
 pub mod sizing;
 pub mod sound;
+pub mod spread;
 pub mod verdict;
 
 pub use fraction::{Fraction, Rational};

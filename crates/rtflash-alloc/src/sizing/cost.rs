@@ -1,7 +1,9 @@
-//! What an allocation costs: pages written, erases, lifetime. Bounds, in doubles, for a reader: nothing is decided by them.
+//! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict is decided by them.
 
-use rtflash_model::{Allocation, Arrivals, Job, Request, TaskSet};
+use rtflash_model::{Allocation, Arrivals, Cluster, Job, Request, TaskSet};
 
+use super::expected::{Expected, expected, in_all};
+use super::overwriting::Order;
 use crate::analysis::Analysis;
 use crate::verdict::report;
 
@@ -19,6 +21,10 @@ pub struct Cost {
     pub tasks: Wear,
     /// The same with jobs that are not real-time; `None` where none writes at a known rate, or no cluster serves them.
     pub with_jobs: Option<Wear>,
+    /// What is to be expected where every task overwrites its data in order, round and round; `None` where no task writes, or the data do not fit.
+    pub in_rings: Option<Expected>,
+    /// The same where every task overwrites any of its pages.
+    pub anywhere: Option<Expected>,
     /// Positions of the jobs that write and are left out, because their arrivals are single times and no rate.
     pub left_out: Vec<usize>,
 }
@@ -37,6 +43,10 @@ pub struct ClusterCost {
     pub wear: Wear,
     /// The same with its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
+    /// What is to be expected of its tasks where each overwrites its data in order, round and round; `None` where none writes, or the data do not fit.
+    pub in_rings: Option<Expected>,
+    /// The same where each overwrites any of its pages.
+    pub anywhere: Option<Expected>,
 }
 
 /// What writing does to chips, if it wears all blocks of a cluster evenly.
@@ -54,7 +64,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    fn new(set: &TaskSet, pages: f64, amplification: f64, chips: usize) -> Wear {
+    pub(super) fn new(set: &TaskSet, pages: f64, amplification: f64, chips: usize) -> Wear {
         let device = set.device();
         let programmed = pages * amplification;
         // What is programmed has been erased.
@@ -65,7 +75,7 @@ impl Wear {
     }
 
     /// Both together.
-    fn and(self, other: Wear) -> Wear {
+    pub(super) fn and(self, other: Wear) -> Wear {
         let shorter = match (self.lifetime_years, other.lifetime_years) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -90,7 +100,7 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         clusters.iter().zip(&serves).filter(|(_, serves)| **serves).map(|(cluster, _)| cluster.chips.len()).sum();
     let job_pages: f64 = set.jobs().iter().filter_map(job_pages).fold(0.0, |sum, pages| sum + pages);
     let per_chip = if serving > 0 { job_pages / serving as f64 } else { 0.0 };
-    let one = |(position, cluster): (usize, rtflash_model::Cluster)| {
+    let one = |(position, cluster): (usize, Cluster)| {
         let write_amplification = if analysis.placements().is_empty() {
             Some(ratio(device.valid_pages_bound().into(), device.reclaimed_per_chip().into()))
         } else {
@@ -99,11 +109,16 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         };
         let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
         let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
+        let in_order = |cluster: &Cluster, order: Order| {
+            expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification)
+        };
         let wear = |pages: f64| Wear::new(set, pages, write_amplification.unwrap_or(1.0), cluster.chips.len());
         ClusterCost {
             wear: wear(pages),
             with_jobs: (serves[position] && per_chip > 0.0)
                 .then(|| wear(pages + per_chip * cluster.chips.len() as f64)),
+            in_rings: in_order(&cluster, Order::Ring),
+            anywhere: in_order(&cluster, Order::Anywhere),
             write_amplification,
             chips: cluster.chips,
             tasks: cluster.tasks,
@@ -115,6 +130,8 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         chips: device.chips(),
         tasks: whole(|cluster| cluster.wear),
         with_jobs: (per_chip > 0.0).then(|| whole(|cluster| cluster.with_jobs.unwrap_or(cluster.wear))),
+        in_rings: in_all(&clusters, |cluster| cluster.in_rings),
+        anywhere: in_all(&clusters, |cluster| cluster.anywhere),
         left_out: (0..set.jobs().len()).filter(|&job| left_out(&set.jobs()[job])).collect(),
         clusters,
     }
@@ -126,7 +143,7 @@ fn ratio(valid: u64, reclaimed: u64) -> f64 {
 }
 
 /// Pages a day.
-fn request_pages(write: Request) -> f64 {
+pub(super) fn request_pages(write: Request) -> f64 {
     write.pages() as f64 / write.period().as_ns() as f64 * NS_A_DAY
 }
 

@@ -5,19 +5,24 @@
 //! another one further out.
 //!
 //! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period and the most pages.
-//! - [`cost`]: write amplification, pages written, erases, lifetime.
+//! - [`cost`]: write amplification, pages written, erases, lifetime: at most, and as they are to be expected (docs/lifetime.md).
 
 mod cost;
+mod expected;
+mod overwriting;
 mod request;
 mod search;
 mod whole;
 
-use rtflash_model::{LogicalRatio, Span, TaskSet};
+use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
 
 use crate::allocator::{Allocator, Outcome};
 use crate::analysis::Analysis;
+use crate::spread::spread;
 
 pub use cost::{ClusterCost, Cost, Wear, cost};
+pub use expected::Expected;
+pub use overwriting::Amplification;
 
 use search::Trials;
 pub(crate) use search::nearest;
@@ -107,6 +112,17 @@ pub struct Sizing {
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
     pub cost: Option<Cost>,
+    /// The same with free chips given to the clusters that wear fastest ([`spread`]); `None` where that gains nothing.
+    pub spread: Option<Spread>,
+}
+
+/// An allocation whose free chips are used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// The allocation.
+    pub allocation: Allocation,
+    /// What it costs.
+    pub cost: Cost,
 }
 
 /// Sizes a task set: its limits, and what the allocation found costs; where there is none, the allocation to the fewest chips.
@@ -114,15 +130,25 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     let outcome = allocator.allocate(set, analysis);
     let trials = Trials::new(set, allocator, analysis);
     let limits = limits_of(&trials, outcome.is_schedulable() == Some(true));
-    let cost = match (&outcome, limits.chips) {
-        (Outcome::Schedulable(allocation), _) => Some(cost(set, analysis, allocation)),
-        (Outcome::NotSchedulable(_), Limit::At(fewest)) => trials.on_chips(fewest.chips).and_then(|set| {
-            let outcome = allocator.allocate(&set, analysis);
-            outcome.allocation().map(|allocation| cost(&set, analysis, allocation))
-        }),
-        _ => None,
+    let (cost, spread) = match (&outcome, limits.chips) {
+        (Outcome::Schedulable(allocation), _) => costs(set, analysis, allocation),
+        (Outcome::NotSchedulable(_), Limit::At(fewest)) => {
+            let on = trials.on_chips(fewest.chips).map(|set| (allocator.allocate(&set, analysis), set));
+            match &on {
+                Some((Outcome::Schedulable(allocation), set)) => costs(set, analysis, allocation),
+                _ => (None, None),
+            }
+        }
+        _ => (None, None),
     };
-    Sizing { outcome, limits, cost }
+    Sizing { outcome, limits, cost, spread }
+}
+
+/// What an allocation that passes costs as it is, and with its free chips used.
+fn costs(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> (Option<Cost>, Option<Spread>) {
+    let better = spread(set, analysis, allocation)
+        .map(|allocation| Spread { cost: cost(set, analysis, &allocation), allocation });
+    (Some(cost(set, analysis, allocation)), better)
 }
 
 /// The limits of a set alone.

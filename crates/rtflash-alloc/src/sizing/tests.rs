@@ -182,3 +182,26 @@ fn costs_of_the_case_study() {
     }
     assert_eq!(cost.chips, set.device().chips());
 }
+
+/// What the tasks of the case study cause, by hand: t1 is alone on its chips, beside the range of each job stream.
+#[test]
+fn rings_of_the_case_study() {
+    let near = |one: f64, other: f64| assert!((one / other - 1.0).abs() < 1e-9, "{one} is not {other}");
+    let set = case_study(4);
+    let cost = size(&set, &ClusteringBfd, &Thesis).cost.unwrap();
+    // One ring is never copied, and data at rest leave its blocks for good.
+    let rings = cost.clusters[0].in_rings.unwrap();
+    assert_eq!((rings.amplification.least, rings.amplification.most), (1.0, 1.0));
+    near(rings.most.erases, 800.0 / 256.0 / 2.0 * 86_400.0);
+    near(rings.most.lifetime_years.unwrap(), cost.clusters[0].wear.lifetime_years.unwrap() * 2.0);
+    assert_eq!((cost.clusters[2].in_rings, cost.clusters[2].anywhere), (None, None));
+    for cluster in cost.clusters.iter().filter(|cluster| !cluster.tasks.is_empty()) {
+        let (bound, rings, anywhere) =
+            (cluster.write_amplification.unwrap(), cluster.in_rings.unwrap(), cluster.anywhere.unwrap());
+        assert!(rings.amplification.most <= anywhere.amplification.most && anywhere.amplification.most <= bound);
+        near(anywhere.most.pages, cluster.wear.pages);
+    }
+    // The device: the shortest lifetime.
+    let (all, first) = (cost.in_rings.unwrap(), cost.clusters[0].in_rings.unwrap());
+    assert_eq!(all.least.lifetime_years, first.least.lifetime_years);
+}

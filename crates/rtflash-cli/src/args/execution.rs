@@ -92,6 +92,9 @@ pub struct ExecArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the device lasts longer
+    #[arg(long, conflicts_with = "allocation")]
+    pub spread: bool,
     /// How long to run, in simulated time
     #[arg(long, default_value = "10s", value_name = "TIME")]
     pub duration: String,

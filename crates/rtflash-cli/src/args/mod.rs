@@ -98,6 +98,8 @@ pub struct AllocArgs {
     #[command(flatten)]
     pub guarantee: GuaranteeArg,
     #[command(flatten)]
+    pub spread: SpreadArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
@@ -165,6 +167,15 @@ pub enum RelyOn {
     Neighbours,
     /// And the bus is first come, first served, and reads and transfers take exactly as long as stated
     Queue,
+}
+
+/// `--spread`.
+#[derive(Debug, Args)]
+pub struct SpreadArg {
+    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the device lasts longer; every
+    /// cluster is tested again, and the chips serve no other jobs by themselves any more
+    #[arg(long)]
+    pub spread: bool,
 }
 
 /// `--format`.
@@ -236,6 +247,8 @@ pub struct SizeArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub spread: SpreadArg,
     #[command(flatten)]
     pub format: FormatArg,
 }

@@ -6,7 +6,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
 
 use super::guarantee::Guarantee;
-use super::{allocator, analysis_relying_on};
+use super::{allocate, allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{AllocArgs, Format, GuaranteeArg};
 use crate::batch::{Answer, Batch};
@@ -22,6 +22,7 @@ struct Plan {
     granted: Reliance,
     guarantee: GuaranteeArg,
     format: Format,
+    spread: bool,
 }
 
 /// Carries the command out.
@@ -33,6 +34,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
         granted,
         guarantee: args.guarantee,
         format: args.format.format,
+        spread: args.spread.spread,
     };
     let source = Source::open(&args.file)?;
     let batch = Batch { format: plan.format };
@@ -42,7 +44,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
 impl Plan {
     fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
         let (set, name) = (&file.set, self.allocator.name());
-        let outcome = self.allocator.allocate(set, self.analysis);
+        let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let guarantee = if self.guarantee.wanted(alone) {
             Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
         } else {

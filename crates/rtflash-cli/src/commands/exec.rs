@@ -14,7 +14,7 @@ use rtflash_run::{Executed, NotRun, Refusal, execute_within};
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
 use super::guarantee::{beyond, needed};
-use super::{allocator, analysis_relying_on, policies};
+use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs, read_given};
@@ -37,6 +37,7 @@ struct Plan {
     /// Whether a task set has been run: files are for one.
     kept: AtomicBool,
     format: Format,
+    spread: bool,
 }
 
 /// Carries the command out.
@@ -59,6 +60,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
         memory: policies::memory(&args.memory)?,
         kept: AtomicBool::new(false),
         format: args.format.format,
+        spread: args.spread,
     };
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
     let batch = Batch { format: plan.format };
@@ -112,8 +114,9 @@ pub fn find(
     file: Option<&(String, String)>,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
+    spread: bool,
 ) -> Found {
-    let Some((name, text)) = file else { return search(set, allocator, analysis) };
+    let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
     let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
     match read_given(name, &frame, set) {
         Ok(given) => {
@@ -140,8 +143,8 @@ fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: 
 }
 
 /// What the algorithm finds.
-fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Found {
-    let outcome = allocator.allocate(set, analysis);
+fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> Found {
+    let outcome = allocate(set, allocator, analysis, spread);
     if let Some(allocation) = outcome.allocation() {
         return Found::Allocation(allocation.clone());
     }
@@ -255,7 +258,7 @@ impl Plan {
         };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
-            None => search(set, self.allocator, self.analysis),
+            None => search(set, self.allocator, self.analysis, self.spread),
         };
         let allocation = match found {
             Found::Allocation(allocation) => allocation,

@@ -15,9 +15,10 @@ pub mod size;
 pub mod soak;
 pub mod trace;
 
-use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_model::Reliance;
+use rtflash_alloc::spread::spread;
+use rtflash_model::{Reliance, TaskSet};
 
 use crate::Failure;
 
@@ -35,4 +36,14 @@ fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Ana
 /// The algorithm of a name that clap has already found among the possible ones.
 fn allocator(name: &str) -> Result<&'static dyn Allocator, Failure> {
     rtflash_alloc::allocator::allocator(name).ok_or_else(|| Failure(format!("there is no algorithm `{name}`")))
+}
+
+/// What the algorithm makes of a set; with its free chips used, where that is `wanted` and a gain.
+fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, wanted: bool) -> Outcome {
+    match allocator.allocate(set, analysis) {
+        Outcome::Schedulable(allocation) if wanted => {
+            Outcome::Schedulable(spread(set, analysis, &allocation).unwrap_or(allocation))
+        }
+        outcome => outcome,
+    }
 }

@@ -1,6 +1,7 @@
 //! `rtflash size`: limits of a task set and its device, and what the allocation costs.
 
-use rtflash_alloc::sizing::size;
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::sizing::{Sizing, size};
 
 use super::guarantee::Guarantee;
 use super::{allocator, analysis_relying_on};
@@ -21,6 +22,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
     let batch = Batch { format };
     batch.run(Source::open(&args.file)?, |file, alone| {
         let sizing = size(&file.set, allocator, analysis);
+        let sizing = if args.spread.spread { used(sizing) } else { sizing };
         let name = allocator.name();
         let text = match format {
             Format::Json => wire::line(&SizeAnswer::new(&file.set, name, analysis, &sizing, file.meta.as_deref())),
@@ -32,4 +34,18 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
         };
         Answer { text, status: Status::of(sizing.outcome.is_schedulable()), ..Answer::default() }
     })
+}
+
+/// With free chips used, where that is a gain.
+fn used(sizing: Sizing) -> Sizing {
+    match sizing.spread {
+        None => sizing,
+        Some(spread) => {
+            let outcome = match sizing.outcome {
+                Outcome::Schedulable(_) => Outcome::Schedulable(spread.allocation),
+                outcome => outcome,
+            };
+            Sizing { outcome, cost: Some(spread.cost), spread: None, ..sizing }
+        }
+    }
 }

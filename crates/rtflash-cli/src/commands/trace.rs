@@ -48,7 +48,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
             return Ok(Status::Wrong);
         }
     };
-    let allocation = match find(&file.set, given.as_ref(), allocator, analysis) {
+    let allocation = match find(&file.set, given.as_ref(), allocator, analysis, false) {
         Found::Allocation(allocation) => allocation,
         Found::Wrong(complaint) => {
             output::complain(&complaint);

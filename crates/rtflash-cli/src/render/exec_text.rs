@@ -3,7 +3,7 @@
 use rtflash_model::format_ns;
 
 use super::exec_wire::{CheckLine, ExecAnswer, JobsLine};
-use super::numbers::{chips, count, names, percent, period, plain, time};
+use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time};
 use super::table::table;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -77,7 +77,24 @@ pub fn answer(answer: &ExecAnswer<'_>) -> String {
     if !answer.jobs.is_empty() {
         text += &format!("; {:.0} pages a second not real-time", answer.non_rt_pages_per_s);
     }
-    text + "\n"
+    text + "\n" + &worn(answer)
+}
+
+/// The chip that is worn first.
+fn worn(answer: &ExecAnswer<'_>) -> String {
+    let Some(wear) = answer.wear.filter(|wear| wear.erases > 0) else { return String::new() };
+    let years = match wear.lifetime_years {
+        Some(years) => format!("its blocks last {} if it goes on so", lifetime(years)),
+        None => "no lifetime, as the device does not say how many erases a block endures (`erase_cycles`)".to_owned(),
+    };
+    let early = if wear.turns < 1.0 { ": what was on the device at the start is still at work" } else { "" };
+    format!(
+        "worn fastest: chip {}, {} erases a day; {years} (measured over {}, each block erased {:.2} times{early})\n",
+        wear.chip,
+        quantity(wear.erases_per_day),
+        format_ns(wear.measured_ns),
+        wear.turns
+    )
 }
 
 fn jobs(answer: &ExecAnswer<'_>) -> String {
@@ -156,10 +173,22 @@ fn clusters(answer: &ExecAnswer<'_>) -> String {
             cluster.pages_copied.to_string(),
             cluster.write_amplification.map_or("-".into(), |amplification| format!("{amplification:.3}")),
             format!("{:.1}", cluster.non_rt_pages_per_s),
+            cluster.wear.map_or("-".into(), |wear| quantity(wear.erases_per_day)),
+            cluster.wear.and_then(|wear| wear.lifetime_years).map_or("-".into(), lifetime),
         ]
     });
-    let headings =
-        ["cluster", "chips", "tasks", ">chips busy", ">GC passes", ">copied", ">write amp.", ">non-RT pages/s"];
+    let headings = [
+        "cluster",
+        "chips",
+        "tasks",
+        ">chips busy",
+        ">GC passes",
+        ">copied",
+        ">write amp.",
+        ">non-RT pages/s",
+        ">erases/day",
+        ">lifetime",
+    ];
     let mut text = table(&headings, rows.collect::<Vec<_>>());
     if answer.clusters.len() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", answer.clusters.len() - ROWS);

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
-use rtflash_exec::report::{Operations, Report, SourceReport};
+use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
 use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
 use rtflash_model::{Instant, Span, TaskSet};
@@ -44,6 +44,8 @@ pub struct ExecAnswer<'a> {
     pub operations: OperationCounts,
     /// Pages a second that were read and written for jobs that are not real-time.
     pub non_rt_pages_per_s: f64,
+    /// The chip of the device that was erased most often; null where nothing was run.
+    pub wear: Option<WearLine>,
     /// The clusters, in order.
     pub clusters: Vec<ClusterLine<'a>>,
     /// The chips, in order.
@@ -188,6 +190,33 @@ pub struct ClusterLine<'a> {
     pub write_amplification: Option<f64>,
     /// Pages a second that were read and written for jobs that are not real-time.
     pub non_rt_pages_per_s: f64,
+    /// The chip of the cluster that was erased most often.
+    pub wear: Option<WearLine>,
+}
+
+/// The chip that was erased most often, the lowest among equals, as measured from the start of the run to its end.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct WearLine {
+    /// What was measured: the whole run.
+    pub measured_ns: u64,
+    /// The chip.
+    pub chip: u32,
+    /// Its erases.
+    pub erases: u64,
+    /// As many a day.
+    pub erases_per_day: f64,
+    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at the start is still at work.
+    pub turns: f64,
+    /// Years of 365.25 days until its blocks have been erased as often as they endure, all alike, if it goes on so; null where it was not erased, or the
+    /// device has no `erase_cycles`.
+    pub lifetime_years: Option<f64>,
+}
+
+impl WearLine {
+    fn new(wear: Wear, settings: &Settings) -> WearLine {
+        let Wear { chip, erases, erases_per_day, turns, lifetime_years } = wear;
+        WearLine { measured_ns: settings.duration_ns, chip, erases, erases_per_day, turns, lifetime_years }
+    }
 }
 
 /// A chip in an [`ExecAnswer`].
@@ -270,6 +299,7 @@ impl<'a> ExecAnswer<'a> {
             jobs: Vec::new(),
             operations: Operations::default().into(),
             non_rt_pages_per_s: 0.0,
+            wear: None,
             clusters: Vec::new(),
             chips: Vec::new(),
             channels: Vec::new(),
@@ -289,6 +319,10 @@ impl<'a> ExecAnswer<'a> {
                 .collect()
         };
         let holds = findings.iter().all(|finding| finding.gauge.holds());
+        let end = Instant::from_ns(settings.duration_ns).unwrap_or(Instant::END);
+        let wear = |chips: &mut dyn Iterator<Item = u32>| {
+            report.wear(plan.device(), chips, end).map(|wear| WearLine::new(wear, settings))
+        };
         let clusters = plan.clusters().iter().zip(&report.clusters).map(|(cluster, did)| {
             let busy = cluster.chips.iter().map(|&chip| part(report.chips[chip as usize].busy, settings));
             #[allow(clippy::cast_precision_loss)]
@@ -302,6 +336,7 @@ impl<'a> ExecAnswer<'a> {
                 pages_written: did.written,
                 write_amplification: did.write_amplification(),
                 non_rt_pages_per_s: per_second(did.non_real_time, settings),
+                wear: wear(&mut cluster.chips.iter().copied()),
             }
         });
         let chips = report.chips.iter().enumerate().map(|(chip, did)| ChipLine {
@@ -325,6 +360,7 @@ impl<'a> ExecAnswer<'a> {
             jobs: lines(&[Kind::Server]),
             operations: report.operations().into(),
             non_rt_pages_per_s: per_second(non_real_time, settings),
+            wear: wear(&mut plan.clusters().iter().flat_map(|cluster| cluster.chips.iter().copied())),
             clusters: clusters.collect(),
             chips: chips.collect(),
             channels: channels.collect(),

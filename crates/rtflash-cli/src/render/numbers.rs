@@ -89,6 +89,34 @@ pub fn plain(name: &str) -> String {
     text
 }
 
+/// A quantity to four digits or so, with separators.
+pub fn quantity(value: f64) -> String {
+    if value >= 1e15 {
+        return format!("{value:.3e}");
+    }
+    if value < 100.0 {
+        return if value == 0.0 { "0".into() } else { format!("{value:.2}") };
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Years, or days where they are few.
+pub fn lifetime(years: f64) -> String {
+    match years {
+        years if years >= 1e6 => format!("{years:.1e} years"),
+        years if years >= 2.0 => format!("{years:.1} years"),
+        years => format!("{:.1} days", years * 365.25),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +147,15 @@ mod tests {
     fn periods_are_exact_where_they_are_whole() {
         assert_eq!(period(Fraction::new(300_000_000, 1)), "300ms");
         assert_eq!(period(Fraction::new(100_000_000, 3)), "33.333ms");
+    }
+
+    #[test]
+    fn quantities_are_legible() {
+        for (value, text) in
+            [(0.0, "0"), (3.125, "3.12"), (999.4, "999"), (69_120_000.0, "69,120,000"), (1e18, "1.000e18")]
+        {
+            assert_eq!(quantity(value), text);
+        }
+        assert_eq!((lifetime(0.1), lifetime(10.04)), ("36.5 days".into(), "10.0 years".into()));
     }
 }

@@ -1,11 +1,11 @@
 //! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation costs.
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{Cost, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
+use rtflash_alloc::sizing::{Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
 use rtflash_model::{Request, TaskSet, format_ns};
 
 use super::alloc_text::{failure, headline};
-use super::numbers::{chips, count, names, plain, separated};
+use super::numbers::{chips, count, lifetime, names, plain, quantity};
 use super::table::table;
 use super::wire::task_name;
 use crate::commands::guarantee::Guarantee;
@@ -48,7 +48,10 @@ pub fn answer(
     }
     match &sizing.cost {
         None => text += "\nThere is no allocation whose cost could be told.\n",
-        Some(cost) => text += &costs(set, analysis, cost, sizing.outcome.is_schedulable() == Some(true)),
+        Some(cost) => {
+            let better = sizing.spread.as_ref().map(|spread| &spread.cost);
+            text += &costs(set, analysis, cost, better, sizing.outcome.is_schedulable() == Some(true));
+        }
     }
     text
 }
@@ -141,7 +144,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     text + "  (by bisection; periods to four digits)\n"
 }
 
-fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, as_it_is: bool) -> String {
+fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>, as_it_is: bool) -> String {
     let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips as usize, "chip")) };
     let mut text = format!("\n{}\n", paint(BOLD, &format!("What it costs{on}, at most, a day")));
     let numbers = |wear: &Wear| {
@@ -189,6 +192,9 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, as_it_is: bool) ->
     } else {
         text += "  (lifetime: if all blocks of a cluster are worn evenly)\n";
     }
+    if let Some(better) = spread {
+        text += &with_spread(cost, better);
+    }
     if cost.with_jobs.is_some() {
         text += "  (jobs: their pages evenly on the chips of all clusters with a server, as if all of them could be served)\n";
     }
@@ -197,41 +203,63 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, as_it_is: bool) ->
         let left: Vec<&str> = left.collect();
         text += &format!("  (left out, as they arrive at single times: {})\n", names(left.into_iter(), NAMES));
     }
+    text + &expected(set, cost)
+}
+
+/// What would be gained by the chips that are left free.
+fn with_spread(cost: &Cost, better: &Cost) -> String {
+    let free = |cost: &Cost| {
+        let free = cost.clusters.iter().filter(|cluster| cluster.tasks.is_empty());
+        free.map(|cluster| cluster.chips.len()).sum::<usize>()
+    };
+    let (before, after) = (free(cost), free(better));
+    let used = count(before.saturating_sub(after), "free chip");
+    match (better.tasks.lifetime_years, cost.tasks.lifetime_years) {
+        (Some(years), Some(now)) => {
+            format!(
+                "  (with --spread, which uses {used}: {} at least, instead of {})\n",
+                lifetime(years),
+                lifetime(now)
+            )
+        }
+        _ => format!(
+            "  (with --spread, which uses {used}: {} erases a chip at most, instead of {})\n",
+            quantity(better.tasks.erases),
+            quantity(cost.tasks.erases)
+        ),
+    }
+}
+
+/// What is to be expected, by the manner in which data are overwritten.
+fn expected(set: &TaskSet, cost: &Cost) -> String {
+    let (Some(rings), Some(anywhere)) = (cost.in_rings, cost.anywhere) else { return String::new() };
+    let mut text = format!("\n{}\n", paint(BOLD, "What is to be expected of the tasks, in the long run"));
+    let cells = |of: Option<Expected>| match of {
+        None => ["-".to_owned(), "-".to_owned()],
+        Some(of) => {
+            let years = of.most.lifetime_years.zip(of.least.lifetime_years);
+            [
+                range(format!("{:.2}", of.amplification.least), format!("{:.2}", of.amplification.most)),
+                years.map_or_else(|| "-".into(), |(short, long)| range(lifetime(short), lifetime(long))),
+            ]
+        }
+    };
+    let wearing = cost.clusters.iter().enumerate().filter(|(_, cluster)| cluster.in_rings.is_some());
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (position, cluster) in wearing.take(ROWS) {
+        let head = [position.to_string(), names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES)];
+        rows.push(head.into_iter().chain(cells(cluster.in_rings)).chain(cells(cluster.anywhere)).collect());
+    }
+    let head = ["all".to_owned(), String::new()];
+    rows.push(head.into_iter().chain(cells(Some(rings))).chain(cells(Some(anywhere))).collect());
+    let headings = ["cluster", "tasks", ">in rings: write amp.", ">lifetime", ">anywhere: write amp.", ">lifetime"];
+    text += &table(&headings, rows);
+    text += "  (in rings: each task overwrites its data in order, round and round; anywhere: any of its pages; docs/lifetime.md)\n";
+    text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and jobs share the space)\n";
     text
 }
 
-/// A quantity to four digits or so, with separators.
-fn quantity(value: f64) -> String {
-    if value >= 1e15 {
-        return format!("{value:.3e}");
-    }
-    if value < 100.0 {
-        return if value == 0.0 { "0".into() } else { format!("{value:.2}") };
-    }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 100 and 10¹⁵.
-    separated(value.round_ties_even() as u128)
-}
-
-/// Years, or days where they are few.
-fn lifetime(years: f64) -> String {
-    match years {
-        years if years >= 1e6 => format!("{years:.1e} years"),
-        years if years >= 2.0 => format!("{years:.1} years"),
-        years => format!("{:.1} days", years * 365.25),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_are_legible() {
-        for (value, text) in
-            [(0.0, "0"), (3.125, "3.12"), (999.4, "999"), (69_120_000.0, "69,120,000"), (1e18, "1.000e18")]
-        {
-            assert_eq!(quantity(value), text);
-        }
-        assert_eq!((lifetime(0.1), lifetime(10.04)), ("36.5 days".into(), "10.0 years".into()));
-    }
+/// One number, or two.
+fn range(least: String, most: String) -> String {
+    if least == most { least } else { format!("{least} to {most}") }
 }

@@ -2,7 +2,9 @@
 
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{ClusterCost, Cost, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
+use rtflash_alloc::sizing::{
+    Amplification, ClusterCost, Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear,
+};
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,8 +35,10 @@ pub struct SizeAnswer<'a> {
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
     /// What the allocation costs at most, every request arriving as often as it may; where the set fails as it is, the allocation to the fewest chips.
-    /// Null where there is none.
+    /// Null where there is none. With `--spread`, the allocation that uses free chips, if that is a gain.
     pub cost: Option<CostAnswer<'a>>,
+    /// The same with `--spread`, which gives free chips to the clusters that wear fastest; null where it is given, or would gain nothing.
+    pub with_spread: Option<CostAnswer<'a>>,
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
@@ -149,6 +153,11 @@ pub struct CostAnswer<'a> {
     /// The same with jobs that are not real-time, their pages spread evenly over the chips of clusters with a server, as if all of them could be served;
     /// null where none writes at a known rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
+    /// What is to be expected of the real-time tasks where each overwrites its data in order, round and round (docs/lifetime.md); null where none
+    /// writes.
+    pub in_rings: Option<ExpectedAnswer>,
+    /// The same where each overwrites any of its pages.
+    pub anywhere: Option<ExpectedAnswer>,
     /// Names of jobs that write and are left out: they arrive at single times and have no rate.
     pub jobs_left_out: Vec<&'a str>,
 }
@@ -168,6 +177,44 @@ pub struct ClusterCostAnswer<'a> {
     pub tasks_alone: WearAnswer,
     /// With its part of the jobs that are not real-time; null where it serves none.
     pub with_jobs: Option<WearAnswer>,
+    /// What is to be expected of its tasks where each overwrites its data in order, round and round; null where none writes.
+    pub in_rings: Option<ExpectedAnswer>,
+    /// The same where each overwrites any of its pages.
+    pub anywhere: Option<ExpectedAnswer>,
+}
+
+/// What is to be expected in the long run: an estimate, from the least (data that are never overwritten are in blocks of their own) to the most (they
+/// are among the others, and copied with them).
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExpectedAnswer {
+    /// Pages programmed for each page written.
+    pub write_amplification: Range,
+    /// Block erases a day and chip; of the device, of the chip with most.
+    pub erases_per_chip_per_day: Range,
+    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a cluster being worn evenly; null where the device has no
+    /// `erase_cycles`.
+    pub lifetime_years: Option<Range>,
+}
+
+/// From the least to the most.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Range {
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl ExpectedAnswer {
+    fn new(expected: Expected) -> ExpectedAnswer {
+        let Expected { amplification: Amplification { least, most }, least: less, most: more } = expected;
+        ExpectedAnswer {
+            write_amplification: Range { least, most },
+            erases_per_chip_per_day: Range { least: less.erases, most: more.erases },
+            // The more is copied, the shorter it lasts.
+            lifetime_years: more.lifetime_years.zip(less.lifetime_years).map(|(least, most)| Range { least, most }),
+        }
+    }
 }
 
 /// What writing does to chips.
@@ -233,6 +280,7 @@ impl<'a> SizeAnswer<'a> {
             },
             tasks: tasks.collect(),
             cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
+            with_spread: sizing.spread.as_ref().map(|spread| CostAnswer::new(set, &spread.cost)),
             unplaced: UnplacedAnswer::of(set, &sizing.outcome),
             data: DataAnswer::of_outcome(set, &sizing.outcome),
             reason: match &sizing.outcome {
@@ -264,6 +312,8 @@ impl<'a> CostAnswer<'a> {
             write_amplification: cluster.write_amplification,
             tasks_alone: WearAnswer::new(&cluster.wear),
             with_jobs: cluster.with_jobs.as_ref().map(WearAnswer::new),
+            in_rings: cluster.in_rings.map(ExpectedAnswer::new),
+            anywhere: cluster.anywhere.map(ExpectedAnswer::new),
         };
         let job = |&job: &usize| Some(set.jobs().get(job)?.name.as_str());
         CostAnswer {
@@ -271,6 +321,8 @@ impl<'a> CostAnswer<'a> {
             clusters: cost.clusters.iter().map(cluster).collect(),
             tasks: WearAnswer::new(&cost.tasks),
             with_jobs: cost.with_jobs.as_ref().map(WearAnswer::new),
+            in_rings: cost.in_rings.map(ExpectedAnswer::new),
+            anywhere: cost.anywhere.map(ExpectedAnswer::new),
             jobs_left_out: cost.left_out.iter().filter_map(job).collect(),
         }
     }

@@ -1,11 +1,13 @@
 //! What a run came to, in numbers.
 
 mod responses;
+mod wear;
 
 use rtflash_model::{Instant, Span};
 
 pub(crate) use responses::EXACT_RESPONSES;
 pub use responses::Responses;
+pub use wear::Wear;
 
 use crate::check::Ledger;
 use crate::plan::Plan;

@@ -1,6 +1,8 @@
 //! Gantt charts of a stretch of a run: as text for a terminal, and as a figure.
 
 mod axis;
+mod lanes;
+mod look;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -10,15 +12,17 @@ use std::collections::BTreeMap;
 
 use rtflash_model::Instant;
 
+use self::lanes::{Job, Lanes};
+use self::look::Look;
 use super::record::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
-use crate::Plan;
+use crate::{Plan, Releases};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;
 /// Missed deadlines that are kept one by one; further ones are counted.
 const MAX_MISSES: usize = 10_000;
 
-/// What chips and buses do between two moments, and which deadlines are missed there.
+/// What chips and buses do between two moments, when requests are released and due there, and which deadlines are missed.
 ///
 /// It is told the whole run as an [`Observer`] (jobs that are late within the stretch may have been released long before), then
 /// [`finish`](Gantt::finish), then it draws. However long the stretch, memory is bounded.
@@ -27,6 +31,13 @@ pub struct Gantt {
     from: u64,
     to: u64,
     names: Vec<String>,
+    /// By source: the position of its task in the cluster; of a stream of jobs, among the streams.
+    members: Vec<usize>,
+    lanes: Lanes,
+    /// Streams of jobs that are not real-time.
+    streams: Vec<String>,
+    /// When the run ended.
+    end: u64,
     groups: Vec<Group>,
     rows: Vec<Row>,
     /// The row of each chip of the device, if it is in a cluster.
@@ -47,11 +58,17 @@ pub struct Gantt {
 struct Group {
     name: String,
     rows: std::ops::Range<usize>,
+    /// Names of the cluster's tasks, in order.
+    tasks: Vec<String>,
+    /// Whether it is a cluster without tasks.
+    free: bool,
 }
 
 #[derive(Debug)]
 struct Row {
     name: String,
+    /// Of the chip, or the channel.
+    number: u32,
     bars: Vec<Bar>,
 }
 
@@ -62,41 +79,6 @@ struct Bar {
     end: u64,
     job: JobId,
     look: Look,
-}
-
-/// What is told apart in a chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Read,
-    Write,
-    Copy,
-    Erase,
-    Server,
-}
-
-impl Look {
-    const ALL: [Look; 5] = [Look::Read, Look::Write, Look::Copy, Look::Erase, Look::Server];
-
-    fn of(kind: Kind, action: Action) -> Look {
-        match (kind, action) {
-            (Kind::Gc, Action::Erase) => Look::Erase,
-            (Kind::Gc, _) => Look::Copy,
-            (Kind::Read, _) => Look::Read,
-            (Kind::Write, _) => Look::Write,
-            (Kind::Server, _) => Look::Server,
-        }
-    }
-
-    /// For legends.
-    fn name(self) -> &'static str {
-        match self {
-            Look::Read => "read",
-            Look::Write => "write",
-            Look::Copy => "GC copy",
-            Look::Erase => "GC erase",
-            Look::Server => "not real-time",
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -121,6 +103,7 @@ impl Gantt {
     /// A chart from `from` up to (without) `to`.
     pub fn new(plan: &Plan, from: Instant, to: Instant) -> Gantt {
         let (mut groups, mut rows): (Vec<Group>, Vec<Row>) = (Vec::new(), Vec::new());
+        let names = task_names(plan);
         let mut chips = vec![None; plan.device().chips() as usize];
         for (number, cluster) in plan.clusters().iter().enumerate() {
             let first = rows.len();
@@ -128,18 +111,28 @@ impl Gantt {
                 if let Some(row) = chips.get_mut(chip as usize) {
                     *row = Some(rows.len());
                 }
-                rows.push(Row { name: format!("chip {chip}"), bars: Vec::new() });
+                rows.push(Row { name: format!("chip {chip}"), number: chip, bars: Vec::new() });
             }
-            groups.push(Group { name: format!("cluster {number}"), rows: first..rows.len() });
+            let free = cluster.tasks.is_empty();
+            let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
+            let name = format!("cluster {number}{}", if free { " (free)" } else { "" });
+            groups.push(Group { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
         }
         let buses = rows.len();
         let channels = 0..plan.device().channels();
-        rows.extend(channels.map(|channel| Row { name: format!("bus {channel}"), bars: Vec::new() }));
-        groups.push(Group { name: "channels".into(), rows: buses..rows.len() });
+        rows.extend(channels.map(|channel| Row { name: format!("bus {channel}"), number: channel, bars: Vec::new() }));
+        groups.push(Group { name: "channels".into(), rows: buses..rows.len(), tasks: Vec::new(), free: false });
+        // So that no scale divides by zero. Instants end below 2⁶³.
+        let (from, to) = (from.as_ns(), to.as_ns().max(from.as_ns() + 1));
+        let members = members(plan);
+        let streams = plan.sources().iter().filter(|source| source.kind == Kind::Server);
         Gantt {
-            from: from.as_ns(),
-            // So that no scale divides by zero. Instants end below 2⁶³.
-            to: to.as_ns().max(from.as_ns() + 1),
+            from,
+            to,
+            lanes: Lanes::new(plan, &members, from, to),
+            members,
+            streams: streams.map(|source| printable(&source.name)).collect(),
+            end: to,
             names: plan.sources().iter().map(|source| printable(&source.name)).collect(),
             groups,
             // Joined bars then fill at most half of the room, however many rows there are.
@@ -157,7 +150,10 @@ impl Gantt {
 
     /// The run is over at `duration`: jobs that are pending and were due until then are late.
     pub fn finish(&mut self, duration: Instant) {
+        self.end = duration.as_ns();
         for (job, pending) in std::mem::take(&mut self.pending) {
+            let Pending { release, deadline, .. } = pending;
+            self.lanes.note(job, Job { release, deadline, completed: None });
             if pending.deadline <= duration.as_ns() {
                 self.miss(job, &pending, None);
             }
@@ -199,6 +195,34 @@ impl Gantt {
         self.coarse = Some((self.to - self.from).div_ceil(cells as u64));
     }
 
+    /// The position of a job's task in its cluster.
+    fn member(&self, job: JobId) -> usize {
+        self.members.get(job.source as usize).copied().unwrap_or(0)
+    }
+
+    /// Rows of a group that are drawn, and those that are folded into one line: chips without tasks, and buses, that do nothing in the stretch.
+    fn folded<'a>(&'a self, group: &Group) -> (Vec<&'a Row>, Vec<&'a Row>) {
+        let folds = group.free || group.rows.start >= self.buses;
+        let rows = self.rows.get(group.rows.clone()).unwrap_or_default();
+        rows.iter().partition(|row| !folds || !row.bars.is_empty())
+    }
+
+    /// The rows that are folded, in two lines at most: chips of free clusters, and buses.
+    fn idle(&self) -> Vec<String> {
+        let of = |what: &str, free: bool| {
+            let groups = self.groups.iter().filter(|group| (group.rows.start < self.buses) == free);
+            let numbers: Vec<u32> = groups.flat_map(|group| self.folded(group).1).map(|row| row.number).collect();
+            (!numbers.is_empty()).then(|| format!("{what} {}", ranges(numbers)))
+        };
+        [of("free and idle: chip", true), of("idle: bus", false)].into_iter().flatten().collect()
+    }
+
+    /// A job's name without its number and its kind: the task's.
+    fn short_name(&self, job: JobId) -> &str {
+        let name = self.names.get(job.source as usize).map_or("", String::as_str);
+        name.strip_suffix(".read").or(name.strip_suffix(".write")).or(name.strip_suffix(".gc")).unwrap_or(name)
+    }
+
     fn job_name(&self, job: JobId) -> String {
         format!("{}#{}", self.names.get(job.source as usize).map_or("", String::as_str), job.index)
     }
@@ -216,7 +240,10 @@ impl Observer for Gantt {
 
     fn complete(&mut self, complete: &Complete) {
         let at = complete.at.as_ns();
-        if let Some(pending) = self.pending.remove(&complete.job).filter(|pending| pending.deadline < at) {
+        let Some(pending) = self.pending.remove(&complete.job) else { return };
+        let Pending { release, deadline, .. } = pending;
+        self.lanes.note(complete.job, Job { release, deadline, completed: Some(at) });
+        if deadline < at {
             self.miss(complete.job, &pending, Some(at));
         }
     }
@@ -236,6 +263,51 @@ impl Observer for Gantt {
         let row = self.buses + transfer.channel as usize;
         self.bar(row, transfer.start, transfer.end, transfer.job, Look::of(transfer.kind, Action::Read));
     }
+}
+
+/// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0 for what belongs to no task.
+fn members(plan: &Plan) -> Vec<usize> {
+    let member = |source: &crate::Source| match (source.kind, source.releases, source.cluster) {
+        (Kind::Server, ..) => source.owner,
+        (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
+        (_, _, Some(cluster)) => {
+            let cluster = plan.clusters().get(cluster as usize);
+            cluster.and_then(|cluster| cluster.tasks.binary_search(&source.owner).ok()).unwrap_or(0)
+        }
+    };
+    plan.sources().iter().map(member).collect()
+}
+
+/// By task: its name, of which the plan knows those of its requests.
+fn task_names(plan: &Plan) -> BTreeMap<usize, String> {
+    let requests = plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write));
+    let name = |name: &str| printable(name.strip_suffix(".read").or(name.strip_suffix(".write")).unwrap_or(name));
+    requests.map(|source| (source.owner, name(&source.name))).collect()
+}
+
+/// Numbers, runs of them joined: `0-3, 7`; not too many.
+fn ranges(mut numbers: Vec<u32>) -> String {
+    const SHOWN: usize = 8;
+    numbers.sort_unstable();
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let run = |&(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let shown: Vec<String> = runs.iter().take(SHOWN).map(run).collect();
+    let more = runs.iter().skip(SHOWN).map(|(first, last)| last - first + 1).sum::<u32>();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// At most so many characters.
+fn shortened(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A name without characters that command a terminal, turn the direction of text, or that XML forbids.

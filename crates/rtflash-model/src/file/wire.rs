@@ -75,7 +75,7 @@ pub(super) struct ChangedDevice {
     block_erase: Option<TimeOrRange>,
     /// t_d: time to move one page over the channel's bus.
     page_transfer: Option<TimeOrRange>,
-    /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
+    /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
     #[schemars(range(min = 1))]
     erase_cycles: Option<u32>,
 }
@@ -109,7 +109,7 @@ pub(super) struct FullDevice {
     pub(super) block_erase: TimeOrRange,
     /// t_d: time to move one page over the channel's bus.
     pub(super) page_transfer: TimeOrRange,
-    /// Erases that a block endures (P/E cycles). Only `size` asks, for the lifetime.
+    /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub(super) erase_cycles: Option<u32>,

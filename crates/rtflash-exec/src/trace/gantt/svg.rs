@@ -6,8 +6,12 @@ use std::fmt::{self, Write};
 
 use rtflash_model::format_ns;
 
+mod lanes;
+
+use self::lanes::HEIGHT;
 use super::axis::{Axis, joined};
-use super::{Bar, Gantt, Look, Miss};
+use super::look::HUES;
+use super::{Bar, Gantt, Look, Miss, Row};
 
 /// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a screen shows.
 const MAX_BOXES: usize = 20_000;
@@ -17,8 +21,8 @@ const MAX_MARKS: usize = 1_000;
 
 /// One pixel.
 const PX: u64 = 100;
-const LEFT: u64 = 96 * PX;
-const PLOT: u64 = 1080 * PX;
+const LEFT: u64 = 136 * PX;
+const PLOT: u64 = 1040 * PX;
 const RIGHT: u64 = 24 * PX;
 const TOP: u64 = 44 * PX;
 const LANE: u64 = 20 * PX;
@@ -43,20 +47,27 @@ impl Gantt {
     ///
     /// Where there are too many operations to draw each, boxes show what occupies most of a stretch, and the figure says so.
     pub fn svg(&self) -> String {
-        let rows = self.rows.len().clamp(1, MAX_ROWS);
-        let mut shown: Vec<_> = self.rows.iter().take(MAX_ROWS).map(|row| self.boxes(&row.bars)).collect();
+        let drawn: Vec<Vec<&Row>> = self.groups.iter().map(|group| self.folded(group).0).collect();
+        let all = drawn.iter().map(Vec::len).sum::<usize>();
+        let rows = all.clamp(1, MAX_ROWS);
+        let listed: Vec<&Row> = drawn.iter().flatten().copied().take(MAX_ROWS).collect();
+        let mut shown: Vec<_> = listed.iter().map(|row| self.boxes(&row.bars)).collect();
         let mut notes = Vec::new();
         let mut coarse = self.coarse;
         if shown.iter().map(Vec::len).sum::<usize>() > MAX_BOXES {
             let cells = (MAX_BOXES / rows).clamp(1, 1080);
-            shown = self.rows.iter().take(MAX_ROWS).map(|row| joined(&row.bars, self.from, self.to, cells)).collect();
+            shown = listed.iter().map(|row| joined(&row.bars, self.from, self.to, cells)).collect();
             coarse = coarse.max(Some((self.to - self.from).div_ceil(cells as u64)));
         }
         if let Some(coarse) = coarse {
             notes.push(format!("Drawn coarsely: a box shows what takes most of {}.", format_ns(coarse)));
         }
-        if self.rows.len() > MAX_ROWS {
-            notes.push(format!("{} further rows are not drawn.", self.rows.len() - MAX_ROWS));
+        if all > MAX_ROWS {
+            notes.push(format!("{} further rows are not drawn.", all - MAX_ROWS));
+        }
+        let (lanes, undrawn) = self.drawn_lanes();
+        if undrawn > 0 {
+            notes.push(format!("Releases and deadlines of {undrawn} further requests are not drawn."));
         }
         let marks: Vec<_> = self.misses.iter().take(MAX_MARKS).collect();
         let unmarked = (self.misses.len() - marks.len()) as u64 + self.more_misses;
@@ -65,17 +76,22 @@ impl Gantt {
         }
         let height = if rows > 48 { 14 * PX } else { 24 * PX };
         let (mut body, mut y) = (String::new(), TOP + 8 * PX);
-        for (position, group) in self.groups.iter().enumerate() {
-            let drawn = group.rows.start.min(shown.len())..group.rows.end.min(shown.len());
-            if drawn.is_empty() {
+        let mut rest = listed.iter().zip(&shown);
+        for ((position, group), rows) in self.groups.iter().enumerate().zip(&drawn) {
+            let mut rows = rest.by_ref().take(rows.len()).peekable();
+            if rows.peek().is_none() {
                 continue;
             }
-            self.text_at(&mut body, "b", 8 * PX, y + 13 * PX, &group.name);
+            self.heading(&mut body, group, y + 13 * PX);
             y += 18 * PX;
             let top = y;
-            for (row, boxes) in drawn.clone().zip(&shown[drawn]) {
-                self.row(&mut body, &self.rows[row].name, boxes, y, height);
+            for (row, boxes) in rows {
+                self.row(&mut body, &row.name, boxes, y, height);
                 y += height;
+            }
+            for lane in self.lanes.of(position, lanes) {
+                self.lane(&mut body, lane, y);
+                y += HEIGHT;
             }
             let missed: Vec<_> = marks.iter().copied().filter(|miss| miss.group == Some(position)).collect();
             if !missed.is_empty() {
@@ -84,14 +100,19 @@ impl Gantt {
             }
             y += 10 * PX;
         }
+        for idle in self.idle() {
+            self.text_at(&mut body, "i", 8 * PX, y + 10 * PX, &idle);
+            y += 18 * PX;
+        }
         let mut svg = String::new();
         let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));
         let _ = write!(
             svg,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{total}\" viewBox=\"0 0 {width} {total}\" \
-             font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\" font-size=\"{}\">\n{STYLE}\n\
+             font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\" font-size=\"{}\">\n{}\n\
              <rect width=\"{width}\" height=\"{total}\" fill=\"#fff\"/>\n",
-            Px(FONT)
+            Px(FONT),
+            style()
         );
         self.axis(&mut svg, y);
         svg.push_str(&body);
@@ -147,8 +168,9 @@ impl Gantt {
             let gap = if end - x >= 4 * PX { PX / 2 } else { 0 };
             let _ = write!(
                 svg,
-                "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>",
-                class(bar.look),
+                "<rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>",
+                bar.look.class(),
+                self.member(bar.job) % HUES,
                 Px(x),
                 Px(top),
                 Px((end - x - gap).max(THINNEST)),
@@ -174,15 +196,18 @@ impl Gantt {
             let count = 1 + rest.windows(2).take_while(|pair| joins(pair)).count();
             let (run, behind) = rest.split_at(count);
             let (x, end) = (self.x(first.start), run.iter().map(|bar| self.x(bar.end)).max().unwrap_or(0));
-            let name = self.job_name(first.job);
-            if height >= 20 * PX && text_width(&name) + 6 * PX <= end.saturating_sub(x) {
+            let room = end.saturating_sub(x);
+            let fits = |name: &str| height >= 20 * PX && text_width(name) + 6 * PX <= room;
+            let (full, short) = (self.job_name(first.job), self.short_name(first.job));
+            let name = if fits(&full) { &full } else { short };
+            if fits(name) && !name.is_empty() {
                 let style = match first.look {
                     Look::Read | Look::Erase => "w",
                     Look::Write | Look::Server => "k",
                     // The borders of the boxes are not to cross the text.
                     Look::Copy => "k h",
                 };
-                self.text_at(svg, style, u64::midpoint(x, end), baseline, &name);
+                self.text_at(svg, style, u64::midpoint(x, end), baseline, name);
             }
             rest = behind;
         }
@@ -236,22 +261,6 @@ impl Gantt {
         self.text_at(svg, "l", LEFT - 22 * PX, bottom + 17 * PX, &format!("time ({})", axis.unit));
     }
 
-    fn legend(&self, svg: &mut String) {
-        let (mut x, y) = (LEFT, 14 * PX);
-        for look in Look::ALL {
-            let (class, left, top) = (class(look), Px(x), Px(y));
-            let _ = write!(svg, "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"22\" height=\"13\"/>");
-            self.text_at(svg, "s", x + 28 * PX, y + 10 * PX, look.name());
-            x += 28 * PX + text_width(look.name()) + 22 * PX;
-        }
-        if !self.misses.is_empty() {
-            let (left, right, tip) = (Px(x), Px(x + 10 * PX), Px(x + 5 * PX));
-            let _ =
-                write!(svg, "<path class=\"mt\" d=\"M{left} {0}H{right}L{tip} {1}Z\"/>", Px(y + PX), Px(y + 11 * PX));
-            self.text_at(svg, "s", x + 16 * PX, y + 10 * PX, "missed deadline (line: from its release, dashed: late)");
-        }
-    }
-
     fn text_at(&self, svg: &mut String, class: &str, x: u64, y: u64, text: &str) {
         let _ = write!(svg, "<text class=\"{class}\" x=\"{}\" y=\"{}\">", Px(x), Px(y));
         escape(svg, text);
@@ -259,23 +268,24 @@ impl Gantt {
     }
 }
 
-/// The colours differ in lightness as well: erase 35, read 46, not real-time 63, write 75, GC copy 89 of 100.
-const STYLE: &str = "<style>\
-.r{fill:#2f6fc0}.p{fill:#f5a83c}.v{fill:#b08ad0}.e{fill:#435647}\
-.o{fill:#d3e4d0;stroke:#7f9a7f;stroke-width:.5}.t{fill-opacity:.05}\
+/// Colours of operations are added.
+const STYLE: &str = "\
+.t{fill-opacity:.05}\
 .g{stroke:#dcdcdc;fill:none}.b{font-weight:bold;fill:#222}.l{text-anchor:end;fill:#444}.c{text-anchor:middle;fill:#444}\
-.s{fill:#222}.n{fill:#8a4b00}.w,.k{text-anchor:middle;font-size:10px;fill:#fff}.k{fill:#111}.h{paint-order:stroke;stroke:#d3e4d0;stroke-width:3px}\
+.s{fill:#222}.i{fill:#666}.n{fill:#8a4b00}.w,.k{text-anchor:middle;font-size:10px;fill:#fff}.k{fill:#111}.h{paint-order:stroke;stroke:#d3e4d0;stroke-width:3px}\
 .m{fill:#c4161c}.mt{fill:#d7191c}.mv{stroke:#d7191c;stroke-width:1;fill:none}.ml{stroke:#d7191c;stroke-width:1.2;fill:none}\
-.d{stroke-dasharray:3 2}</style>";
+.d{stroke-dasharray:3 2}.lb{stroke:#bbb;stroke-width:.6;fill:none}.up{fill:#222}.dn{fill:#222}.lt{fill:#d7191c}</style>";
 
-fn class(look: Look) -> &'static str {
-    match look {
-        Look::Read => "r",
-        Look::Write => "p",
-        Look::Copy => "o",
-        Look::Erase => "e",
-        Look::Server => "v",
+/// The style sheet.
+fn style() -> String {
+    let mut style = String::from("<style>");
+    for look in Look::ALL {
+        for (hue, colour) in look.hues().into_iter().enumerate() {
+            let edge = if look == Look::Copy { ";stroke:#7f9a7f;stroke-width:.5" } else { "" };
+            let _ = write!(style, ".{}{hue}{{fill:{colour}{edge}}}", look.class());
+        }
     }
+    style + STYLE
 }
 
 /// About as wide as the text is in the fonts of the figure, rather more.

@@ -68,8 +68,11 @@ fn a_figure_is_well_formed_and_says_what_is_missed() {
     assert!(svg.contains("<title>log#0: not real-time, 50.001us to 550.001us</title>"));
     assert!(svg.contains("a&lt;b&gt;&amp;&quot;c&quot;\\#9\u{fffd}é.gc#0"));
     // Four pages of the log, and their transfers, two of them drawn as one; on each chip three pages copied and an erase.
-    let boxes = |class: &str| svg.matches(&format!("<rect class=\"{class}\"")).count() - 1;
-    assert_eq!((boxes("v"), boxes("o"), boxes("e"), boxes("r"), boxes("p")), (4 + 3, 5 * 6, 5, 0, 0));
+    let boxes = |class: &str| {
+        let start = format!("<rect class=\"{class}\"");
+        svg.lines().filter(|line| line.starts_with(&start) && line.contains("<title>")).count()
+    };
+    assert_eq!((boxes("v0"), boxes("o0"), boxes("e0"), boxes("r0"), boxes("p0")), (4 + 3, 5 * 6, 5, 0, 0));
     assert!(!svg.contains("coarsely"));
     assert!(well_formed(&svg));
 }
@@ -138,6 +141,85 @@ fn the_longest_share_of_a_cell_is_shown() {
     let shown = cells(&bars, 0, 40, 4);
     assert_eq!(shown, [Some((Look::Read, job(0))), None, Some((Look::Erase, job(3))), None]);
     assert_eq!(joined(&bars, 0, 40, 4), [bar(0, 10, 0, Look::Read), bar(20, 30, 3, Look::Erase)]);
+}
+
+/// A plan of one cluster with two tasks, on a device with chips that are left free.
+fn two_tasks() -> crate::Plan {
+    let text = r#"{
+        "device": { "chips": 4, "chips_per_channel": 2, "blocks_per_chip": 16, "pages_per_block": 8, "page_size": 4096,
+            "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "20us" },
+        "tasks": [
+            { "name": "radar", "read": { "pages": 4, "period": "10ms" } },
+            { "name": "lidar", "read": { "pages": 2, "period": "10ms" }, "write": { "pages": 1, "period": "20ms" } }
+        ]
+    }"#;
+    let set = rtflash_model::read_task_set(text).expect("a task set").set;
+    let cluster = |chips: &[u32], tasks: &[usize]| rtflash_model::Cluster { chips: chips.into(), tasks: tasks.into() };
+    let clusters = [cluster(&[0], &[0, 1]), cluster(&[1], &[]), cluster(&[2], &[]), cluster(&[3], &[])];
+    let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
+    let us = rtflash_model::Span::from_us;
+    let timing = crate::Timing::new(us(50), us(500), us(20)).expect("a timing");
+    let terms = |gc_periods| crate::ClusterTerms { page_delay: us(20), gc_periods, certificate: None };
+    let gc = terms(vec![None, crate::Period::new(40_000_000, 1)]);
+    crate::Plan::new(&set, &allocation, timing, &[gc, terms(vec![]), terms(vec![]), terms(vec![])]).expect("a plan")
+}
+
+#[test]
+fn tasks_of_a_cluster_are_told_apart_and_free_chips_are_folded() {
+    let plan = two_tasks();
+    let mut gantt = Gantt::new(&plan, at(0), at(20_000_000));
+    let source = |name: &str| (0..).zip(plan.sources()).find(|(_, source)| source.name == name).expect("a source").0;
+    let mut job = |name: &str, kind: Kind, chip: u32, start: u64, end: u64, deadline: u64| {
+        let job = JobId { source: source(name), index: 0 };
+        gantt.release(&Release { at: at(0), job, kind, deadline: Some(at(deadline)), pages: 1, cluster: Some(0) });
+        let action = if kind == Kind::Write { Action::Program } else { Action::Read };
+        let (start, end) = (at(start), at(end));
+        gantt.operations(&[Operation { start, end, cluster: 0, chip, action, job, kind, block: 0, page: 0, lpn: 0 }]);
+        gantt.complete(&Complete { at: end, job });
+    };
+    job("radar.read", Kind::Read, 0, 0, 4_000_000, 10_000_000);
+    job("lidar.read", Kind::Read, 0, 4_000_000, 12_000_000, 10_000_000);
+    job("lidar.write", Kind::Write, 0, 12_000_000, 18_000_000, 20_000_000);
+    gantt.finish(at(20_000_000));
+    let expected = "\
+time (ms)     0         5         10        15
+              |         |         |         |
+cluster 0: a radar, b lidar
+  chip 0      aaaaaaaabbbbbbbbbbbbbbbbBBBBBBBBBBBB....
+  radar.read  >========           <
+  lidar.read  >===================!====
+  lidar.write >====================================
+channels
+idle: bus 0-1
+free and idle: chip 1-3
+
+";
+    let text = gantt.text(54);
+    let (top, bottom) = expected.split_once("channels\n").expect("two parts");
+    let (idle_buses, idle_chips) = bottom.trim_end().split_once('\n').expect("two lines");
+    assert!(text.starts_with(top) && text.contains(idle_buses) && text.contains(idle_chips), "{text}");
+    assert!(!text.contains("cluster 1") && !text.contains("misses:"), "{text}");
+    assert!(text.contains("missed: lidar.read#0"), "{text}");
+    let svg = gantt.svg();
+    assert!(svg.contains("free and idle: chip 1-3") && !svg.contains(">cluster 1") && well_formed(&svg));
+    // Hues of their own, of the operation's colour; the late part of the response is marked.
+    let drawn = |class: &str| {
+        svg.lines().any(|line| line.starts_with(&format!("<rect class=\"{class}\"")) && line.contains("<title>"))
+    };
+    assert!(drawn("r0") && drawn("r1") && drawn("p1") && !drawn("p0"), "{svg}");
+    assert!(
+        svg.contains("<rect class=\"lt\"") && svg.contains("<path class=\"up\"") && svg.contains("<path class=\"dn\"")
+    );
+    for name in ["radar", "lidar", "release", "deadline", "radar.read", "lidar.write"] {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+}
+
+#[test]
+fn hues_are_different() {
+    let all: std::collections::BTreeSet<&str> = Look::ALL.into_iter().flat_map(Look::hues).collect();
+    assert_eq!(all.len(), Look::ALL.len() * look::HUES);
+    assert_eq!((Look::Read.character(1), Look::Write.character(25), Look::Write.character(26)), ('b', 'Z', '?'));
 }
 
 proptest! {

@@ -5,17 +5,20 @@ use std::fmt::Write;
 use rtflash_model::format_ns;
 
 use super::axis::{Axis, at_most, cell_of, cells};
-use super::{Gantt, Look, Miss};
+use super::lanes::Lane;
+use super::{Gantt, Group, JobId, Look, Miss, shortened};
 
 /// Misses that are described one by one.
 const LISTED: usize = 20;
+/// Characters of the name of a lane.
+const LANE_NAME: usize = 18;
 
 impl Gantt {
     /// The chart in lines of `width` characters, or little more where that is too narrow to show anything.
     pub fn text(&self, width: usize) -> String {
-        let names = self.rows.iter().map(|row| row.name.len() + 2);
-        let names =
-            names.chain(self.groups.iter().map(|group| group.name.len())).max().unwrap_or(0).max("  misses".len());
+        let names = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max("misses".len());
+        let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME)).max().unwrap_or(0);
+        let names = 2 + names.max(lanes);
         let columns = at_most(width.saturating_sub(names + 1).max(16), self.from, self.to);
         let mut text = String::new();
         let mut line = |line: &str| {
@@ -28,26 +31,48 @@ impl Gantt {
         line(&format!("{unit:names$} {labels}"));
         line(&format!("{:names$} {marks}", ""));
         for (position, group) in self.groups.iter().enumerate() {
-            line(&group.name);
-            for row in self.rows.get(group.rows.clone()).unwrap_or_default() {
+            let (rows, folded) = self.folded(group);
+            if rows.is_empty() && !folded.is_empty() {
+                continue;
+            }
+            line(&heading(group, width.max(names + 17)));
+            for row in rows {
                 let cells = cells(&row.bars, self.from, self.to, columns);
-                let cells: String = cells.iter().map(|cell| cell.map_or('.', |(look, _)| letter(look))).collect();
+                let cell =
+                    |cell: Option<(Look, JobId)>| cell.map_or('.', |(look, job)| look.character(self.member(job)));
+                let cells: String = cells.into_iter().map(cell).collect();
                 line(&format!("{:names$} {cells}", format!("  {}", row.name)));
+            }
+            for lane in self.lanes.of(position, usize::MAX) {
+                let marks = self.lane_marks(lane, columns);
+                line(&format!("{:names$} {marks}", format!("  {}", shortened(&lane.name, LANE_NAME))));
             }
             if let Some(marks) = self.miss_marks(position, columns) {
                 line(&format!("{:names$} {marks}", "  misses"));
             }
         }
-        let legend: Vec<_> = Look::ALL.iter().map(|&look| format!("{} {}", letter(look), look.name())).collect();
+        self.idle().iter().for_each(|idle| line(&shortened(idle, width.max(names + 17))));
+        self.footer(columns, &mut line);
+        text
+    }
+
+    /// What characters mean, and which jobs are late.
+    fn footer(&self, columns: usize, line: &mut impl FnMut(&str)) {
         line("");
-        line(&format!("{}  . idle", legend.join("  ")));
-        if !self.misses.is_empty() {
-            line("! a deadline that is missed  ^ the release of a job that misses it");
+        line("a b … a task's reads  A B … its writes  + GC copy  # GC erase  * not real-time  . idle");
+        if !self.lanes.lanes.is_empty() {
+            line("> release  < deadline  X both  = from release to completion  ! missed deadline");
+        }
+        if self.misses.iter().any(|miss| !self.lanes.has(miss.job)) {
+            line("misses: ! a deadline that is missed  ^ the release of a job that misses it");
         }
         let column = (self.to - self.from).div_ceil(columns as u64);
         line(&format!("{} to {}, {} a column", format_ns(self.from), format_ns(self.to), format_ns(column)));
         if let Some(coarse) = self.coarse.filter(|&coarse| coarse > column) {
             line(&format!("too many operations to keep: shown in steps of {}", format_ns(coarse)));
+        }
+        if self.lanes.more > 0 {
+            line(&format!("too many requests to keep: releases and deadlines of {} are not shown", self.lanes.more));
         }
         let mut misses: Vec<_> = self.misses.iter().collect();
         misses.sort_by_key(|miss| (miss.deadline, miss.job));
@@ -58,7 +83,34 @@ impl Gantt {
         if more > 0 {
             line(&format!("and {more} more missed deadlines"));
         }
-        text
+    }
+
+    /// Of each job a release, a deadline, and what is between release and completion; a missed deadline hides everything else.
+    fn lane_marks(&self, lane: &Lane, columns: usize) -> String {
+        let mut marks = vec![' '; columns];
+        let shown = self.from..self.to;
+        let column = |at: u64| cell_of(self.from, self.to, columns, at);
+        let jobs = lane.jobs();
+        for job in &jobs {
+            let done = job.completed.unwrap_or(self.end).min(self.to - 1);
+            if done >= self.from {
+                let cells = column(job.release.max(self.from))..column(done) + 1;
+                marks.get_mut(cells).unwrap_or_default().fill('=');
+            }
+        }
+        for job in &jobs {
+            for (at, mark) in [(job.release, '>'), (job.deadline, '<')] {
+                if let Some(cell) = marks.get_mut(column(at)).filter(|_| shown.contains(&at)) {
+                    *cell = if matches!(*cell, '>' | '<' | 'X') && *cell != mark { 'X' } else { mark };
+                }
+            }
+        }
+        for job in jobs.iter().filter(|job| job.is_late(self.end) && shown.contains(&job.deadline)) {
+            if let Some(cell) = marks.get_mut(column(job.deadline)) {
+                *cell = '!';
+            }
+        }
+        marks.into_iter().collect()
     }
 
     /// Labels, and marks below their first character.
@@ -80,7 +132,7 @@ impl Gantt {
     fn miss_marks(&self, group: usize, columns: usize) -> Option<String> {
         let mut marks = vec![' '; columns];
         let mut any = false;
-        let misses = self.misses.iter().filter(|miss| miss.group == Some(group));
+        let misses = self.misses.iter().filter(|miss| miss.group == Some(group) && !self.lanes.has(miss.job));
         for miss in misses {
             for (at, mark) in [(miss.release, '^'), (miss.deadline, '!')] {
                 let column = cell_of(self.from, self.to, columns, at);
@@ -108,12 +160,18 @@ impl Gantt {
     }
 }
 
-fn letter(look: Look) -> char {
-    match look {
-        Look::Read => 'r',
-        Look::Write => 'w',
-        Look::Copy => 'g',
-        Look::Erase => 'E',
-        Look::Server => 's',
+/// The name of a group, and the letters of its tasks.
+fn heading(group: &Group, width: usize) -> String {
+    let mut text = group.name.clone();
+    for (member, task) in group.tasks.iter().enumerate() {
+        let part = format!("{} {} {task}", if member == 0 { ":" } else { "," }, Look::Read.character(member));
+        let left = group.tasks.len() - member;
+        // Room for what is said in the place of the others.
+        if text.chars().count() + part.chars().count() + 16 > width && member > 0 {
+            text += &format!(", and {left} more");
+            break;
+        }
+        text += &part;
     }
+    shortened(&text, width)
 }

@@ -1,0 +1,118 @@
+//! What an allocation costs where its tasks overwrite their data in a known manner: estimates (docs/lifetime.md).
+
+use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, TaskSet};
+
+use super::cost::{ClusterCost, Wear, request_pages};
+use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
+use crate::analysis::Analysis;
+
+/// What is to be expected of real-time tasks, in the long run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Pages programmed for each page written; of the device, over all clusters.
+    pub amplification: Amplification,
+    /// With the least of them.
+    pub least: Wear,
+    /// With the most.
+    pub most: Wear,
+}
+
+/// Of a cluster, which under an analysis that tests placed clusters has a certificate. `bound` is the write amplification that it has at most.
+pub(super) fn expected(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    cluster: &Cluster,
+    certificate: Option<&Certificate>,
+    order: Order,
+    bound: Option<f64>,
+) -> Option<Expected> {
+    let space = if analysis.placements().is_empty() {
+        Space::of_theorem_1(set, cluster)?
+    } else {
+        Space::certified(set, cluster, certificate?, certificate?.collection?)?
+    };
+    let (writers, at_rest) = writers(set, cluster, &space)?;
+    let store = Store { room: space.room as f64, at_rest, frontier: space.frontier };
+    let found = amplification(&writers, order, store)?;
+    let bound = bound.unwrap_or(f64::MAX);
+    let found = Amplification { least: found.least.min(bound), most: found.most.min(bound) };
+    let pages = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
+    let wear = |amplification: f64| Wear::new(set, pages, amplification, cluster.chips.len());
+    Some(Expected { amplification: found, least: wear(found.least), most: wear(found.most) })
+}
+
+/// Of the device: all clusters together.
+pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Expected>) -> Option<Expected> {
+    let all = clusters.iter().filter(|cluster| cluster.write_amplification.is_some() && cluster.wear.pages > 0.0);
+    let all: Vec<Expected> = all.map(of).collect::<Option<_>>()?;
+    let sum = |wear: fn(&Expected) -> Wear| all.iter().map(wear).fold(Wear::default(), Wear::and);
+    let (least, most) = (sum(|expected| expected.least), sum(|expected| expected.most));
+    let ratio = |wear: Wear| (wear.pages + wear.gc_pages) / wear.pages;
+    let amplification = Amplification { least: ratio(least), most: ratio(most) };
+    (least.pages > 0.0).then_some(Expected { amplification, least, most })
+}
+
+/// The pages of a cluster, as the executor divides them.
+struct Space {
+    /// C: pages that hold data, current or not.
+    room: u128,
+    /// Logical pages, all of which are mapped.
+    logical: u128,
+    /// Pages of data that there may be in any case: s ⌊λNP⌋.
+    most: u128,
+    frontier: Frontier,
+}
+
+impl Space {
+    /// Under a certificate: on every unit about H pages are free.
+    fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
+        let device = set.device();
+        let chips = u128::from(cluster.size());
+        let units = if certificate.placement == Placement::Stripe { chips } else { 1 };
+        let all = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block()) * chips;
+        let room = all.checked_sub(u128::from(collection.reserve_pages) * units)?;
+        let logical = device.logical_pages_of(cluster.size());
+        Some(Space { room, logical, most: logical, frontier: Frontier::Shared })
+    }
+
+    /// Under Theorem 1, as docs/executor.md has it: λ of what the reserve leaves. A source of GC leaves a pass out as long as more is free than the
+    /// reserve and αs for it and each other that has left one out; half of them are supposed to have.
+    fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<Space> {
+        let device = set.device();
+        let (blocks, row) =
+            (u128::from(device.blocks_per_chip()), u128::from(device.pages_per_block()) * u128::from(cluster.size()));
+        let reclaimed = u128::from(device.reclaimed_per_chip()) * u128::from(cluster.size());
+        let writes = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
+        let drawn = writes().fold(reclaimed, |sum, write| sum + u128::from(write.pages()).max(reclaimed));
+        let data_blocks = u64::try_from(blocks.checked_sub(drawn.div_ceil(row) + 2)?).ok()?;
+        let sources = writes().count() as u128 + 1;
+        let room = (blocks * row).checked_sub(drawn + 2 * row + (reclaimed * (sources + 1)).div_ceil(2))?;
+        let data = data_blocks.checked_mul(u64::from(device.pages_per_block()))?;
+        let logical = u128::from(device.logical_ratio().floor_of(data)) * u128::from(cluster.size());
+        Some(Space { room, logical, most: device.logical_pages_of(cluster.size()), frontier: Frontier::Apart })
+    }
+}
+
+/// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the pages that it declares, else an equal share of what is
+/// left, as does each job stream; what nobody keeps holds something, too.
+fn writers(set: &TaskSet, cluster: &Cluster, space: &Space) -> Option<(Vec<Writer>, f64)> {
+    let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
+    let declared: u128 = tasks().filter_map(|task| task.data_pages).map(u128::from).sum();
+    // Theorem 1 knows of no reserve: what is declared may take its place.
+    let logical = space.logical.max(declared.min(space.most));
+    let sharers = tasks().filter(|task| task.data_pages.is_none()).count() + set.jobs().len();
+    let share = logical.checked_sub(declared)?.checked_div(sharers as u128).unwrap_or(0);
+    let writer = |(write, pages): (Request, u128)| {
+        // A request that would not fit behind the last one begins anew: so a ring is of whole requests.
+        let request = u128::from(write.pages());
+        let data = if request <= pages { pages - pages % request } else { pages };
+        Writer { rate: request_pages(write), data: data as f64 }
+    };
+    let writes = tasks().filter_map(|task| Some((task.write?, task.data_pages.map_or(share, u128::from))));
+    let writers: Vec<Writer> = writes.map(writer).collect();
+    if writers.iter().any(|writer| writer.data <= 0.0) {
+        return None;
+    }
+    let overwritten = writers.iter().fold(0.0, |sum, writer| sum + writer.data);
+    Some((writers, logical as f64 - overwritten))
+}

@@ -1,0 +1,217 @@
+//! Write amplification in the long run, from what writers overwrite: docs/lifetime.md.
+//!
+//! The store of a cluster is a log of room for C pages, collected from its oldest end. A *turn* is the time A in which the log is written once. A page
+//! of a writer with rate ρ and d pages of data is programmed n(A) times until it is overwritten, and
+//!
+//! ```text
+//! A · Σ ρ n(A) + (pages never overwritten) = C          n(A) = ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere, τ = d/ρ
+//! ```
+//!
+//! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader: nothing is decided by them.
+
+/// A writer in the long run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Writer {
+    /// ρ: pages that it writes in a unit of time; above zero.
+    pub(super) rate: f64,
+    /// d: pages that it overwrites; above zero.
+    pub(super) data: f64,
+}
+
+impl Writer {
+    /// τ: the time in which it writes as many pages as it has.
+    fn cycle(self) -> f64 {
+        self.data / self.rate
+    }
+}
+
+/// The order in which a writer overwrites its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// From the first page to the last, round and round.
+    Ring,
+    /// Any page, each with the same probability.
+    Anywhere,
+}
+
+/// Where copies go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frontier {
+    /// To the block that users write (the rules of docs/analysis.md).
+    Shared,
+    /// To a block of their own (the executor of Theorem 1).
+    Apart,
+}
+
+/// What the writers share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Store {
+    /// C: pages, less those that are kept free.
+    pub(super) room: f64,
+    /// Pages that hold data that nobody overwrites.
+    pub(super) at_rest: f64,
+    /// Where copies go.
+    pub(super) frontier: Frontier,
+}
+
+/// Pages programmed for each page written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Amplification {
+    /// With data at rest in blocks of their own.
+    pub least: f64,
+    /// With data at rest spread over all blocks, and copied once a turn.
+    pub most: f64,
+}
+
+/// Write amplification in the long run; `None` where nobody writes, or the data do not fit.
+pub(super) fn amplification(writers: &[Writer], order: Order, store: Store) -> Option<Amplification> {
+    let (rate, data) = writers.iter().fold((0.0, 0.0), |(rate, data), writer| (rate + writer.rate, data + writer.data));
+    let moving = store.room - store.at_rest;
+    // Not `moving <= data`: what is no number is nothing, too.
+    let fits = rate > 0.0 && moving > data;
+    if !fits {
+        return None;
+    }
+    let turn = turn(writers, order, moving);
+    let least = (moving / (rate * turn)).max(1.0);
+    let most = (store.room / (rate * turn)).max(least);
+    if order == Order::Anywhere || store.frontier == Frontier::Shared {
+        return Some(Amplification { least, most });
+    }
+    // Copies in blocks of their own are not copied again, where few cycles differ; where nothing is copied any more, data at rest are neither.
+    let once = copied_once(writers, moving);
+    Some(Amplification { least: once, most: if once > 1.0 { most.max(once) } else { once } })
+}
+
+/// Rounds of an iteration at most. Each goes down to the solution and never below it, so that ending early errs by a turn that is too long.
+const ROUNDS: usize = 20_000;
+
+/// The longest turn A with A · Σ ρ n(A) = `moving`.
+///
+/// n falls with A. So A ← `moving` / Σ ρ n(A), begun above all solutions, falls, and never passes one.
+fn turn(writers: &[Writer], order: Order, moving: f64) -> f64 {
+    let programs = |turn: f64, writer: &Writer| {
+        let turns = writer.cycle() / turn;
+        match order {
+            Order::Ring => writer.rate * turns.ceil().max(1.0),
+            Order::Anywhere => writer.rate / -libm::expm1(-1.0 / turns),
+        }
+    };
+    let mut turn = moving / writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
+    for _ in 0..ROUNDS {
+        let next = moving / writers.iter().fold(0.0, |sum, writer| sum + programs(turn, writer));
+        let settled = next >= turn * (1.0 - 1e-10);
+        turn = next.min(turn);
+        if settled {
+            break;
+        }
+    }
+    turn
+}
+
+/// 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ pages of each writer with τ ≤ A, and d of each other, fill the
+/// room. Solved from above like [`turn`].
+fn copied_once(writers: &[Writer], moving: f64) -> f64 {
+    let whole = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
+    let mut turn = moving / whole;
+    loop {
+        let (mut left, mut dying, mut copied) = (moving, 0.0, 0.0);
+        for writer in writers {
+            if writer.cycle() > turn {
+                left -= writer.data;
+                copied += writer.rate;
+            } else {
+                dying += writer.rate;
+            }
+        }
+        // It falls past the cycle of a writer each time, so this ends; and never below the shortest one, as the data fit.
+        let next = left / dying;
+        if dying <= 0.0 || next >= turn {
+            return 1.0 + copied / whole;
+        }
+        turn = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(room: f64, at_rest: f64, frontier: Frontier) -> Store {
+        Store { room, at_rest, frontier }
+    }
+
+    fn rings(writers: &[(f64, f64)], room: f64, at_rest: f64, frontier: Frontier) -> Amplification {
+        let writers: Vec<Writer> = writers.iter().map(|&(rate, data)| Writer { rate, data }).collect();
+        amplification(&writers, Order::Ring, store(room, at_rest, frontier)).unwrap()
+    }
+
+    fn near(one: f64, other: f64) {
+        assert!((one - other).abs() < 1e-6, "{one} is not {other}");
+    }
+
+    #[test]
+    fn a_ring_alone_is_never_copied() {
+        for data in [1.0, 500.0, 999.0] {
+            for frontier in [Frontier::Shared, Frontier::Apart] {
+                let alone = rings(&[(7.0, data)], 1_000.0, 0.0, frontier);
+                assert_eq!(alone, Amplification { least: 1.0, most: 1.0 });
+                // Nor are rings of one cycle.
+                let same = rings(&[(3.0, data / 4.0), (9.0, data / 4.0 * 3.0)], 1_000.0, 0.0, frontier);
+                assert_eq!(same, Amplification { least: 1.0, most: 1.0 });
+            }
+        }
+    }
+
+    #[test]
+    fn data_at_rest_are_copied_once_a_turn_or_never() {
+        // Turns of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that are written.
+        let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, Frontier::Shared);
+        near(shared.least, 1.0);
+        near(shared.most, 2.5);
+        let apart = rings(&[(4.0, 300.0)], 1_000.0, 600.0, Frontier::Apart);
+        assert_eq!(apart, Amplification { least: 1.0, most: 1.0 });
+    }
+
+    #[test]
+    fn a_slow_ring_is_copied_as_often_as_the_log_comes_round() {
+        // Cycles of 10 and 30. A = 16: 16·30 + 16·10·2 = 800.
+        let shared = rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, Frontier::Shared);
+        near(shared.most, (30.0 + 20.0) / 40.0);
+        near(shared.least, shared.most);
+        // A = (800 − 300)/30 = 16.7, and a quarter is copied once.
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, Frontier::Apart).least, 1.25);
+        // Room for all to die before the log comes round: 40 · 30 pages.
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_200.0, 0.0, Frontier::Shared).most, 1.0);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_199.0, 0.0, Frontier::Shared).most, 1.25);
+    }
+
+    #[test]
+    fn anywhere_is_what_is_known_of_a_log() {
+        // z = e^(−A/τ) with A (1 − z)⁻¹ ρ = C: for C = 2d, z solves z = e^(−2(1 − z)), 0.2031878.
+        let writer = Writer { rate: 5.0, data: 100.0 };
+        let one = amplification(&[writer], Order::Anywhere, store(200.0, 0.0, Frontier::Shared)).unwrap();
+        near(one.most, 1.0 / (1.0 - 0.203_187_87));
+        assert!((one.most - one.least).abs() < 1e-12);
+        // Two halves are the whole.
+        let half = Writer { rate: 2.5, data: 50.0 };
+        let two = amplification(&[half, half], Order::Anywhere, store(200.0, 0.0, Frontier::Apart)).unwrap();
+        near(two.most, one.most);
+    }
+
+    #[test]
+    fn odd_numbers_end() {
+        let writers =
+            [Writer { rate: 1e-9, data: 1e15 }, Writer { rate: 1e9, data: 1.0 }, Writer { rate: 3.0, data: 7e5 }];
+        for order in [Order::Ring, Order::Anywhere] {
+            for frontier in [Frontier::Shared, Frontier::Apart] {
+                for room in [1.000_000_001e15, 2e15] {
+                    let some = amplification(&writers, order, store(room, 0.0, frontier)).unwrap();
+                    assert!(some.least >= 1.0 && some.most >= some.least && some.most.is_finite(), "{some:?}");
+                }
+            }
+        }
+        assert_eq!(amplification(&writers, Order::Ring, store(1e15, 0.0, Frontier::Shared)), None);
+        assert_eq!(amplification(&[], Order::Ring, store(10.0, 0.0, Frontier::Shared)), None);
+    }
+}
