@@ -323,7 +323,8 @@ fn what_cannot_be_told_is_said() {
     let row = results(&out).into_iter().find(|row| row["algorithm"] == "part-ftl").expect("a row");
     assert_eq!((row["sets"].as_str(), row["ratio"].as_str(), row["ci_low"].as_str()), ("0", "", ""));
     let out = place("undrawn");
-    let run = experiment("experiment schedulability --util 1.5..2.5 --step 1 --sets 5 --sweep tasks=2,3 --no-figure", &out);
+    let run =
+        experiment("experiment schedulability --util 1.5..2.5 --step 1 --sets 5 --sweep tasks=2,3 --no-figure", &out);
     assert!(run.status == 3 && run.stderr.contains("5 sets could not be drawn"), "{run:?}");
 }
 

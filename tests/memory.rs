@@ -90,6 +90,7 @@ fn what_a_run_takes_is_known_before() {
             let (amount, unit) = needed.and_then(|needed| needed.split_once(' ')).expect("an amount");
             let unit = ["KiB", "MiB", "GiB"].iter().position(|name| *name == unit).expect("a unit");
             let needed = amount.parse::<f64>().expect("a number") * 1024f64.powi(i32::try_from(unit).expect("few"));
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Some MiB.
             let limit = (BESIDE + (needed * 1_024.0) as u64) >> 10;
             call[7] = "1GiB";
             let (status, stdout, stderr) = within(limit, &call);

@@ -11,7 +11,7 @@ use rtflash::alloc::sizing::size;
 use rtflash::alloc::verdict::{in_time, passing, spaces};
 use rtflash::check::{Equations, judge, judge_sound};
 use rtflash::model::{
-    Access, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet, read_task_set, write_task_set,
+    Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet, read_task_set, write_task_set,
 };
 use serde_json::{Value, json};
 
@@ -277,6 +277,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             block_erase: us(5_000),
             page_transfer: us(40),
             erase_cycles: None,
+            shortest: Shortest::default(),
         })
         .ok()?;
         let most = u64::try_from(device.logical_pages()).ok().filter(|&most| most > 0)?;
@@ -326,7 +327,7 @@ proptest! {
                         (Some(judgement.schedulable()), judgement.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                     None => {
-                        let judgement = judge_sound(&set, allocation, analysis.placements());
+                        let judgement = judge_sound(&set, allocation, analysis.placements(), analysis.relies_on());
                         (judgement.holds(), judgement.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                 };

@@ -22,7 +22,7 @@ fn plans() -> &'static [Plan] {
             let allocation = outcome.allocation().expect("the set is schedulable");
             rtflash::run::plan(&set, allocation, analysis).expect("it can be run")
         };
-        vec![plan(&Thesis), plan(&Stripe), plan(&Superblock)]
+        vec![plan(&Thesis), plan(&Stripe::default()), plan(&Superblock::default())]
     })
 }
 

@@ -83,10 +83,13 @@ fn measured(
     early.iter().zip(&late).enumerate().filter_map(one).collect()
 }
 
+/// λ in percent, what it is, and of each task pages, period and data.
+type Case = (u32, &'static str, &'static [(u64, u32, u64)]);
+
 /// What is measured lies between 0.85 of the least and 1.1 of the most that is predicted.
 #[test]
 fn predictions_hold_on_the_executor() {
-    let sequential: [(u32, &str, &[(u64, u32, u64)]); 5] = [
+    let sequential: [Case; 5] = [
         (60, "one ring", &[(8, 40, 60)]),
         (60, "two rings", &[(6, 40, 30), (2, 40, 30)]),
         (80, "two rings, little room", &[(6, 40, 30), (2, 40, 30)]),

@@ -115,9 +115,9 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
     let holds = |held: &Held| {
         held.placed.contentions.iter().all(|contention| {
-                let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
-                demand.test() == Verdict::Holds
-            })
+            let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
+            demand.test() == Verdict::Holds
+        })
     };
     held(set, allocation, granted).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
 }

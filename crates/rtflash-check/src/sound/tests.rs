@@ -178,7 +178,7 @@ fn every_number_is_compared() {
     let with = |change: Collection| Certificate { collection: Some(change), ..good };
     let near = |length, slack_ns| Certificate { tightest: tightest(length, slack_ns), ..good };
     // What promises more than is so, and what says more, or something else, than is needed.
-    let mut false_ones = vec![
+    let false_ones = vec![
         Certificate { collection: None, ..good },
         Certificate { server_thousandths: 1, ..good },
         Certificate { server_thousandths: 1001, ..good },
