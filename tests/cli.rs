@@ -47,7 +47,7 @@ fn a_wrong_statement_in_an_allocation_is_pointed_out() {
     let run = rtflash(&["check", "tasksets/case-study.json", "--allocation", &path.display().to_string()]);
     assert_eq!(run.status, 1);
     assert!(run.stdout.starts_with("not schedulable: cluster 0 is 25.51 % overloaded"), "{}", run.stdout);
-    assert!(run.stderr.contains("warning: ") && run.stderr.contains("0.5"), "{}", run.stderr);
+    assert!(run.stdout.contains("it states a utilization of 0.5"), "{}", run.stdout);
 }
 
 #[test]

@@ -93,7 +93,7 @@ const GRANTS: [Grant; 4] = [
         "docs/findings/static-placement.json",
         &["--algorithm", "global", "--pattern", "one-chip"],
         &["--allocation", "docs/findings/static-placement-stripe.json", "--pattern", "one-chip"],
-        &["deadlines", "overdue", "reserve"],
+        &["deadlines", "overdue", "open-blocks", "reserve"],
     ),
     (
         "tasksets/case-study.json",

@@ -214,12 +214,11 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
-/// Why an allocation with certificates cannot be run where data do not fit: a task's pages have places of their own, and there are not enough. The thesis's
-/// clusters are run all the same, with the pages that there are.
+/// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an equal share for each.
 fn too_full(set: &TaskSet, allocation: &Allocation) -> Option<String> {
     let clusters = allocation.clusters().into_iter().enumerate().find_map(|(position, cluster)| {
-        let placement = allocation.certificate(position)?.placement;
-        let space = set.space(&cluster.tasks, cluster.size(), Some(placement));
+        let placement = allocation.certificate(position).filter(|_| allocation.is_certified());
+        let space = set.space(&cluster.tasks, cluster.size(), placement.map(|certificate| certificate.placement));
         (!space.fits()).then_some((position, space))
     });
     let (position, space) = clusters?;
@@ -280,9 +279,7 @@ impl Plan {
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
         let predicted = predicted(set, &allocation, analysis, is_given);
-        if let Some(reason) = too_full(set, &allocation) {
-            return self.render(&blank(Some(false), reason), Status::No, alone, "");
-        }
+        let too_full = too_full(set, &allocation);
         if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
             return Answer::wrong(&complaint);
         }
@@ -314,7 +311,7 @@ impl Plan {
                 };
                 let passes = executed.passes() && beyond.is_none();
                 let answer = ExecAnswer {
-                    reason: beyond,
+                    reason: too_full.or(beyond),
                     relies_on: needs.map(Reliance::name),
                     ..blank(predicted, String::new()).with(set, plan, findings, report)
                 };

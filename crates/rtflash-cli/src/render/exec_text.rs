@@ -52,7 +52,8 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
                 many => format!("{many} real-time jobs were late;"),
             };
             let broken = names(broken.into_iter(), 8);
-            format!("{}: over {ran} {late} these checks fail: {broken} {by}\n", paint(RED, "fail"))
+            let because = answer.reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"));
+            format!("{}: over {ran} {late} these checks fail: {broken}{because} {by}\n", paint(RED, "fail"))
         }
     }
 }

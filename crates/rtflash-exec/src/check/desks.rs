@@ -60,6 +60,10 @@ struct Site {
     stripe: bool,
     /// What chips of other clusters may make it wait.
     foreign: Span,
+    /// What all other chips of its channel may make it wait.
+    others: Span,
+    /// The most of that in its cluster.
+    slowest: Span,
 }
 
 /// Lengths, transfers, and who gets the bus.
@@ -75,7 +79,6 @@ pub(super) struct Desks {
     buses: Vec<Line>,
     places: Option<Vec<Site>>,
     waits: Waits,
-    wait: Span,
     chips_per_channel: u32,
     sensing: Length,
     programming: Length,
@@ -111,7 +114,6 @@ impl Desks {
             buses: vec![Line { last: (Instant::START, 0), free_at: Instant::START }; device.channels() as usize],
             places: None,
             waits: Waits::Actual,
-            wait: Span::ZERO,
             chips_per_channel: device.chips_per_channel(),
             sensing: Length::within(timing.sensing(), read),
             programming: Length {
@@ -130,7 +132,6 @@ impl Desks {
         };
         if plan.is_certified() {
             desks.places = Some(places(plan));
-            desks.wait = plan.clusters().first().map(|cluster| cluster.page_delay).unwrap_or_default();
         }
         desks
     }
@@ -177,7 +178,7 @@ impl Desks {
         let off = if moves {
             let alone = if program { self.pages.1 } else { self.pages.0 };
             let place = self.places.as_ref().and_then(|places| places.get(operation.chip as usize));
-            let all = (alone + self.wait).off(took);
+            let all = (alone + place.map_or(Span::ZERO, |place| place.others)).off(took);
             match place {
                 // A step that is a user's read waits for strangers alone.
                 Some(place) if !place.stripe && !program && operation.kind != Kind::Gc => {
@@ -253,7 +254,7 @@ impl Desks {
         let bus = match (place, self.waits) {
             (Some(place), _) if place.stripe => None,
             (Some(_), Waits::Actual) => Some(Span::ZERO),
-            (Some(_), Waits::Worst) => Some(self.wait),
+            (Some(place), Waits::Worst) => Some(place.slowest),
             (None, _) => None,
         };
         let expected = match (silent.step, bus) {
@@ -289,15 +290,18 @@ impl Desks {
 
 fn places(plan: &Plan) -> Vec<Site> {
     let device = plan.device();
-    let ways = device.chips_per_channel().min(device.chips()) as usize;
+    let moving = |chips: u32| device.page_transfer().checked_mul(chips.into()).unwrap_or_default();
     let mut places = vec![Site::default(); device.chips() as usize];
     for cluster in plan.clusters() {
-        let mut own = vec![0_usize; device.channels() as usize];
+        let mut own = vec![0_u32; device.channels() as usize];
         cluster.chips.iter().for_each(|&chip| own[device.channel_of(chip) as usize] += 1);
+        let others = |chip: u32| device.chips_on(device.channel_of(chip)).saturating_sub(1);
+        let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().unwrap_or_default());
         for &chip in &cluster.chips {
-            let foreign = ways.saturating_sub(own[device.channel_of(chip) as usize]) as u64;
-            let foreign = device.page_transfer().checked_mul(foreign).unwrap_or_default();
-            places[chip as usize] = Site { stripe: cluster.is_stripe(), foreign };
+            let channel = device.channel_of(chip);
+            let foreign = moving(device.chips_on(channel).saturating_sub(own[channel as usize]));
+            let stripe = cluster.is_stripe();
+            places[chip as usize] = Site { stripe, foreign, others: moving(others(chip)), slowest };
         }
     }
     places
