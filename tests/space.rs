@@ -207,6 +207,10 @@ fn exec_says_where_data_do_not_fit() {
         let reason = answer["reason"].as_str().expect("a reason");
         assert!(reason.contains("800,000 pages") && text.stdout.contains(reason), "{algorithm}: {reason}");
         assert_eq!(answer["predicted_schedulable"], json!(false), "{algorithm}");
+        // Under this one there is nothing to run.
+        if algorithm == "clustering-bfd" {
+            continue;
+        }
         let check = answer["checks"].as_array().expect("checks").iter().find(|check| check["name"] == "data-fit");
         assert_eq!(check.map(|check| &check["holds"]), Some(&json!(false)), "{algorithm}");
     }
@@ -371,7 +375,9 @@ fn text_and_json_agree() {
             let clusters = explained["clusters"].as_array().expect("clusters");
             let text = run(&[&["explain", "-"], &options[..]].concat(), &input).stdout;
             let full = clusters.iter().filter(|cluster| cluster["data"]["fits"] == json!(false)).count();
-            assert_eq!(text.matches("they do not fit").count(), full, "{text}\n{explained}");
+            // Without clusters it is said of the set.
+            let said = text.matches("they do not fit").count();
+            assert!(said == full || clusters.is_empty(), "{text}\n{explained}");
         }
     }
     assert!(refused > 20, "{refused}");

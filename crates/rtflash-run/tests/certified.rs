@@ -179,6 +179,10 @@ fn run_all(seed: u64, cases: u64) -> (u64, u64, u64) {
     for case in 0..cases {
         let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
+        // What is drawn need not fit.
+        if executed.findings.iter().any(|finding| finding.assumption.name == "data-fit" && !finding.gauge.holds()) {
+            continue;
+        }
         let broken = broken(&executed.findings);
         assert!(broken.is_empty(), "case {case} of seed {seed}: {broken:#?}\n{options:?}\n{allocation:?}\n{set:?}");
         runs += 1;

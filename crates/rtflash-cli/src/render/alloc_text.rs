@@ -73,6 +73,7 @@ pub fn headline(
     // Of a yes: behind a no it is other clusters that rely on something.
     let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
     let (by, how) = match outcome {
+        Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
         Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
         Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
         // The theorem itself has nothing against it.
