@@ -10,7 +10,7 @@ use rtflash::run::execute;
 
 /// The runs have exact times: the most is relied on.
 const QUEUE: Reliance = Reliance::Queue;
-const SOUND: Sound = Sound::relying_on(QUEUE);
+const SOUND: &dyn Analysis = &Sound::relying_on(QUEUE);
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = tampered(&mut Unstructured::new(bytes));
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn tampered(bytes: &mut Unstructured) -> Result<()> {
     let Some(set) = rtflash_fuzz::task_set(bytes)? else { return Ok(()) };
     let allocator = rtflash_fuzz::allocator(bytes)?;
-    let outcome = allocator.allocate(&set, &SOUND);
+    let outcome = allocator.allocate(&set, SOUND);
     let Some(allocation) = outcome.allocation() else { return Ok(()) };
     let mut certificates: Vec<Option<Certificate>> =
         (0..allocation.len()).map(|position| allocation.certificate(position).copied()).collect();
@@ -30,9 +30,9 @@ fn tampered(bytes: &mut Unstructured) -> Result<()> {
         }
     }
     let allocation = allocation.clone().with_certificates(certificates);
-    let approved = judge_sound(&set, &allocation, SOUND.placements(), QUEUE).approves();
+    let approved = judge_sound(&set, &allocation, SOUND.placements(), SOUND.relies_on()).approves();
     let Some(options) = rtflash_fuzz::options(&set, bytes)? else { return Ok(()) };
-    if let Ok(executed) = execute(&set, &allocation, &SOUND, &options, None) {
+    if let Ok(executed) = execute(&set, &allocation, SOUND, &options, None) {
         assert!(!approved || executed.passes(), "{:?}", executed.findings);
     }
     Ok(())
