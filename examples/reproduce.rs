@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use rtflash::alloc::allocator::{Allocator, allocator};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
 use rtflash::experiment::output::{NamedFigure, Summary, figures, summary};
 use rtflash::experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash::experiment::tally::Tally;
@@ -348,8 +348,17 @@ fn case_study() -> Fallible<Section> {
         let allocation = outcome.allocation().ok_or("no allocation")?;
         let (dispatch, victims, aging) = (Dispatch::Serial, Victims::Actual, Aging::Worst);
         let placed = Placed::default();
-        let options =
-            Options { duration, dispatch, service, victims, aging, pattern: Pattern::Uniform, seed: 1, placed };
+        let options = Options {
+            duration,
+            dispatch,
+            service,
+            victims,
+            aging,
+            pattern: Pattern::Uniform,
+            times: Times::Worst,
+            seed: 1,
+            placed,
+        };
         let executed = execute(&set, allocation, &Thesis, &options, None).map_err(|error| error.to_string())?;
         let pages: u64 = executed.report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
         let (mut late, mut all, mut jobs) = (0, 0, 0);

@@ -355,3 +355,51 @@ fn data_that_do_not_fit_fail_under_every_organisation_and_what_was_not_seen_does
         }
     }
 }
+
+/// Operations that may be shorter: three ways to take them, under every organisation; a recorded run is judged as it was.
+#[test]
+fn times_within_ranges() {
+    let text = std::fs::read_to_string(root().join("tasksets/case-study.json")).expect("the case study");
+    let ranges = r#""page_read": "10us..50us", "page_program": "200us..500us", "block_erase": "2ms..5ms",
+        "page_transfer": "5us..40us""#;
+    let text = text.replace(r#""chips_per_channel": 2"#, &format!("\"chips_per_channel\": 1, {ranges}"));
+    let trace = std::env::temp_dir().join(format!("rtflash-times-{}.jsonl", std::process::id()));
+    let trace = trace.to_str().expect("a path");
+    let set = file("times.json", &text);
+    let set = set.to_str().expect("a path");
+    for organisation in [&["--analysis", "thesis"][..], &["--dispatch", "parallel"], &["--analysis", "superblock"]] {
+        let mut responses = Vec::new();
+        for times in ["worst", "random", "best"] {
+            let options = [organisation, &["--times", times, "--duration", "1s", "--server", "background"]].concat();
+            let (status, answer) = exec(&text, &options);
+            assert_eq!((status, broken(&answer)), (0, vec![]), "{organisation:?} {times}: {answer}");
+            assert_eq!(answer["times"], *times, "{answer}");
+            let of = |line: &Value| line["max_response_ns"].as_u64().unwrap_or(0);
+            responses.push(answer["requests"].as_array().expect("requests").iter().map(of).sum::<u64>());
+            let recorded = rtflash(&[&["exec", set, "--trace", trace, "--format", "json"], &options[..]].concat());
+            assert_eq!(recorded.json()["requests"], answer["requests"], "what is looked at is the same run");
+            let analysis = if organisation.contains(&"superblock") { "superblock" } else { "thesis" };
+            let dispatch = if organisation.contains(&"parallel") { "parallel" } else { "serial" };
+            let allocation = rtflash(&["alloc", set, "--analysis", analysis, "--format", "json"]);
+            let allocation = file("times-allocation.json", &allocation.stdout);
+            let allocation = allocation.to_str().expect("a path");
+            let judged = rtflash(&[
+                "check",
+                set,
+                "--allocation",
+                allocation,
+                "--analysis",
+                analysis,
+                "--trace",
+                trace,
+                "--dispatch",
+                dispatch,
+                "--format",
+                "json",
+            ]);
+            assert_eq!((judged.status, broken(&judged.json())), (0, vec![]), "{organisation:?} {times}: {judged:?}");
+        }
+        assert!(responses[0] > responses[1] && responses[1] > responses[2], "{organisation:?}: {responses:?}");
+    }
+    std::fs::remove_file(trace).expect("the trace was written");
+}

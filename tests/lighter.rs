@@ -4,7 +4,7 @@
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Thesis, analysis_relying_on};
 use rtflash::check::{SoundJudgement, judge_sound};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
@@ -173,6 +173,7 @@ fn options(dice: &mut Dice, set: &TaskSet, independent: bool) -> Options {
         victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
         aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random]),
         pattern: dice.one_of(&[Pattern::Uniform, Pattern::OneChip, Pattern::Fullest, Pattern::HotCold]),
+        times: Times::Worst,
         seed: dice.within(0, 999),
         placed: Placed { backfill: true, waits, phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]) },
     }

@@ -8,7 +8,7 @@ use rtflash::alloc::allocator::ALLOCATORS;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock};
 use rtflash::alloc::sound::is_independent;
 use rtflash::alloc::verdict::{completed, passing};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::{Allocation, Instant, Reliance, TaskSet, read_allocation, read_task_set};
 use rtflash::run::execute;
 
@@ -34,6 +34,7 @@ fn attack(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Ve
                 victims: if number % 2 == 0 { Victims::Worst } else { Victims::Actual },
                 aging: Aging::Worst,
                 pattern,
+                times: Times::Worst,
                 seed: 1,
                 placed: Placed { backfill: true, waits, phases },
             };

@@ -6,7 +6,7 @@
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use rtflash::alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
@@ -31,6 +31,16 @@ pub fn task_set(bytes: &mut Unstructured) -> Result<Option<TaskSet>> {
 fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
     let mut time = |most: u32| -> Result<Span> { Ok(Span::from_us(bytes.int_in_range(1..=most)?)) };
     let (page_read, page_program, block_erase, page_transfer) = (time(60)?, time(400)?, time(800)?, time(50)?);
+    let ranges: bool = bytes.arbitrary()?;
+    let mut shortest = |most: Span| -> Result<Option<Span>> {
+        Ok(if ranges { Span::from_ns(bytes.int_in_range(1..=most.as_ns())?) } else { None })
+    };
+    let shortest = Shortest {
+        page_read: shortest(page_read)?,
+        page_program: shortest(page_program)?,
+        block_erase: shortest(block_erase)?,
+        page_transfer: shortest(page_transfer)?,
+    };
     let Ok(logical_ratio) = LogicalRatio::from_decimal(bytes.int_in_range(5..=95u128)?, 2) else { return Ok(None) };
     let spec = DeviceSpec {
         chips: bytes.int_in_range(1..=8)?,
@@ -43,7 +53,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_program,
         block_erase,
         page_transfer,
-        shortest: Shortest::default(),
+        shortest,
         erase_cycles: None,
     };
     Ok(Device::new(spec).ok())
@@ -94,6 +104,7 @@ pub fn options(set: &TaskSet, bytes: &mut Unstructured) -> Result<Option<Options
             Pattern::OneChip,
             Pattern::Fullest,
         ])?,
+        times: *bytes.choose(&[Times::Worst, Times::Best, Times::Random])?,
         seed: bytes.arbitrary()?,
         placed: Placed {
             backfill: bytes.arbitrary()?,

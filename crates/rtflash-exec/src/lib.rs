@@ -7,6 +7,7 @@ pub mod dispatch;
 mod flash;
 pub mod ftl;
 mod groups;
+mod lengths;
 mod memory;
 mod options;
 mod plan;
@@ -15,8 +16,9 @@ mod run;
 pub mod trace;
 
 pub use groups::{groups, shared_channels};
+pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
-pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 pub use plan::{
     ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,
 };

@@ -86,6 +86,18 @@ pub enum Phases {
     AtErases,
 }
 
+/// How long operations take where the device states ranges of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Times {
+    /// As long as they may.
+    #[default]
+    Worst,
+    /// As short as they may.
+    Best,
+    /// Each anything in between, drawn from the seed.
+    Random,
+}
+
 /// What only matters under certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
@@ -118,7 +130,9 @@ pub struct Options {
     pub aging: Aging,
     /// See [`Pattern`].
     pub pattern: Pattern,
-    /// Addresses, arrivals and aging are drawn from it.
+    /// See [`Times`].
+    pub times: Times,
+    /// Addresses, arrivals, aging and lengths are drawn from it.
     pub seed: u64,
     /// See [`Placed`].
     pub placed: Placed,
@@ -134,6 +148,7 @@ impl Default for Options {
             victims: Victims::default(),
             aging: Aging::default(),
             pattern: Pattern::default(),
+            times: Times::default(),
             seed: 1,
             placed: Placed::default(),
         }

@@ -68,6 +68,7 @@ fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &
 
 fn options(duration: u64, dispatch: Dispatch) -> Options {
     Options {
+        times: rtflash_exec::Times::Worst,
         duration: at(duration),
         dispatch,
         service: Service::Tbs,
@@ -545,6 +546,7 @@ fn nothing_overlaps() {
                     for pattern in [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip] {
                         let placed = Placed::default();
                         let options = Options {
+                            times: rtflash_exec::Times::Worst,
                             duration: at(duration),
                             dispatch,
                             service,

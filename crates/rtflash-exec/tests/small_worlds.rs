@@ -8,7 +8,9 @@ use common::World;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Timing, Victims, run};
+use rtflash_exec::{
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims, run,
+};
 use rtflash_model::{
     Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskSet,
 };
@@ -189,6 +191,7 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         victims: if way % 2 == 0 { Victims::Actual } else { Victims::Worst },
                         aging: Aging::Worst,
                         pattern: Pattern::Uniform,
+                        times: Times::Worst,
                         seed: all.into(),
                         placed: Placed::default(),
                     };

@@ -3,7 +3,7 @@
 use rtflash_alloc::analysis::Thesis;
 use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
 use rtflash_exec::check::Finding;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
@@ -57,18 +57,26 @@ struct Case {
 fn device(dice: &mut Dice) -> Option<Device> {
     let transfer = dice.within(1, 10);
     let read = dice.within(1, 25);
+    let (program, erase) = (dice.within(1, 80), dice.within(1, 200));
+    let mut shortest = |most: u64| Some(ns(dice.within(1, most))).filter(|_| most.is_multiple_of(2));
+    let shortest = Shortest {
+        page_read: shortest(read),
+        page_program: shortest(program),
+        block_erase: shortest(erase),
+        page_transfer: shortest(transfer),
+    };
     let spec = DeviceSpec {
         chips: dice.small(1, 6),
         chips_per_channel: dice.small(1, 3),
         blocks_per_chip: dice.small(8, 24),
         pages_per_block: dice.small(2, 8),
         page_size: 512,
-        shortest: Shortest::default(),
+        shortest,
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
         page_read: ns(read),
-        page_program: ns(dice.within(1, 80)),
-        block_erase: ns(dice.within(1, 200)),
+        page_program: ns(program),
+        block_erase: ns(erase),
         page_transfer: ns(transfer),
     };
     Device::new(spec).ok()
@@ -158,6 +166,7 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
         victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
         aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
         pattern: dice.one_of(&patterns),
+        times: dice.one_of(&[Times::Worst, Times::Best, Times::Random]),
         seed: case,
         placed: Placed {
             backfill: dice.within(0, 3) > 0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rtflash_alloc::analysis::Sound;
 use rtflash_alloc::sound::{Demand, Site, Verdict, choose};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
@@ -49,6 +49,7 @@ fn options(duration: u64, pattern: Pattern, phases: Phases, seed: u64) -> Option
         victims: Victims::Actual,
         aging: Aging::Worst,
         pattern,
+        times: Times::Worst,
         seed,
         placed: Placed { backfill: true, waits: Waits::Actual, phases },
     }

@@ -68,6 +68,17 @@ pub enum Waits {
     Worst,
 }
 
+/// How long operations take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Times {
+    /// As long as they may
+    Worst,
+    /// As short as they may
+    Best,
+    /// Each anything in between
+    Random,
+}
+
 /// When requests are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Phases {
@@ -116,6 +127,9 @@ pub struct ExecArgs {
     /// What a page waits for its bus (with certificates, as --analysis sound gives them)
     #[arg(long, value_enum, default_value_t = Waits::Actual)]
     pub waits: Waits,
+    /// How long operations take where the device states ranges, such as "40us..50us"
+    #[arg(long, value_enum, default_value_t = Times::Worst)]
+    pub times: Times,
     /// When requests are released (with certificates)
     #[arg(long, value_enum, default_value_t = Phases::Periodic)]
     pub phases: Phases,
@@ -129,7 +143,7 @@ pub struct ExecArgs {
     /// much. In a stream, each set that is run at the same time (--jobs) may take it
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub memory: String,
-    /// Where the randomness starts: addresses, arrivals, aging
+    /// Where the randomness starts: addresses, arrivals, aging, lengths of operations
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Record the run: as a Perfetto trace (OUT ends in .json) or one event a line (.jsonl)

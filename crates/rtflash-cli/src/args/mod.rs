@@ -12,7 +12,7 @@ use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_alloc::analysis::ANALYSES;
 use rtflash_model::Reliance;
 
-pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Victims, Waits};
+pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be divided among the tasks?

@@ -82,7 +82,8 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
     let (waits, waits_name) = policies::waits(args.waits);
     let (phases, phases_name) = policies::phases(args.phases);
     let placed = Placed { backfill: !args.no_backfill, waits, phases };
-    let options = Options { duration, dispatch, service, victims, aging, pattern, seed: args.seed, placed };
+    let (times, times_name) = policies::times(args.times);
+    let options = Options { duration, dispatch, service, victims, aging, pattern, times, seed: args.seed, placed };
     let settings = Settings {
         duration_ns: duration.as_ns(),
         dispatch: dispatch_name,
@@ -90,6 +91,7 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
         victims: Some(victims_name),
         aging: Some(aging_name),
         pattern: Some(pattern_name),
+        times: Some(times_name),
         waits: Some(waits_name),
         phases: Some(phases_name),
         backfill: Some(placed.backfill),

@@ -78,6 +78,15 @@ pub fn waits(waits: args::Waits) -> (rtflash_exec::Waits, &'static str) {
 }
 
 /// The executor's word for an option, and the user's.
+pub fn times(times: args::Times) -> (rtflash_exec::Times, &'static str) {
+    match times {
+        args::Times::Worst => (rtflash_exec::Times::Worst, "worst"),
+        args::Times::Best => (rtflash_exec::Times::Best, "best"),
+        args::Times::Random => (rtflash_exec::Times::Random, "random"),
+    }
+}
+
+/// The executor's word for an option, and the user's.
 pub fn phases(phases: args::Phases) -> (rtflash_exec::Phases, &'static str) {
     match phases {
         args::Phases::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),

@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_exec::check::CERTIFIED;
-use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Service, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Service, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, World, soak};
 use schemars::JsonSchema;
@@ -113,6 +113,8 @@ fn command(case: &Case) -> String {
     add(options.pattern == Pattern::HotCold, " --pattern hot-cold");
     add(options.pattern == Pattern::OneChip, " --pattern one-chip");
     add(options.pattern == Pattern::Fullest, " --pattern fullest");
+    add(options.times == Times::Best, " --times best");
+    add(options.times == Times::Random, " --times random");
     add(options.placed.waits == Waits::Worst, " --waits worst");
     add(options.placed.phases == Phases::AtErases, " --phases at-erases");
     add(!options.placed.backfill, " --no-backfill");

@@ -77,6 +77,9 @@ pub struct Settings {
     /// `uniform`, `sequential`, `hot-cold` or `one-chip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<&'static str>,
+    /// `worst`, `best` or `random`: how long operations take where the device states ranges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<&'static str>,
     /// `actual` or `worst`: what a page waits for its bus, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<&'static str>,
@@ -436,6 +439,7 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
             Aging::Fresh => "fresh",
         }),
         pattern: None,
+        times: None,
         waits: Some(match setup.waits {
             Waits::Actual => "actual",
             Waits::Worst => "worst",

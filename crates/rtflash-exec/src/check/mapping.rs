@@ -29,6 +29,19 @@ struct Pool {
     erases: Vec<Instant>,
 }
 
+impl Pool {
+    /// A block is erased. The blocks of a superblock are free together, once the last one is erased: its erases are one step.
+    fn erased(&mut self, operation: &Operation, superblock: bool) {
+        let mut end = operation.end;
+        if superblock {
+            let step = self.erases.iter().filter(|end| **end > operation.start);
+            end = step.fold(end, |last, &other| last.max(other));
+            self.erases.iter_mut().filter(|end| **end > operation.start).for_each(|other| *other = end);
+        }
+        self.erases.push(end);
+    }
+}
+
 /// What is read is what was last written, and nothing that is valid is erased: stale reads and lost pages, against zero.
 #[derive(Debug)]
 pub(super) struct Mapping {
@@ -225,7 +238,7 @@ impl Mapping {
             let Some(valid) = self.valid.get_mut(block) else { return };
             let lost = std::mem::take(valid);
             (self.programmed[block], self.candidates[block]) = (0, NONE);
-            self.pools[pool].erases.push(operation.end);
+            self.pools[pool].erased(operation, shape.superblock);
             self.gauge.note(0, lost.into(), || place(operation));
             return;
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 
 use super::arrivals::Arrival;
 use super::cluster::{Cluster, Job, Jobs, max_pending};
@@ -11,8 +11,9 @@ use super::releases::Releaser;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
 use crate::ftl::Copy;
+use crate::lengths::Lengths;
 use crate::options::{Options, Victims};
-use crate::plan::{Plan, Timing};
+use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{
     Action, Complete, Kind, Moved, NONE, Observer, Operation, Record, Release, Silent, Starved, Step, Transfer,
@@ -69,9 +70,7 @@ enum Attempt {
 /// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one group.
 pub(crate) struct Parallel<'a, O> {
     options: &'a Options,
-    timing: Timing,
-    /// t_r, t_w, t_e: what GC takes.
-    gc: (Span, Span, Span),
+    lengths: Lengths,
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
     /// All chips of the device; those of other groups have nothing to do.
@@ -113,8 +112,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         members.sort_unstable();
         Parallel {
             options,
-            timing: plan.timing(),
-            gc: (device.page_read(), device.page_program(), device.block_erase()),
+            lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
             clusters,
             chips,
@@ -356,9 +354,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
             let Some(chip) = self.buses[channel].grant() else { continue };
             let chip = chip as usize;
             let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else { continue };
-            let over = now.saturating_add(self.timing.transfer());
+            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
             operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.timing.programming()),
+                Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
                 _ => over,
             };
             self.chips[chip].doing = Some((slot, Doing::Transferring(operation)));
@@ -500,7 +498,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
         self.observer.open(now);
-        let sensed = now.saturating_add(self.timing.sensing());
+        let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
         if action == Action::Read && sensed > now {
             self.chips[chip].doing = Some((slot, Doing::Sensing(operation)));
             self.events.push(Reverse((sensed, END, chip)));
@@ -528,6 +526,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let mut step = Step::Read;
+        let number = cluster.chips[position as usize];
         let (length, operation) = if collector.holds_copy(position) {
             step = Step::Program;
             let copied = collector.program(map, position);
@@ -535,17 +534,17 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 return Attempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
-            (self.gc.1, copied)
+            (self.lengths.program(number, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Silent) => (self.gc.0, None),
+                Some(Copy::Silent) => (self.lengths.read(number, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    (self.gc.0, Some((Action::Read, block, page, lpn)))
+                    (self.lengths.read(number, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.gc.2, victim.map(|block| (Action::Erase, block, NONE, NONE)))
+                    (self.lengths.erase(number, now), victim.map(|block| (Action::Erase, block, NONE, NONE)))
                 }
             }
         };
@@ -557,7 +556,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.observer.push(Record::Operation(operation));
         } else {
             let of = self.clusters[self.chips[chip].cluster].position;
-            let (job, number) = (self.jobs[slot].id, u32::try_from(chip).unwrap_or(NONE));
+            let job = self.jobs[slot].id;
             self.observer.push(Record::Silent(Silent { start: now, end, job, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));

@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 
 use super::arrivals::Arrival;
 use super::cluster::{Cluster, Job, Jobs, Priority, max_pending};
 use super::releases::Releaser;
 use crate::flash::Bus;
 use crate::ftl::{Copy, Place};
+use crate::lengths::Lengths;
 use crate::options::{Options, Victims};
-use crate::plan::{Plan, Timing};
+use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{self, Action, Complete, Kind, NONE, Observer, Operation, Release, Silent, Starved, Transfer};
 
@@ -69,9 +70,7 @@ enum Attempt {
 /// A group of clusters under serial dispatch. Clusters that share a channel have to be in one group.
 pub(crate) struct Serial<'a, O> {
     options: &'a Options,
-    timing: Timing,
-    /// t_r, t_w, t_e: what GC takes.
-    gc: (Span, Span, Span),
+    lengths: Lengths,
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
     lanes: Vec<Lane>,
@@ -106,8 +105,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
         Serial {
             options,
-            timing: plan.timing(),
-            gc: (device.page_read(), device.page_program(), device.block_erase()),
+            lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
             lanes: clusters.iter().map(|_| Lane::default()).collect(),
             clusters,
@@ -333,9 +331,9 @@ impl<'a, O: Observer> Serial<'a, O> {
             let position = self.owner[chip as usize];
             let lane = &mut self.lanes[position];
             let Some((mut operation, _)) = lane.open else { continue };
-            let over = now.saturating_add(self.timing.transfer());
+            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
             operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.timing.programming()),
+                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
                 _ => over,
             };
             lane.open = Some((operation, Phase::Transferring));
@@ -466,13 +464,13 @@ impl<'a, O: Observer> Serial<'a, O> {
         let (job, cluster) = (&mut self.jobs[slot], &self.clusters[position]);
         job.starved = false;
         let chip = cluster.chips[place.chip as usize];
-        let (length, transfer) = match action {
-            Action::Program => (self.timing.program(), now),
-            _ => (self.timing.read(), now.saturating_add(self.timing.sensing())),
+        let wanted = match action {
+            Action::Program => now,
+            _ => now.saturating_add(self.lengths.sensing(chip, now)),
         };
-        let operation = Operation {
+        let mut operation = Operation {
             start: now,
-            end: now.saturating_add(length),
+            end: now,
             cluster: cluster.position,
             chip,
             action,
@@ -483,14 +481,20 @@ impl<'a, O: Observer> Serial<'a, O> {
             lpn,
         };
         self.lanes[position].running = Some((slot, Step::Page));
-        if self.buses[(chip / self.chips_per_channel) as usize].is_none() {
+        let channel = chip / self.chips_per_channel;
+        if self.buses[channel as usize].is_none() {
+            let over = wanted.saturating_add(self.lengths.transfer(channel, wanted));
+            operation.end = match action {
+                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
+                _ => over,
+            };
             self.observer.operations(std::slice::from_ref(&operation));
-            self.tell_transfer(&operation, transfer, transfer.saturating_add(self.timing.transfer()));
+            self.tell_transfer(&operation, wanted, over);
             return Attempt::Started(Some(operation.end));
         }
-        if transfer > now {
+        if wanted > now {
             self.lanes[position].open = Some((operation, Phase::Sensing));
-            return Attempt::Started(Some(transfer));
+            return Attempt::Started(Some(wanted));
         }
         self.ask(position, operation, now);
         Attempt::Started(None)
@@ -525,7 +529,7 @@ impl<'a, O: Observer> Serial<'a, O> {
                 }
             }
             if !batch.is_empty() || self.options.victims == Victims::Worst {
-                return self.begin_step(position, slot, Step::GcProgram, self.gc.1, now);
+                return self.begin_step(position, slot, Step::GcProgram, now);
             }
         }
         let mut reads = false;
@@ -544,17 +548,24 @@ impl<'a, O: Observer> Serial<'a, O> {
             }
         }
         if reads {
-            return self.begin_step(position, slot, Step::GcRead, self.gc.0, now);
+            return self.begin_step(position, slot, Step::GcRead, now);
         }
         for (&chip, position) in cluster.chips.iter().zip(0..) {
             if let Some(block) = collector.victim(position) {
                 batch.push(Operation { chip, block, ..blank });
             }
         }
-        self.begin_step(position, slot, Step::Erase, self.gc.2, now)
+        self.begin_step(position, slot, Step::Erase, now)
     }
 
-    fn begin_step(&mut self, position: usize, slot: usize, step: Step, length: Span, now: Instant) -> Attempt {
+    /// Begins a step on all chips: they take equally long.
+    fn begin_step(&mut self, position: usize, slot: usize, step: Step, now: Instant) -> Attempt {
+        let first = self.clusters[position].chips[0];
+        let length = match step {
+            Step::GcRead => self.lengths.read(first, now),
+            Step::Erase => self.lengths.erase(first, now),
+            Step::GcProgram | Step::Page => self.lengths.program(first, now),
+        };
         let end = now.saturating_add(length);
         for operation in &mut self.batch {
             operation.end = end;

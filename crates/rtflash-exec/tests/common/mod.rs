@@ -4,9 +4,9 @@
 
 use rtflash_exec::dispatch::Arrival;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Options, Plan};
+use rtflash_exec::{Options, Plan, Times};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, Cluster, Instant, Job, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, Cluster, Instant, Job, Shortest, Span, TaskSet};
 
 /// Something to run.
 #[derive(Debug)]
@@ -35,6 +35,17 @@ impl Dice {
 
 pub fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
+}
+
+/// Ranges of t_r, t_w, t_e and t_d, in one world of two, and what is taken of them.
+pub fn ranges(dice: &mut Dice, longest: [u64; 4]) -> (Times, Shortest) {
+    let times = dice.one_of(&[Times::Worst, Times::Best, Times::Random]);
+    let stated = dice.within(0, 1) == 1;
+    let [page_read, page_program, block_erase, page_transfer] = longest.map(|most| {
+        let least = dice.within(1, most.max(1));
+        (stated && most > 0).then(|| ns(least))
+    });
+    (times, Shortest { page_read, page_program, block_erase, page_transfer })
 }
 
 /// At most two jobs that are not real-time.

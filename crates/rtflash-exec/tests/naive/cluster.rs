@@ -231,7 +231,7 @@ impl Cluster {
                 let operation = busy.operation.as_ref().expect("whatever wants the bus is an operation");
                 world.records.push(transferred(world, operation, from));
                 let work = match busy.doing {
-                    Doing::ProgramPage => world.plan.timing().programming().as_ns(),
+                    Doing::ProgramPage => world.lengths.programming(operation.chip, world.instant()).as_ns(),
                     // A read ends with its transfer.
                     _ => 0,
                 };
@@ -317,12 +317,12 @@ impl Cluster {
 
     /// Starts to read a page of a job, where it is now.
     fn start_read(&mut self, world: &World, id: JobId, lpn: u32) {
-        let sensing = world.plan.timing().sensing().as_ns();
+        let place = self.pages.place(lpn);
+        let sensing = world.lengths.sensing(self.chips[place.chip].number, world.instant()).as_ns();
         let stage = match sensing {
             0 => Stage::Waits { since: world.now },
             _ => Stage::Senses { until: world.now + sensing },
         };
-        let place = self.pages.place(lpn);
         self.start(world, id, Doing::ReadPage, stage, place, lpn);
     }
 
@@ -342,9 +342,16 @@ impl Cluster {
         self.start(world, id, Doing::ProgramPage, Stage::Waits { since: world.now }, place, lpn);
     }
 
+    /// Whose lengths a chip's part in a pass has: with serial dispatch all chips take equally long.
+    fn clock(&self, world: &World, chip: usize) -> u32 {
+        let serial = world.options.dispatch == Dispatch::Serial;
+        self.chips[if serial { 0 } else { chip }].number
+    }
+
     /// Starts the GC read of a chip that has a copy to make or to let pass.
     fn start_gc_read(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage = Stage::Works { until: world.now + world.plan.device().page_read().as_ns() };
+        let stage =
+            Stage::Works { until: world.now + world.lengths.read(self.clock(world, chip), world.instant()).as_ns() };
         match self.pages.begin_copy(chip) {
             GcCopy::Page(lpn, place) => self.start(world, id, Doing::GcRead, stage, place, lpn),
             GcCopy::Nothing => self.occupy(chip, Busy { job: id, doing: Doing::GcRead, stage, operation: None }),
@@ -354,7 +361,8 @@ impl Cluster {
     /// Starts the GC program of a chip that has read a page. A copy that needs no program takes no time, but with worst
     /// victims the time of one.
     fn start_gc_program(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage = Stage::Works { until: world.now + world.plan.device().page_program().as_ns() };
+        let stage =
+            Stage::Works { until: world.now + world.lengths.program(self.clock(world, chip), world.instant()).as_ns() };
         match self.pages.program_copy(chip) {
             Some((lpn, place)) => self.start(world, id, Doing::GcProgram, stage, place, lpn),
             None if self.pages.lets_time_pass() => {
@@ -366,7 +374,8 @@ impl Cluster {
 
     /// Starts to erase the victim of a chip that takes part.
     fn start_erase(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage = Stage::Works { until: world.now + world.plan.device().block_erase().as_ns() };
+        let stage =
+            Stage::Works { until: world.now + world.lengths.erase(self.clock(world, chip), world.instant()).as_ns() };
         let victim = self.pages.part(chip).expect("the chip takes part").victim;
         let place = Place { chip, block: victim, page: 0 };
         self.start(world, id, Doing::Erase, stage, place, NONE);

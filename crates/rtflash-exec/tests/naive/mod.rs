@@ -7,7 +7,7 @@ mod pages;
 
 use rtflash_exec::dispatch::Arrival;
 use rtflash_exec::trace::{JobId, Kind, Record, Release, Transfer};
-use rtflash_exec::{Options, Plan, Releases, Service};
+use rtflash_exec::{Lengths, Options, Plan, Releases, Service};
 use rtflash_model::{Instant, Span};
 
 use chip::Stage;
@@ -19,7 +19,9 @@ use cluster::{Cluster, Job};
 pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> {
     assert!(plan.timing().transfer() > Span::ZERO, "a transfer that takes no time would never be seen to end");
     let duration = options.duration.as_ns();
-    let mut world = World { plan, options, now: 0, released: vec![0; plan.sources().len()], records: Vec::new() };
+    let lengths = Lengths::new(plan, options);
+    let mut world =
+        World { plan, options, lengths, now: 0, released: vec![0; plan.sources().len()], records: Vec::new() };
     let mut clusters: Vec<Cluster> =
         (0..plan.clusters().len()).map(|position| Cluster::new(plan, options, position)).collect();
     loop {
@@ -50,6 +52,8 @@ pub struct World<'a> {
     pub plan: &'a Plan,
     /// How.
     pub options: &'a Options,
+    /// How long things take.
+    pub lengths: Lengths,
     /// The nanosecond that it is.
     pub now: u64,
     /// How many jobs each source has released, job streams aside.
@@ -151,7 +155,7 @@ fn grant(world: &World, clusters: &mut [Cluster]) {
         };
         let waiting = on_channel.into_iter().filter(|chip| waits_since(chip.stage()).is_some());
         if let Some(chip) = waiting.min_by_key(|chip| (waits_since(chip.stage()), chip.number)) {
-            let until = world.now + world.plan.timing().transfer().as_ns();
+            let until = world.now + world.lengths.transfer(channel, world.instant()).as_ns();
             chip.set_stage(Stage::Transfers { from: world.now, until });
         }
     }

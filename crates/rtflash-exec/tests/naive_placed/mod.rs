@@ -8,7 +8,7 @@ mod unit;
 use rtflash_exec::dispatch::Arrival;
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
-use rtflash_exec::{Options, Phases, Plan, Releases, Service, Waits};
+use rtflash_exec::{Lengths, Options, Phases, Plan, Releases, Service, Waits};
 use rtflash_model::{Instant, Placement, Span};
 
 use unit::{Part, Unit};
@@ -56,6 +56,7 @@ struct Source {
 pub struct World<'a> {
     pub plan: &'a Plan,
     pub options: &'a Options,
+    pub lengths: Lengths,
     pub now: u64,
     pub chips: Vec<Chip>,
     jobs: Vec<Job>,
@@ -73,11 +74,26 @@ impl World<'_> {
         instant(self.now)
     }
 
-    /// t_r, t_w, t_e and t_d.
+    /// t_r, t_w, t_e and t_d, at the longest.
     pub fn times(&self) -> [u64; 4] {
         let device = self.plan.device();
         let spans = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
         spans.map(Span::as_ns)
+    }
+
+    /// A page read that begins then takes so long.
+    pub fn read(&self, chip: u32, at: u64) -> u64 {
+        self.lengths.read(chip, instant(at)).as_ns()
+    }
+
+    /// A page program, likewise.
+    pub fn program(&self, chip: u32, at: u64) -> u64 {
+        self.lengths.program(chip, instant(at)).as_ns()
+    }
+
+    /// A page on the bus of a chip, likewise.
+    pub fn transfer(&self, chip: u32, at: u64) -> u64 {
+        self.lengths.transfer(self.plan.device().channel_of(chip), instant(at)).as_ns()
     }
 
     /// All chips on the channel of one, itself included.
@@ -111,7 +127,8 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
         .collect();
     let chips = (0..plan.device().chips()).map(|_| Chip::default()).collect();
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
-    let mut world = World { plan, options, now: 0, chips, jobs, records, erased };
+    let lengths = Lengths::new(plan, options);
+    let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased };
     let mut units: Vec<Vec<Unit>> =
         (0..plan.clusters().len()).map(|cluster| Unit::all(plan, options, cluster)).collect();
     let mut sources = sources(plan, options);
@@ -280,8 +297,8 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
 /// Chips whose stage is over go on to the next one, as far as buses are not needed for it.
 fn end_transfers(world: &mut World) {
     let now = world.now;
-    let [_, program, ..] = world.times();
-    for chip in &mut world.chips {
+    for (number, chip) in (0..).zip(&mut world.chips) {
+        let program = world.lengths.programming(number, instant(now)).as_ns();
         chip.stage = match chip.stage {
             Some(Stage::Senses { until }) if until == now => Some(Stage::Waits { since: now }),
             Some(Stage::Transfers { until }) if until == now => {
@@ -297,7 +314,6 @@ fn end_transfers(world: &mut World) {
 
 /// Each bus that is idle takes the request that has waited longest, the lowest chip among equals.
 fn grant(world: &mut World) {
-    let [_, program, _, transfer] = world.times();
     for channel in 0..world.plan.device().channels() {
         let on_channel = |chip: &usize| world.plan.device().channel_of(u32::try_from(*chip).expect("few")) == channel;
         let chips: Vec<usize> = (0..world.chips.len()).filter(on_channel).collect();
@@ -309,11 +325,13 @@ fn grant(world: &mut World) {
             _ => None,
         };
         let Some((_, chip)) = chips.into_iter().filter_map(since).min() else { continue };
-        let until = world.now + transfer;
+        let until = world.now + world.lengths.transfer(channel, world.at()).as_ns();
         world.chips[chip].stage = Some(Stage::Transfers { until });
         let operation = world.chips[chip].operation.expect("an operation that waits");
         let end = match operation.action {
-            rtflash_exec::trace::Action::Program => until + program,
+            rtflash_exec::trace::Action::Program => {
+                until + world.lengths.programming(operation.chip, instant(until)).as_ns()
+            }
             _ => until,
         };
         let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);

@@ -347,7 +347,9 @@ impl Unit {
     }
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
-        let [read, program, ..] = world.times();
+        let chip = self.chips[0];
+        let middle = world.now + world.read(chip, world.now);
+        let end = middle + world.program(chip, middle);
         let padded_to = self.padded_to(world);
         if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
             let from = self.pages.locate(lpn);
@@ -356,13 +358,12 @@ impl Unit {
             pass.reads += 1;
             self.queue[at].starved = false;
             let (now, id) = (world.now, self.queue[at].id);
-            let middle = now + read;
             self.record(world, now, middle, id, Action::Read, from, lpn);
-            self.record(world, middle, middle + program, id, Action::Program, to, lpn);
-            self.silence(middle + program);
+            self.record(world, middle, end, id, Action::Program, to, lpn);
+            self.silence(end);
         } else if pass.reads < padded_to {
             pass.reads += 1;
-            self.silence(world.now + read + program);
+            self.silence(end);
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -384,7 +385,8 @@ impl Unit {
                 }
             }
         }
-        let bus = transfer + if waits_are_worst(world) { wait } else { 0 };
+        let wait = if waits_are_worst(world) { wait } else { 0 };
+        let first = self.chips[0];
         let valid = self.padded_to(world);
         if !found.is_empty() {
             pass.reads += 1;
@@ -411,10 +413,12 @@ impl Unit {
             }
         } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
             pass.reads += 1;
-            self.silence(world.now + read + bus);
+            let sensed = world.now + world.read(first, world.now);
+            self.silence(sensed + world.transfer(first, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
             pass.rows += 1;
-            self.silence(world.now + program + bus);
+            let over = world.now + world.transfer(first, world.now) + wait;
+            self.silence(over + world.program(first, over));
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -435,13 +439,15 @@ impl Unit {
     }
 
     fn erase(&mut self, world: &mut World, at: usize, victim: usize) {
-        let [_, _, erase, ..] = world.times();
         let id = self.queue[at].id;
         self.queue[at].starved = false;
+        let mut ends = world.now;
         for column in 0..self.chips.len() {
-            self.record(world, world.now, world.now + erase, id, Action::Erase, (victim, column), NONE);
+            let end = world.now + world.lengths.erase(self.chips[column], world.at()).as_ns();
+            ends = ends.max(end);
+            self.record(world, world.now, end, id, Action::Erase, (victim, column), NONE);
         }
-        self.silence(world.now + erase);
+        self.silence(ends);
         self.step.as_mut().expect("a step").erases = Some((id, victim));
         world.erased.push(self.cluster);
     }
@@ -473,7 +479,8 @@ impl Unit {
     /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
     #[allow(clippy::too_many_arguments)]
     fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: u32, alone: bool) {
-        let [read, program, _, transfer] = world.times();
+        let [.., transfer] = world.times();
+        let read = world.read(self.chips[place.1 % self.chips.len()], world.now);
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
             part.starved = false;
@@ -487,14 +494,21 @@ impl Unit {
                 self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
             let sharing = world.sharing(operation.chip);
             let wait = if alone { sharing - own } else { sharing - 1 } * transfer;
-            let until = world.now + wait + transfer + if action == Action::Read { read } else { program };
+            let until = if action == Action::Read {
+                let sensed = world.now + read + wait;
+                sensed + world.transfer(operation.chip, sensed)
+            } else {
+                let over = world.now + wait + world.transfer(operation.chip, world.now + wait);
+                over + world.program(operation.chip, over)
+            };
             world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
             world.chips[chip].stage = Some(Stage::Works { until });
             return;
         }
+        let sensing = world.lengths.sensing(operation.chip, world.at()).as_ns();
         world.chips[chip].operation = Some(operation);
         world.chips[chip].stage = Some(match action {
-            Action::Read if read > 0 => Stage::Senses { until: world.now + read },
+            Action::Read if sensing > 0 => Stage::Senses { until: world.now + sensing },
             _ => Stage::Waits { since: world.now },
         });
     }

@@ -1,35 +1,37 @@
 //! Small random worlds with certificates that say anything.
 
-use crate::common::{Dice, World, allocation, jobs, ns};
+use crate::common::{Dice, World, allocation, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Placed, Plan, RunError, Service, Timing, Victims, Waits,
-    run_traced,
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Placed, Plan, RunError, Service, Times, Timing, Victims,
+    Waits, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Shortest,
-    Task, TaskSet,
+    Access, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Task,
+    TaskSet,
 };
 
-fn device(dice: &mut Dice) -> Option<Device> {
+fn device(dice: &mut Dice) -> Option<(Device, Times)> {
+    let [read, program, erase, transfer] = [5, 12, 30, 4].map(|most| dice.within(1, most));
+    let (times, shortest) = ranges(dice, [read, program, erase, transfer]);
     let spec = DeviceSpec {
         chips: dice.small(1, 6),
         chips_per_channel: dice.small(1, 3),
         blocks_per_chip: dice.small(4, 10),
         pages_per_block: dice.small(1, 5),
         page_size: 512,
-        shortest: Shortest::default(),
+        shortest,
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(20, 80).into(), 2).ok()?,
-        page_read: ns(dice.within(1, 5)),
-        page_program: ns(dice.within(1, 12)),
-        block_erase: ns(dice.within(1, 30)),
-        page_transfer: ns(dice.within(1, 4)),
+        page_read: ns(read),
+        page_program: ns(program),
+        block_erase: ns(erase),
+        page_transfer: ns(transfer),
     };
-    Device::new(spec).ok()
+    Some((Device::new(spec).ok()?, times))
 }
 
 fn tasks(dice: &mut Dice) -> Vec<Task> {
@@ -68,7 +70,7 @@ impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw(seed: u64, case: u64) -> Option<World> {
         let mut dice = Dice(Stream::numbered(seed, b"placed\0\0", case));
-        let device = device(&mut dice)?;
+        let (device, times) = device(&mut dice)?;
         let set = TaskSet::new(device, tasks(&mut dice), jobs(&mut dice)?).ok()?;
         let allocation = allocation(&mut dice, &set)?;
         let terms: Vec<ClusterTerms> = allocation
@@ -89,6 +91,7 @@ impl World {
             victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
             aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
             pattern: dice.one_of(&patterns),
+            times,
             seed: case,
             placed: Placed {
                 backfill: dice.within(0, 2) > 0,

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use crate::common::{Dice, World, allocation, jobs, ns};
+use crate::common::{Dice, World, allocation, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
@@ -11,7 +11,7 @@ use rtflash_exec::{
     run_traced,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
 
 /// T^g, Eq. (IV.4).
 pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
@@ -44,6 +44,8 @@ impl World {
         let transfer = dice.within(1, 4);
         let read = transfer + dice.within(0, 6);
         let program = transfer + dice.within(0, 15);
+        let erase = dice.within(1, 40);
+        let (times, shortest) = ranges(&mut dice, [read, program, erase, transfer]);
         let device = Device::new(DeviceSpec {
             chips: dice.small(1, 5),
             chips_per_channel: dice.small(1, 3),
@@ -53,9 +55,9 @@ impl World {
             logical_ratio: LogicalRatio::from_decimal(dice.within(20, 90).into(), 2).ok()?,
             page_read: ns(read),
             page_program: ns(program),
-            block_erase: ns(dice.within(1, 40)),
+            block_erase: ns(erase),
             page_transfer: ns(transfer),
-            shortest: Shortest::default(),
+            shortest,
             erase_cycles: None,
         })
         .ok()?;
@@ -91,6 +93,7 @@ impl World {
             victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
             aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
             pattern: dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
+            times,
             seed: case,
             placed: Placed::default(),
         };

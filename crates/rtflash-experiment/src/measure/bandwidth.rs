@@ -2,7 +2,7 @@
 
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Options, Placed, Service, memory, run};
+use rtflash_exec::{Options, Placed, Service, Times, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{Servers, plan as executable};
@@ -64,7 +64,17 @@ fn serve(
 ) -> Option<(u64, u64)> {
     let &Bandwidth { duration, dispatch, victims, aging, pattern, .. } = options;
     let placed = Placed::default();
-    let run_options = Options { duration, dispatch, service: contender.service, victims, aging, pattern, seed, placed };
+    let run_options = Options {
+        duration,
+        dispatch,
+        service: contender.service,
+        victims,
+        aging,
+        pattern,
+        times: Times::Worst,
+        seed,
+        placed,
+    };
     let plan = executable(set, allocation, contender.analysis).ok()?;
     if memory(&plan, &run_options) > MEMORY {
         return None;

@@ -2,8 +2,8 @@
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::allocator::{ClusteringBfd, EqualSplit, Exact, Global};
-use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Victims, Waits};
+use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
@@ -16,14 +16,13 @@ const PAGES: u64 = 3_000;
 /// The case of this seed and number; `None` where what was drawn cannot be accepted at any load.
 pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let mut dice = Dice::new(seed, b"sound\0\0\0", run);
-    let device = device(&mut dice)?;
-    // The runs have exact times: the most that may be relied on is relied on, so that as much as can be is accepted.
-    const GRANTED: Reliance = Reliance::Queue;
-    let analysis: &'static dyn Analysis = dice.one_of(&[
-        &Stripe { rely_on: GRANTED } as &dyn Analysis,
-        &Superblock { rely_on: GRANTED },
-        &Sound { rely_on: GRANTED },
-    ]);
+    let times = dice.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
+    let device = device(&mut dice, times)?;
+    // The most that may be relied on is relied on, so that as much as can be is accepted: a queue that never changes where operations take exactly
+    // what is stated, the neighbours' load where they may be shorter.
+    let granted = if times == Times::Worst { Reliance::Queue } else { Reliance::Neighbours };
+    let analysis = dice.one_of(&["stripe", "superblock", "sound"]);
+    let analysis = analysis_relying_on(analysis, granted)?;
     let allocator: &dyn Allocator =
         dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     let tasks = tasks(&mut dice, &device)?;
@@ -61,6 +60,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
             Pattern::Fullest,
             Pattern::Fullest,
         ]),
+        times,
         seed: dice.within(0, u64::MAX - 1),
         placed: Placed {
             backfill: dice.within(0, 1) == 0,
@@ -71,21 +71,33 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     Some(Case { seed, run, set, allocator, analysis, options })
 }
 
-fn device(dice: &mut Dice) -> Option<Device> {
+fn device(dice: &mut Dice, times: Times) -> Option<Device> {
     let us = |dice: &mut Dice, low: u32, high: u32| Span::from_us(dice.small(low, high));
+    let [page_read, page_program, block_erase, page_transfer] =
+        [(1, 60), (5, 400), (10, 800), (1, 50)].map(|(low, high)| us(dice, low, high));
+    let mut shortest = |most: Span| {
+        let least = Span::from_ns(dice.within(1, most.as_ns()));
+        least.filter(|_| times != Times::Worst)
+    };
+    let shortest = Shortest {
+        page_read: shortest(page_read),
+        page_program: shortest(page_program),
+        block_erase: shortest(block_erase),
+        page_transfer: shortest(page_transfer),
+    };
     Device::new(DeviceSpec {
         chips: dice.small(1, 8),
         chips_per_channel: dice.small(1, 4),
         blocks_per_chip: dice.small(10, 60),
         pages_per_block: dice.small(2, 16),
         page_size: 4096,
-        shortest: Shortest::default(),
+        shortest,
         erase_cycles: None,
         logical_ratio: LogicalRatio::from_decimal(dice.within(10, 80).into(), 2).ok()?,
-        page_read: us(dice, 1, 60),
-        page_program: us(dice, 5, 400),
-        block_erase: us(dice, 10, 800),
-        page_transfer: us(dice, 1, 50),
+        page_read,
+        page_program,
+        block_erase,
+        page_transfer,
     })
     .ok()
 }

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
@@ -149,6 +149,7 @@ pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
         } else {
             Pattern::Uniform
         },
+        times: Times::Worst,
         seed: dice.0.below(u64::MAX),
         placed: Placed::default(),
     };

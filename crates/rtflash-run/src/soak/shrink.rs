@@ -1,7 +1,7 @@
 //! From a failing case to a smaller one that fails alike.
 
 use rtflash_exec::check::Finding;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
 
 use super::{Case, Outcome, judge};
@@ -129,6 +129,7 @@ fn simpler_options(options: Options, finding: &Finding) -> Vec<Options> {
         Options { victims: Victims::Actual, ..options },
         Options { pattern: Pattern::Uniform, ..options },
         Options { aging: Aging::Worst, ..options },
+        Options { times: Times::Worst, ..options },
         Options { seed: 1, ..options },
     ];
     simpler.into_iter().filter(|simpler| *simpler != options).collect()

@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims};
 use rtflash_model::{Allocation, Certificate, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_run::{Servers, execute, plan};
 
@@ -86,6 +86,7 @@ impl World {
             victims,
             aging: Aging::Worst,
             pattern: Pattern::Uniform,
+            times: Times::Worst,
             seed: 5,
             placed: Placed::default(),
         };

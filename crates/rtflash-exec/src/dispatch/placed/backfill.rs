@@ -39,7 +39,8 @@ impl<O: Observer> Placed<'_, O> {
             return;
         }
         let row = planned.iter().any(|page| page.action == Action::Program);
-        if row && self.times.read > self.times.program {
+        let device = self.plan.device();
+        if row && device.page_read() > device.page_program() {
             return;
         }
         let channel_of = |chip: usize| of.chips[chip] as u64 / u64::from(self.chips_per_channel);

@@ -16,12 +16,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
+use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::{Plan, Releases};
 use crate::run::RunError;
@@ -48,20 +49,11 @@ struct Cluster {
     background: u64,
 }
 
-/// What the device's operations take.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    read: Span,
-    program: Span,
-    erase: Span,
-    transfer: Span,
-}
-
 /// A group of clusters with certificates. Clusters that share a channel have to be in one group.
 pub(crate) struct Placed<'a, O> {
     plan: &'a Plan,
     options: &'a Options,
-    times: Times,
+    lengths: Lengths,
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
     units: Vec<Unit>,
@@ -121,12 +113,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         let mut placed = Placed {
             plan,
             options,
-            times: Times {
-                read: device.page_read(),
-                program: device.page_program(),
-                erase: device.block_erase(),
-                transfer: device.page_transfer(),
-            },
+            lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
             clusters: runs,
             units,

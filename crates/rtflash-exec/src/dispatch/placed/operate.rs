@@ -65,18 +65,12 @@ impl<O: Observer> Placed<'_, O> {
         under_way.chips = 1;
         self.units[unit].step = Some(under_way);
         let first = self.units[unit].chips[0];
-        let bus = self.times.transfer.saturating_add(match self.options.placed.waits {
-            Waits::Actual => Span::ZERO,
-            Waits::Worst => {
-                let others = self.units[unit].chips.iter().map(|&chip| self.chips[chip].others).max();
-                self.waiting_for(others.unwrap_or(0))
-            }
-        });
-        let copyback = self.times.read.saturating_add(self.times.program);
+        // Chips are counted in 32 bits.
+        let number = u32::try_from(first).unwrap_or(NONE);
+        let read = now.saturating_add(self.lengths.read(number, now));
         match step {
             GcStep::Copyback(from, to, lpn) => {
-                let read = now.saturating_add(self.times.read);
-                let end = now.saturating_add(copyback);
+                let end = read.saturating_add(self.lengths.program(number, read));
                 for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
                     let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
                     let operation = self.operation(unit, &page, start);
@@ -86,16 +80,21 @@ impl<O: Observer> Placed<'_, O> {
             }
             GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
-            GcStep::SilentCopyback => self.silence((unit, part), trace::Step::Copyback, now, copyback),
+            GcStep::SilentCopyback => {
+                let end = read.saturating_add(self.lengths.program(number, read));
+                self.silence((unit, part), trace::Step::Copyback, now, end);
+            }
             GcStep::SilentRead => {
-                self.silence((unit, part), trace::Step::Read, now, self.times.read.saturating_add(bus));
+                let end = read.saturating_add(self.bus_in_silence(unit, read));
+                self.silence((unit, part), trace::Step::Read, now, end);
             }
             GcStep::SilentRow => {
-                self.silence((unit, part), trace::Step::Program, now, self.times.program.saturating_add(bus));
+                let over = now.saturating_add(self.bus_in_silence(unit, now));
+                let end = over.saturating_add(self.lengths.program(number, over));
+                self.silence((unit, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
-                let end = now.saturating_add(self.times.erase);
                 let chips = std::mem::take(&mut self.units[unit].chips);
                 if let Some(step) = &mut self.units[unit].step {
                     (step.chips, step.erases) = (u32::try_from(chips.len()).unwrap_or(1), Some(part));
@@ -106,6 +105,7 @@ impl<O: Observer> Placed<'_, O> {
                     let spot = Spot { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NONE };
                     let operation = self.operation(unit, &page, now);
+                    let end = now.saturating_add(self.lengths.erase(operation.chip, now));
                     self.observer.push(Record::Operation(Operation { end, ..operation }));
                     self.work(self.units[unit].chips[chip], end);
                 }
@@ -132,8 +132,7 @@ impl<O: Observer> Placed<'_, O> {
         self.planned = planned;
     }
 
-    fn silence(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, length: Span) {
-        let end = now.saturating_add(length);
+    fn silence(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
         let of = &self.units[unit];
         let (cluster, chip, first) = (self.clusters[of.cluster].position, of.first_chip(), of.chips[0]);
         let job = self.jobs[self.parts[part].job].id;
@@ -166,9 +165,20 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    /// What a page waits for one transfer of so many chips.
+    /// What a page waits for one transfer of so many chips, at the most.
     fn waiting_for(&self, chips: u32) -> Span {
-        self.times.transfer.checked_mul(chips.into()).unwrap_or_default()
+        self.plan.device().page_transfer().checked_mul(chips.into()).unwrap_or_default()
+    }
+
+    /// The time on the bus that a step without pages lets pass, with what it waits for.
+    fn bus_in_silence(&self, unit: usize, at: Instant) -> Span {
+        let chips = &self.units[unit].chips;
+        let channel = u32::try_from(chips[0]).unwrap_or(NONE) / self.chips_per_channel;
+        let waits = match self.options.placed.waits {
+            Waits::Actual => Span::ZERO,
+            Waits::Worst => self.waiting_for(chips.iter().map(|&chip| self.chips[chip].others).max().unwrap_or(0)),
+        };
+        self.lengths.transfer(channel, at).saturating_add(waits)
     }
 
     /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's bus.
@@ -176,17 +186,23 @@ impl<O: Observer> Placed<'_, O> {
         let operation = self.operation(unit, page, now);
         let chip = operation.chip as usize;
         if self.options.placed.waits == Waits::Worst {
-            let transfer = self.times.transfer;
             let Chip { foreign, others, .. } = self.chips[chip];
             let wait = self.waiting_for(if alone { foreign } else { others });
-            let work = if page.action == Action::Read { self.times.read } else { self.times.program };
-            let end = now.saturating_add(work).saturating_add(wait).saturating_add(transfer);
+            let channel = operation.chip / self.chips_per_channel;
+            let end = if page.action == Action::Read {
+                let sensed = now.saturating_add(self.lengths.read(operation.chip, now)).saturating_add(wait);
+                sensed.saturating_add(self.lengths.transfer(channel, sensed))
+            } else {
+                let granted = now.saturating_add(wait);
+                let over = granted.saturating_add(self.lengths.transfer(channel, granted));
+                over.saturating_add(self.lengths.program(operation.chip, over))
+            };
             self.observer.push(Record::Operation(Operation { end, ..operation }));
             self.work(chip, end);
             return;
         }
         self.observer.open(now);
-        let sensed = now.saturating_add(self.times.read);
+        let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
         if page.action == Action::Read && sensed > now {
             self.chips[chip].doing = Some(Doing::Sensing(operation));
             self.events.push(Reverse((sensed, END, chip, 0)));
@@ -269,9 +285,9 @@ impl<O: Observer> Placed<'_, O> {
             let Some(chip) = self.buses[channel].grant() else { continue };
             let chip = chip as usize;
             let Some(Doing::Waiting(mut operation)) = self.chips[chip].doing else { continue };
-            let over = now.saturating_add(self.times.transfer);
+            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
             operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.times.program),
+                Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
                 _ => over,
             };
             self.chips[chip].doing = Some(Doing::Transferring(operation));

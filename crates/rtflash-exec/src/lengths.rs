@@ -1,0 +1,126 @@
+//! How long operations take where the device knows no more than two bounds.
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Device, Instant, Span};
+
+use crate::options::{Options, Times};
+use crate::plan::Plan;
+
+/// A time that may be shorter by up to so much.
+#[derive(Debug, Clone, Copy)]
+struct Length {
+    most: Span,
+    shorter: Span,
+}
+
+/// What is drawn apart from everything else: no length depends on another one.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Sensing,
+    Programming,
+    Transfer,
+    Read,
+    Program,
+    Erase,
+}
+
+/// The lengths of the parts of operations: as the device states them, and within its ranges as [`Times`] says.
+///
+/// A length that is drawn depends on the seed, the part, where it is and when it begins. So it does not depend on what happens elsewhere.
+#[derive(Debug, Clone)]
+pub struct Lengths {
+    times: Times,
+    seed: u64,
+    /// By [`Part`].
+    parts: [Length; 6],
+}
+
+impl Lengths {
+    /// The lengths of a plan's operations.
+    pub fn new(plan: &Plan, options: &Options) -> Lengths {
+        let (device, timing) = (plan.device(), plan.timing());
+        let [read, program, erase, transfer] = ranges(device);
+        let length = |most: Span, shorter: Span| Length { most, shorter: shorter.min(most) };
+        Lengths {
+            times: options.times,
+            seed: options.seed,
+            parts: [
+                length(timing.sensing(), read),
+                length(timing.programming(), program),
+                length(timing.transfer(), transfer),
+                length(device.page_read(), read),
+                length(device.page_program(), program),
+                length(device.block_erase(), erase),
+            ],
+        }
+    }
+
+    /// The part of a read before its transfer, on this chip, from then on.
+    #[inline]
+    pub fn sensing(&self, chip: u32, at: Instant) -> Span {
+        self.length(Part::Sensing, chip, at)
+    }
+
+    /// The part of a program behind its transfer.
+    #[inline]
+    pub fn programming(&self, chip: u32, at: Instant) -> Span {
+        self.length(Part::Programming, chip, at)
+    }
+
+    /// A page on the bus of this channel.
+    #[inline]
+    pub fn transfer(&self, channel: u32, at: Instant) -> Span {
+        self.length(Part::Transfer, channel, at)
+    }
+
+    /// A read inside the chip, as garbage collection copies.
+    #[inline]
+    pub fn read(&self, chip: u32, at: Instant) -> Span {
+        self.length(Part::Read, chip, at)
+    }
+
+    /// A program inside the chip.
+    #[inline]
+    pub fn program(&self, chip: u32, at: Instant) -> Span {
+        self.length(Part::Program, chip, at)
+    }
+
+    /// An erase.
+    #[inline]
+    pub fn erase(&self, chip: u32, at: Instant) -> Span {
+        self.length(Part::Erase, chip, at)
+    }
+
+    #[inline]
+    fn length(&self, part: Part, place: u32, at: Instant) -> Span {
+        let Length { most, shorter } = self.parts[part as usize];
+        match self.times {
+            Times::Worst => most,
+            Times::Best => most.saturating_sub(shorter),
+            Times::Random if shorter == Span::ZERO => most,
+            Times::Random => most.saturating_sub(self.drawn(part, place, at, shorter)),
+        }
+    }
+
+    /// Anything from zero to `most`.
+    #[cold]
+    fn drawn(&self, part: Part, place: u32, at: Instant, most: Span) -> Span {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&self.seed.to_le_bytes());
+        key[8..16].copy_from_slice(b"lengths\0");
+        key[16..24].copy_from_slice(&at.as_ns().to_le_bytes());
+        key[24..28].copy_from_slice(&place.to_le_bytes());
+        key[28] = part as u8;
+        Span::from_ns(Stream::new(key).below(most.as_ns() + 1)).unwrap_or(most)
+    }
+}
+
+/// By how much t_r, t_w, t_e and t_d may be shorter than stated.
+fn ranges(device: &Device) -> [Span; 4] {
+    [
+        device.page_read().saturating_sub(device.page_read_min()),
+        device.page_program().saturating_sub(device.page_program_min()),
+        device.block_erase().saturating_sub(device.block_erase_min()),
+        device.page_transfer().saturating_sub(device.page_transfer_min()),
+    ]
+}
