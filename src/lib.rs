@@ -10,6 +10,7 @@
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, their statistics and figures.
+//! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
 //!
 //! # Analyses and algorithms of your own
 //!
@@ -63,5 +64,6 @@ pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;
 pub use rtflash_exec as exec;
 pub use rtflash_experiment as experiment;
+pub use rtflash_host as host;
 pub use rtflash_model as model;
 pub use rtflash_run as run;

@@ -40,6 +40,7 @@ pub fn main() -> ExitCode {
         Command::Gen(args) => commands::generate::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),
+        Command::Host(args) => commands::host::run(&args),
         Command::Schema { name } => commands::schema::run(&name),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man => commands::shell::man(),

@@ -38,6 +38,12 @@ mod file;
 pub mod generate;
 mod invalid;
 pub mod random;
+pub mod reading {
+    //! How files are read: values with their places in the text, and all that is wrong with them. For readers of other files.
+
+    pub use crate::file::{Kind, Place, Reader, Slot, parse_bytes, quote, quoted};
+}
+
 mod ratio;
 mod reliance;
 mod space;

@@ -60,6 +60,8 @@ pub enum Command {
     Experiment(Box<ExperimentArgs>),
     /// Join the parts of an experiment that was run with --shard
     Merge(MergeArgs),
+    /// Put a Linux I/O scheduler in front of the device
+    Host(HostArgs),
     /// Print the JSON Schema of a file that rtflash reads or writes
     Schema {
         /// Which one
@@ -73,6 +75,24 @@ pub enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// What to do with a host.
+#[derive(Debug, Args)]
+pub struct HostArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: HostCommand,
+}
+
+/// Commands of `host`.
+#[derive(Debug, Subcommand)]
+pub enum HostCommand {
+    /// Run a script by a scheduler alone, without a device: prints what it hands out, an array of ids for each `ask`
+    Order {
+        /// Script; `-` for standard input
+        file: PathBuf,
+    },
 }
 
 /// How an answer is printed.

@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod explain;
 pub mod generate;
 pub mod guarantee;
+pub mod host;
 pub mod policies;
 pub mod schema;
 pub mod shell;

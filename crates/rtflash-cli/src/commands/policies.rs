@@ -1,5 +1,6 @@
 //! Options that several commands have in common: how a run goes, for how long, on how many threads.
 
+use rtflash_model::reading::parse_bytes;
 use rtflash_model::{Instant, parse_ns};
 
 use crate::Failure;
@@ -21,16 +22,10 @@ pub fn duration(text: &str) -> Result<Instant, Failure> {
     Ok(Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
 }
 
-/// A number of bytes: with KB, MB, GB, TB in thousands, with KiB, MiB, GiB, TiB in 1024.
+/// A number of bytes above zero, with its unit.
 pub fn memory(text: &str) -> Result<u64, Failure> {
     let wrong = || Failure(format!("--memory {text}: expected a size above zero such as 500MB or 8GiB"));
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let units = [("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4), ("KiB", 1), ("MiB", 2), ("GiB", 3), ("TiB", 4)];
-    let base: u64 = if unit.contains('i') { 1_024 } else { 1_000 };
-    let power = units.into_iter().find(|(name, _)| *name == unit.trim()).map(|(_, power)| power).ok_or_else(wrong)?;
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(base.pow(power)));
-    bytes.filter(|&bytes| bytes > 0).ok_or_else(wrong)
+    parse_bytes(text).filter(|&bytes| bytes > 0).ok_or_else(wrong)
 }
 
 /// The executor's word for an option, and the user's.

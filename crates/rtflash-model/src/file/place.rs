@@ -7,22 +7,28 @@ pub(super) const MAX_SHOWN: usize = 64;
 
 /// The way to a value, kept on the stack of the readers: it becomes a [`Path`] only when something is wrong.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'p> {
+pub enum Place<'p> {
+    /// The whole text.
     Root,
+    /// A field of an object.
     Key(&'p Place<'p>, &'p str),
+    /// An element of an array, from 0.
     Index(&'p Place<'p>, usize),
 }
 
 impl<'p> Place<'p> {
-    pub(super) fn key(&'p self, key: &'p str) -> Place<'p> {
+    /// A field of this object.
+    pub fn key(&'p self, key: &'p str) -> Place<'p> {
         Place::Key(self, key)
     }
 
-    pub(super) fn index(&'p self, index: usize) -> Place<'p> {
+    /// An element of this array.
+    pub fn index(&'p self, index: usize) -> Place<'p> {
         Place::Index(self, index)
     }
 
-    pub(super) fn path(&self) -> Path {
+    /// The way as a list of steps.
+    pub fn path(&self) -> Path {
         match self {
             Place::Root => Path::root(),
             Place::Key(outer, key) => outer.path().key(*key),
@@ -31,7 +37,7 @@ impl<'p> Place<'p> {
     }
 
     /// How a sentence calls the value: its last name.
-    pub(super) fn subject(&self) -> String {
+    pub fn subject(&self) -> String {
         match self {
             Place::Root => "the value".to_owned(),
             Place::Key(_, key) => format!("`{key}`"),
@@ -43,16 +49,18 @@ impl<'p> Place<'p> {
 
 /// What an object has for one of its known fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot<'t> {
+pub enum Slot<'t> {
+    /// It is not there.
     Absent,
     /// It is not there, but an unknown field that looks like it is, and has been reported.
     Misspelt,
+    /// The text of its value.
     Given(&'t str),
 }
 
 impl<'t> Slot<'t> {
     /// The same, for a field that may be left out: then null means that it is.
-    pub(super) fn or_null(self) -> Slot<'t> {
+    pub fn or_null(self) -> Slot<'t> {
         match self {
             Slot::Given("null") => Slot::Absent,
             other => other,
@@ -60,7 +68,7 @@ impl<'t> Slot<'t> {
     }
 
     /// Its value, where it has one.
-    pub(super) fn given(self) -> Option<&'t str> {
+    pub fn given(self) -> Option<&'t str> {
         match self {
             Slot::Given(value) => Some(value),
             Slot::Absent | Slot::Misspelt => None,
@@ -69,7 +77,7 @@ impl<'t> Slot<'t> {
 }
 
 /// A name as a message shows it: cut where it is very long.
-pub(super) fn quote(name: &str) -> String {
+pub fn quote(name: &str) -> String {
     match name.char_indices().nth(MAX_SHOWN) {
         None => format!("`{name}`"),
         Some((end, _)) => format!("`{}…`", &name[..end]),
@@ -77,7 +85,7 @@ pub(super) fn quote(name: &str) -> String {
 }
 
 /// Names as a message lists them.
-pub(super) fn quoted(names: &[&str]) -> String {
+pub fn quoted(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

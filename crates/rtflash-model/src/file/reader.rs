@@ -14,7 +14,7 @@ use crate::invalid::Invalid;
 const MAX_SUGGESTIONS: u32 = 32;
 
 /// A text that is being read, and what is wrong with it so far.
-pub(super) struct Reader<'t> {
+pub struct Reader<'t> {
     text: &'t str,
     wrong: Collected,
     suggestions: u32,
@@ -22,7 +22,7 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// Starts on a text that holds one JSON value, and gives that value. `what` says what the text should hold.
-    pub(super) fn open(text: &'t str, what: &str) -> Result<(Reader<'t>, &'t str), Diagnostics> {
+    pub fn open(text: &'t str, what: &str) -> Result<(Reader<'t>, &'t str), Diagnostics> {
         let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         if body.trim().is_empty() {
             return Err(Diagnostics::one(text.len()..text.len(), "empty input", what));
@@ -42,33 +42,27 @@ impl<'t> Reader<'t> {
     }
 
     /// How many things have been found wrong.
-    pub(super) fn faults(&self) -> usize {
+    pub fn faults(&self) -> usize {
         self.wrong.count()
     }
 
     /// Whether more is wrong than anybody is told: what has been read need not be kept any more.
-    pub(super) fn is_hopeless(&self) -> bool {
+    pub fn is_hopeless(&self) -> bool {
         self.wrong.count() >= MAX_KEPT
     }
 
     /// What was found wrong, in the order of the text.
-    pub(super) fn into_diagnostics(self) -> Diagnostics {
+    pub fn into_diagnostics(self) -> Diagnostics {
         self.wrong.into_diagnostics()
     }
 
     /// The bytes of the whole text that `raw` is.
-    pub(super) fn range(&self, raw: &str) -> Range<usize> {
+    pub fn range(&self, raw: &str) -> Range<usize> {
         range_in(self.text, raw)
     }
 
     /// Records a fault of the value `raw` at `place`.
-    pub(super) fn refuse(
-        &mut self,
-        raw: &str,
-        place: &Place<'_>,
-        problem: impl Into<String>,
-        expected: impl Into<String>,
-    ) {
+    pub fn refuse(&mut self, raw: &str, place: &Place<'_>, problem: impl Into<String>, expected: impl Into<String>) {
         let (path, problem, expected) = (place.path(), problem.into(), expected.into());
         self.wrong.push(Diagnostic { range: self.range(raw), path, problem, expected });
     }
@@ -88,17 +82,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Records that the value is of the wrong kind.
-    pub(super) fn refuse_kind(&mut self, raw: &str, place: &Place<'_>, expected: &str) {
+    pub fn refuse_kind(&mut self, raw: &str, place: &Place<'_>, expected: &str) {
         self.refuse(raw, place, format!("{} is {}", place.subject(), Kind::of(raw).noun()), expected);
     }
 
     /// Records that a field is missing in the object `raw` at `place`.
-    pub(super) fn refuse_absence(&mut self, raw: &str, place: &Place<'_>, key: &str, expected: &str) {
+    pub fn refuse_absence(&mut self, raw: &str, place: &Place<'_>, key: &str, expected: &str) {
         self.refuse(raw, place, format!("missing field `{key}`"), format!("`{key}`: {expected}"));
     }
 
     /// The value of a field that must be there, in the object `raw` at `place`.
-    pub(super) fn required(
+    pub fn required(
         &mut self,
         slot: Slot<'t>,
         raw: &str,
@@ -117,7 +111,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The known fields of an object that has no others.
-    pub(super) fn object<const N: usize>(
+    pub fn object<const N: usize>(
         &mut self,
         raw: &'t str,
         place: &Place<'_>,
@@ -144,7 +138,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The known fields of an object; `other` is told the key (a literal) of every other one.
-    pub(super) fn open_object<const N: usize>(
+    pub fn open_object<const N: usize>(
         &mut self,
         raw: &'t str,
         place: &Place<'_>,
@@ -172,7 +166,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads every element of an array. Says whether it is one.
-    pub(super) fn list(
+    pub fn list(
         &mut self,
         raw: &'t str,
         place: &Place<'_>,
@@ -191,7 +185,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The position of the candidate that a mistyped name was most likely meant to be.
-    pub(super) fn nearest<'c>(&mut self, name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<usize> {
+    pub fn nearest<'c>(&mut self, name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<usize> {
         if name.len() > MAX_SHOWN || self.suggestions == 0 {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Strings, whole numbers, times and ratios, as somebody wrote them.
 
-use super::place::{Place, quote};
+use super::place::{Place, quote, quoted};
 use super::reader::Reader;
 use super::tree::{Kind, decode};
 use crate::ratio::{LogicalRatio, RatioError};
@@ -11,10 +11,34 @@ fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
 }
 
+/// A number of bytes with its unit: B, with kB, MB, GB and TB in thousands, with KiB, MiB, GiB and TiB in 1,024. `None` where it is no such number, or
+/// does not fit into 64 bits.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim();
+    const UNITS: [(&str, u32); 10] = [
+        ("B", 0),
+        ("kB", 1),
+        ("KB", 1),
+        ("MB", 2),
+        ("GB", 3),
+        ("TB", 4),
+        ("KiB", 1),
+        ("MiB", 2),
+        ("GiB", 3),
+        ("TiB", 4),
+    ];
+    let base: u64 = if unit.contains('i') { 1_024 } else { 1_000 };
+    let power = UNITS.into_iter().find(|(name, _)| *name == unit).map(|(_, power)| power)?;
+    number.parse::<u64>().ok()?.checked_mul(base.pow(power))
+}
+
 /// Scalars. Each gives `None` where it has recorded what is wrong.
 impl<'t> Reader<'t> {
     /// A string.
-    pub(super) fn string(&mut self, raw: &'t str, place: &Place<'_>, expected: &str) -> Option<String> {
+    pub fn string(&mut self, raw: &'t str, place: &Place<'_>, expected: &str) -> Option<String> {
         if Kind::of(raw) != Kind::Text {
             self.refuse_kind(raw, place, expected);
             return None;
@@ -28,7 +52,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A whole number from 0 to `most`, in digits.
-    pub(super) fn whole(&mut self, raw: &str, place: &Place<'_>, most: u64) -> Option<u64> {
+    pub fn whole(&mut self, raw: &str, place: &Place<'_>, most: u64) -> Option<u64> {
         let subject = || place.subject();
         let (problem, expected) = if Kind::of(raw) != Kind::Number {
             (format!("{} is {}", subject(), Kind::of(raw).noun()), "a whole number, without quotes".to_owned())
@@ -47,12 +71,54 @@ impl<'t> Reader<'t> {
     }
 
     /// A whole number of 32 bits.
-    pub(super) fn whole_u32(&mut self, raw: &str, place: &Place<'_>) -> Option<u32> {
+    pub fn whole_u32(&mut self, raw: &str, place: &Place<'_>) -> Option<u32> {
         self.whole(raw, place, u64::from(u32::MAX)).and_then(|number| u32::try_from(number).ok())
     }
 
+    /// A number of bytes with its unit, such as "64KiB". May be zero.
+    pub fn bytes(&mut self, raw: &str, place: &Place<'_>) -> Option<u64> {
+        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let bytes = text.as_deref().and_then(parse_bytes);
+        if bytes.is_none() {
+            let problem = match Kind::of(raw) {
+                Kind::Text => format!("{} is no number of bytes", place.subject()),
+                kind => format!("{} is {}", place.subject(), kind.noun()),
+            };
+            let expected =
+                "whole bytes with their unit in a string, below 2^64, such as \"64KiB\", \"1MB\" or \"512B\"";
+            self.refuse(raw, place, problem, expected);
+        }
+        bytes
+    }
+
+    /// True or false.
+    pub fn truth(&mut self, raw: &str, place: &Place<'_>) -> Option<bool> {
+        match raw {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                self.refuse_kind(raw, place, "true or false, without quotes");
+                None
+            }
+        }
+    }
+
+    /// One of some names, by its position. `noun` is what they are names of.
+    pub fn choice(&mut self, raw: &'t str, place: &Place<'_>, noun: &str, names: &[&str]) -> Option<usize> {
+        let name = self.string(raw, place, &format!("one of {}, in a string", quoted(names)))?;
+        let found = names.iter().position(|known| *known == name);
+        if found.is_none() {
+            let expected = match self.nearest(&name, names.iter().copied()) {
+                Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(names)),
+                None => format!("one of {}", quoted(names)),
+            };
+            self.refuse(raw, place, format!("there is no {noun} {}", quote(&name)), expected);
+        }
+        found
+    }
+
     /// A time with its unit. May be zero.
-    pub(super) fn time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
+    pub fn time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
         let error = match Kind::of(raw) {
             Kind::Text => match decode(raw).as_deref().map(span) {
                 Some(Ok(span)) => return Some(span),
@@ -67,7 +133,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is another, and the longest.
-    pub(super) fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
+    pub fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
         let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
         let Some((shortest, longest)) = text.as_deref().and_then(|text| text.split_once("..")) else {
             return self.time(raw, place).map(|time| (None, time));
@@ -103,7 +169,7 @@ impl<'t> Reader<'t> {
     }
 
     /// λ.
-    pub(super) fn ratio(&mut self, raw: &str, place: &Place<'_>) -> Option<LogicalRatio> {
+    pub fn ratio(&mut self, raw: &str, place: &Place<'_>) -> Option<LogicalRatio> {
         if Kind::of(raw) != Kind::Number {
             self.refuse_kind(raw, place, "a decimal between 0 and 1 without quotes, such as 0.5");
             return None;

@@ -15,17 +15,24 @@ use crate::invalid::Step;
 
 /// What sort of value a text is, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number,
+    /// A string.
     Text,
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
 impl Kind {
-    pub(super) fn of(raw: &str) -> Kind {
+    /// Of the text of a value.
+    pub fn of(raw: &str) -> Kind {
         match raw.as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -36,7 +43,8 @@ impl Kind {
         }
     }
 
-    pub(super) fn noun(self) -> &'static str {
+    /// How a message calls it.
+    pub fn noun(self) -> &'static str {
         match self {
             Kind::Null => "null",
             Kind::Bool => "a truth value",

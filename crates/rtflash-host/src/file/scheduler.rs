@@ -1,0 +1,134 @@
+//! The field `scheduler`: a name, or an object with a name and parameters.
+
+use rtflash_model::reading::{Kind, Place, Reader};
+
+use super::{Fields, above_zero, bytes_above_zero, time_above_zero};
+use crate::scheduler::{
+    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, Settings,
+    UserCentricSettings,
+};
+
+const A_SCHEDULER: &str = "a scheduler: its name in a string, or an object with `name` and its parameters";
+
+/// A scheduler, with its parameters.
+pub(crate) fn scheduler<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+    match Kind::of(raw) {
+        Kind::Text => {
+            let at = reader.choice(raw, place, "scheduler", &Settings::NAMES)?;
+            Settings::named(Settings::NAMES[at])
+        }
+        Kind::Object => described(reader, raw, place),
+        _ => {
+            reader.refuse_kind(raw, place, A_SCHEDULER);
+            None
+        }
+    }
+}
+
+fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+    // The name says which other fields there are.
+    let [name] = reader.open_object(raw, place, &["name"], |_| {})?;
+    let name = reader.required(name, raw, place, "name", "a scheduler's name")?;
+    let at = reader.choice(name, &place.key("name"), "scheduler", &Settings::NAMES)?;
+    match Settings::named(Settings::NAMES[at])? {
+        Settings::None => reader.object(raw, place, &["name"]).map(|_| Settings::None),
+        Settings::K2(settings) if settings.split.is_none() => k2(reader, raw, place, settings),
+        Settings::K2(_) => k2_split(reader, raw, place),
+        Settings::MqDeadline(settings) => mq_deadline(reader, raw, place, settings),
+        Settings::Kyber(settings) => kyber(reader, raw, place, settings),
+        Settings::Bfq(settings) => {
+            let mut fields = Fields::open(reader, raw, place, ["name", "budget"])?;
+            Some(Settings::Bfq(BfqSettings { budget: fields.or("budget", settings.budget, bytes_above_zero) }))
+        }
+        Settings::MinimalEffort(settings) => {
+            let mut fields = Fields::open(reader, raw, place, ["name", "rate", "slice", "most_reads"])?;
+            Some(Settings::MinimalEffort(MinimalEffortSettings {
+                rate: fields.or("rate", settings.rate, bytes_above_zero),
+                slice: fields.or("slice", settings.slice, time_above_zero),
+                most_reads: fields.or("most_reads", settings.most_reads, Reader::whole_u32),
+            }))
+        }
+        Settings::UserCentric(settings) => {
+            let mut fields = Fields::open(reader, raw, place, ["name", "separated"])?;
+            let separated = fields.or("separated", settings.separated, |reader, raw, place| reader.truth(raw, place));
+            Some(Settings::UserCentric(UserCentricSettings { separated }))
+        }
+    }
+}
+
+fn levels<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Levels> {
+    let at = reader.choice(raw, place, "way to keep levels", &["eight", "one"])?;
+    Some([Levels::Eight, Levels::One][at])
+}
+
+fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2Settings) -> Option<Settings> {
+    let names = ["name", "max_inflight", "max_inflight_rest", "levels"];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    Some(Settings::K2(K2Settings {
+        max_inflight: fields.or("max_inflight", settings.max_inflight, above_zero),
+        max_inflight_rest: fields
+            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+        levels: fields.or("levels", settings.levels, levels),
+        split: None,
+    }))
+}
+
+fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+    let names = ["name", "max_inflight", "max_inflight_rest", "levels", "max_sectors", "cut", "multiples"];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    let cut = fields.or("cut", Cut::Idle, |reader, raw, place| {
+        reader.choice(raw, place, "way to cut", &["idle", "rest"]).map(|at| [Cut::Idle, Cut::Rest][at])
+    });
+    let defaults = K2Settings::split(cut);
+    let split = defaults.split.map(|mut split| {
+        split.max_sectors = fields.or("max_sectors", split.max_sectors, bytes_above_zero);
+        split.multiples = fields.or("multiples", split.multiples, |reader, raw, place| reader.truth(raw, place));
+        split
+    });
+    Some(Settings::K2(K2Settings {
+        max_inflight: fields.or("max_inflight", defaults.max_inflight, above_zero),
+        max_inflight_rest: fields
+            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+        levels: fields.or("levels", defaults.levels, levels),
+        split,
+    }))
+}
+
+fn mq_deadline<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    settings: MqDeadlineSettings,
+) -> Option<Settings> {
+    let names = ["name", "read_expire", "write_expire", "prio_aging_expire", "writes_starved", "fifo_batch"];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    Some(Settings::MqDeadline(MqDeadlineSettings {
+        read_expire: fields.or("read_expire", settings.read_expire, Reader::time),
+        write_expire: fields.or("write_expire", settings.write_expire, Reader::time),
+        prio_aging_expire: fields.or("prio_aging_expire", settings.prio_aging_expire, Reader::time),
+        writes_starved: fields.or("writes_starved", settings.writes_starved, Reader::whole_u32),
+        fifo_batch: fields.or("fifo_batch", settings.fifo_batch, Reader::whole_u32),
+    }))
+}
+
+fn kyber<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: KyberSettings) -> Option<Settings> {
+    const TOKENS: [&str; 4] = ["read_tokens", "write_tokens", "discard_tokens", "other_tokens"];
+    const BATCHES: [&str; 4] = ["read_batch", "write_batch", "discard_batch", "other_batch"];
+    const TARGETS: [&str; 3] = ["read_target", "write_target", "discard_target"];
+    let names = [
+        "name", TOKENS[0], TOKENS[1], TOKENS[2], TOKENS[3], BATCHES[0], BATCHES[1], BATCHES[2], BATCHES[3], TARGETS[0],
+        TARGETS[1], TARGETS[2],
+    ];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut settings = settings;
+    for (name, tokens) in TOKENS.into_iter().zip(&mut settings.tokens) {
+        *tokens = fields.or(name, *tokens, above_zero);
+    }
+    for (name, batch) in BATCHES.into_iter().zip(&mut settings.batches) {
+        *batch = fields.or(name, *batch, above_zero);
+    }
+    for (name, target) in TARGETS.into_iter().zip(&mut settings.targets) {
+        *target = fields.or(name, *target, time_above_zero);
+    }
+    Some(Settings::Kyber(settings))
+}

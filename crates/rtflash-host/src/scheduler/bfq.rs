@@ -1,0 +1,139 @@
+//! BFQ (block/bfq-iosched.c), its core: a queue for each job, served one at a time, budget by budget, by B-WF²Q+.
+//!
+//! A queue's weight is 10·(8 − level). It has a start and a finish on a virtual clock, which every byte served moves on by itself over the sum of the weights. Of the
+//! queues whose start has come, the one with the least finish is served, until its budget is spent or it is empty. Real-time goes before best effort, and that
+//! before idle.
+//!
+//! Left out: idling for the next request of a queue, the boost of interactive and soft real-time jobs, merging of queues, budgets that adapt, and timeouts.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rtflash_model::Instant;
+
+use super::Scheduler;
+use crate::command::LEVELS;
+use crate::{Class, Command};
+
+/// Parameters of BFQ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BfqSettings {
+    /// Bytes that a queue is served in a row, above zero.
+    pub budget: u64,
+}
+
+impl Default for BfqSettings {
+    fn default() -> BfqSettings {
+        BfqSettings { budget: 8 << 20 }
+    }
+}
+
+/// Parts of a byte on the virtual clock.
+const SCALE: u128 = 1 << 24;
+
+/// A job's queue.
+#[derive(Debug, Default)]
+struct Queue {
+    requests: VecDeque<Command>,
+    weight: u64,
+    /// Where it begins and ends on the virtual clock, and what it was served since.
+    start: u128,
+    finish: u128,
+    served: u64,
+}
+
+/// Queues of a class.
+#[derive(Debug, Default)]
+struct Tree {
+    clock: u128,
+    /// By job and level.
+    queues: BTreeMap<(u32, u8), Queue>,
+    /// The one that is being served.
+    current: Option<(u32, u8)>,
+}
+
+/// A weight's share of so many bytes.
+fn over(bytes: u64, weight: u64) -> u128 {
+    u128::from(bytes) * SCALE / u128::from(weight.max(1))
+}
+
+impl Tree {
+    fn insert(&mut self, command: Command, budget: u64) {
+        let weight = 10 * u64::from(LEVELS - command.level.min(LEVELS - 1));
+        let clock = self.clock;
+        let key = (command.job, command.level);
+        let queue = self.queues.entry(key).or_insert_with(|| Queue { weight, ..Queue::default() });
+        if queue.requests.is_empty() && self.current != Some(key) {
+            queue.start = queue.finish.max(clock);
+            queue.finish = queue.start + over(budget, weight);
+        }
+        queue.requests.push_back(command);
+    }
+
+    /// The next queue to be served: the least finish among those whose start has come; the first job among equals.
+    fn choose(&mut self) -> Option<(u32, u8)> {
+        let waiting = || self.queues.iter().filter(|(_, queue)| !queue.requests.is_empty());
+        // Nobody waits for a clock that nothing moves.
+        let first = waiting().map(|(_, queue)| queue.start).min()?;
+        let clock = self.clock.max(first);
+        let chosen =
+            waiting().filter(|(_, queue)| queue.start <= clock).min_by_key(|(key, queue)| (queue.finish, **key));
+        let key = chosen.map(|(&key, _)| key);
+        self.clock = clock;
+        key
+    }
+
+    fn ask(&mut self, budget: u64) -> Option<Command> {
+        let key = match self.current {
+            Some(key) => key,
+            None => self.choose()?,
+        };
+        self.current = Some(key);
+        let weights: u64 =
+            self.queues.values().filter(|queue| !queue.requests.is_empty()).map(|queue| queue.weight).sum();
+        let queue = self.queues.get_mut(&key)?;
+        let Some(command) = queue.requests.pop_front() else {
+            self.current = None;
+            return None;
+        };
+        queue.served = queue.served.saturating_add(command.size);
+        self.clock += over(command.size, weights);
+        if queue.requests.is_empty() || queue.served >= budget {
+            // What it was served is what it is charged, and it gets in line again.
+            queue.finish = queue.start + over(queue.served, queue.weight);
+            queue.served = 0;
+            self.current = None;
+            if !queue.requests.is_empty() {
+                queue.start = queue.finish;
+                queue.finish = queue.start + over(budget, queue.weight);
+            }
+        }
+        Some(command)
+    }
+}
+
+/// BFQ.
+#[derive(Debug)]
+pub struct Bfq {
+    settings: BfqSettings,
+    /// By class.
+    classes: [Tree; 3],
+}
+
+impl Bfq {
+    /// With nothing in it.
+    pub fn new(settings: BfqSettings) -> Bfq {
+        Bfq { settings, classes: Default::default() }
+    }
+}
+
+impl Scheduler for Bfq {
+    fn insert(&mut self, command: Command, _: Instant) {
+        self.classes[command.class as usize].insert(command, self.settings.budget);
+    }
+
+    fn ask(&mut self, _: Instant) -> Option<Command> {
+        Class::ALL.into_iter().find_map(|class| self.classes[class as usize].ask(self.settings.budget))
+    }
+
+    fn completed(&mut self, _: &Command, _: Instant) {}
+}

@@ -1,0 +1,106 @@
+//! I/O schedulers, a file each.
+
+mod bfq;
+mod k2;
+mod kyber;
+mod minimal_effort;
+mod mq_deadline;
+mod none;
+mod user_centric;
+
+use std::fmt;
+
+use rtflash_model::{Instant, Span};
+
+pub use bfq::{Bfq, BfqSettings};
+pub use k2::{Cut, K2, K2Settings, Levels, Split};
+pub use kyber::{Kyber, KyberSettings};
+pub use minimal_effort::{MinimalEffort, MinimalEffortSettings};
+pub use mq_deadline::{MqDeadline, MqDeadlineSettings};
+pub use none::Noop;
+pub use user_centric::{UserCentric, UserCentricSettings};
+
+use crate::Command;
+
+/// Keeps requests, and says which goes to the device next.
+///
+/// Times never decrease from one call to the next. A command that was handed out is *inside* until it is completed.
+pub trait Scheduler: fmt::Debug + Send {
+    /// The size of the pieces that a request is cut into, in bytes, the last one shorter where it does not divide; `None` where it stays whole.
+    fn piece(&self, request: &Command) -> Option<u64> {
+        let _ = request;
+        None
+    }
+
+    /// A request or piece arrives. Pieces of a request arrive in order, one directly after the other.
+    fn insert(&mut self, command: Command, now: Instant);
+
+    /// What goes to the device now, if anything does.
+    fn ask(&mut self, now: Instant) -> Option<Command>;
+
+    /// What was handed out has ended.
+    fn completed(&mut self, command: &Command, now: Instant);
+
+    /// When to be asked again though nothing arrives and nothing ends; `None` where that would be in vain.
+    fn next(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// A scheduler and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settings {
+    /// Linux's `none`: in order of arrival.
+    None,
+    /// K2 and K2-split (papers 000, 003).
+    K2(K2Settings),
+    /// Linux's mq-deadline.
+    MqDeadline(MqDeadlineSettings),
+    /// Linux's Kyber.
+    Kyber(KyberSettings),
+    /// The core of Linux's BFQ.
+    Bfq(BfqSettings),
+    /// Minimal-effort write (paper 001).
+    MinimalEffort(MinimalEffortSettings),
+    /// User-centric queues (paper 004).
+    UserCentric(UserCentricSettings),
+}
+
+impl Settings {
+    /// The schedulers' names, as files have them.
+    pub const NAMES: [&'static str; 8] =
+        ["none", "k2", "k2-split", "mq-deadline", "kyber", "bfq", "minimal-effort", "user-centric"];
+
+    /// A scheduler of this name with its defaults.
+    pub fn named(name: &str) -> Option<Settings> {
+        Some(match name {
+            "none" => Settings::None,
+            "k2" => Settings::K2(K2Settings::k2()),
+            "k2-split" => Settings::K2(K2Settings::split(Cut::Idle)),
+            "mq-deadline" => Settings::MqDeadline(MqDeadlineSettings::default()),
+            "kyber" => Settings::Kyber(KyberSettings::default()),
+            "bfq" => Settings::Bfq(BfqSettings::default()),
+            "minimal-effort" => Settings::MinimalEffort(MinimalEffortSettings::default()),
+            "user-centric" => Settings::UserCentric(UserCentricSettings::default()),
+            _ => return None,
+        })
+    }
+
+    /// A scheduler with nothing in it.
+    pub fn scheduler(&self) -> Box<dyn Scheduler> {
+        match *self {
+            Settings::None => Box::new(Noop::default()),
+            Settings::K2(settings) => Box::new(K2::new(settings)),
+            Settings::MqDeadline(settings) => Box::new(MqDeadline::new(settings)),
+            Settings::Kyber(settings) => Box::new(Kyber::new(settings)),
+            Settings::Bfq(settings) => Box::new(Bfq::new(settings)),
+            Settings::MinimalEffort(settings) => Box::new(MinimalEffort::new(settings)),
+            Settings::UserCentric(settings) => Box::new(UserCentric::new(settings)),
+        }
+    }
+}
+
+/// So many milliseconds.
+const fn ms(milliseconds: u32) -> Span {
+    Span::from_us(milliseconds * 1_000)
+}

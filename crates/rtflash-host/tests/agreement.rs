@@ -1,0 +1,181 @@
+//! Each scheduler against a twin that is written from the rules alone: lists, searched from end to end.
+
+mod twins;
+
+use rtflash_host::scheduler::{
+    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, Settings, Split,
+    UserCentricSettings,
+};
+use rtflash_host::{Class, Command, Op, Scheduler};
+use rtflash_model::random::Stream;
+use rtflash_model::{Instant, Span};
+
+use twins::Twin;
+
+/// Random numbers.
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
+    }
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).expect("a small number")
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+fn k2(dice: &mut Dice) -> Settings {
+    let split = Split {
+        cut: dice.one_of(&[Cut::Idle, Cut::Rest]),
+        max_sectors: dice.within(1, 20) << 10,
+        multiples: dice.within(0, 1) == 0,
+    };
+    Settings::K2(K2Settings {
+        max_inflight: small(dice.within(1, 5)),
+        max_inflight_rest: (dice.within(0, 2) == 0).then_some(small(dice.within(1, 3))),
+        levels: dice.one_of(&[Levels::Eight, Levels::Eight, Levels::One]),
+        split: (dice.within(0, 1) == 0).then_some(split),
+    })
+}
+
+fn mq_deadline(dice: &mut Dice) -> Settings {
+    let mut expire = |most: u64| ns(dice.within(0, most) * 1_000_000);
+    let (read_expire, write_expire, prio_aging_expire) = (expire(20), expire(40), expire(60));
+    Settings::MqDeadline(MqDeadlineSettings {
+        read_expire,
+        write_expire,
+        prio_aging_expire,
+        writes_starved: small(dice.within(0, 3)),
+        fifo_batch: small(dice.within(0, 4)),
+    })
+}
+
+fn kyber(dice: &mut Dice) -> Settings {
+    let mut tokens = || [0; 4].map(|_: u32| small(dice.within(1, 6)));
+    let (tokens, batches) = (tokens(), tokens());
+    let targets = [0; 3].map(|_: u32| ns(dice.within(1, 40) * 100_000));
+    Settings::Kyber(KyberSettings { tokens, batches, targets })
+}
+
+/// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were handed out, and how many asks were in vain.
+fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
+    let mut dice = Dice(Stream::numbered(seed, b"twins\0\0\0", 0));
+    let (mut scheduler, mut twin): (Box<dyn Scheduler>, Twin) = (settings.scheduler(), Twin::new(*settings));
+    let (mut now, mut id, mut handed, mut vain) = (Instant::START, 0, 0, 0);
+    let mut inside: Vec<Command> = Vec::new();
+    let longest = dice.one_of(&[0, 1, 3, 30]);
+    let classes = dice.one_of(&[&Class::ALL[..], &Class::ALL[..2], &Class::ALL[1..2], &Class::ALL[1..]]);
+    for step in 0..steps {
+        now = now.saturating_add(ns(dice.within(0, longest) * dice.one_of(&[1_000_000, 250_000])));
+        match dice.within(0, 3) {
+            0 | 1 => {
+                let request = Command {
+                    id: 0,
+                    op: dice.one_of(&[Op::Read, Op::Read, Op::Write, Op::Write, Op::Discard, Op::Other]),
+                    from: dice.within(0, 12) << 12,
+                    size: dice.within(1, 24) << 10,
+                    class: dice.one_of(classes),
+                    level: u8::try_from(dice.within(0, 7)).expect("a level"),
+                    cpu: small(dice.within(0, 3)),
+                    job: small(dice.within(0, 3)),
+                    user_centric: dice.within(0, 3) == 0,
+                };
+                let piece = scheduler.piece(&request);
+                assert_eq!(piece, twin.piece(&request), "{settings:?} {request:?}");
+                let piece = piece.unwrap_or(request.size);
+                for number in 0..request.size.div_ceil(piece) {
+                    let before = number * piece;
+                    let size = piece.min(request.size - before);
+                    let command = Command { id, from: request.from + before, size, ..request };
+                    id += 1;
+                    scheduler.insert(command, now);
+                    twin.insert(command, now);
+                }
+            }
+            2 => {
+                for _ in 0..dice.within(1, asks) {
+                    let (command, said) = (scheduler.ask(now), twin.ask(now));
+                    assert_eq!(command, said, "seed {seed}, step {step} at {now}: {settings:?}");
+                    vain += u64::from(command.is_none());
+                    handed += u64::from(command.is_some());
+                    inside.extend(command);
+                }
+                // What was due has been done.
+                assert!(scheduler.next().is_none_or(|next| next > now), "seed {seed}, step {step}: {settings:?}");
+            }
+            _ => {
+                for _ in 0..dice.within(0, asks).min(inside.len() as u64) {
+                    let at = usize::try_from(dice.within(0, inside.len() as u64 - 1)).expect("a position");
+                    let command = inside.swap_remove(at);
+                    scheduler.completed(&command, now);
+                    twin.completed(&command, now);
+                }
+            }
+        }
+    }
+    (handed, vain)
+}
+
+fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Dice) -> Settings) {
+    let (mut handed, mut vain) = (0, 0);
+    for seed in 0..lives {
+        let settings = draw(&mut Dice(Stream::numbered(seed, b"settings", 0)));
+        let (some, none) = live(seed, &settings, steps, asks);
+        (handed, vain) = (handed + some, vain + none);
+    }
+    // The comparison is worth as much as what happens in it.
+    assert!(handed > lives * 30 && vain > lives, "{handed} {vain}");
+}
+
+#[test]
+fn none_is_first_come_first_served() {
+    compare(20, 400, 4, |_| Settings::None);
+}
+
+#[test]
+fn k2_and_k2_split() {
+    compare(400, 400, 4, k2);
+}
+
+#[test]
+fn mq_deadline_in_all_its_moods() {
+    compare(1_500, 400, 4, mq_deadline);
+    compare(100, 400, 4, |_| Settings::MqDeadline(MqDeadlineSettings::default()));
+}
+
+#[test]
+fn kyber_with_its_judgings() {
+    compare(600, 500, 4, kyber);
+    // Enough samples for a percentile before a second is over.
+    compare(6, 20_000, 40, kyber);
+}
+
+#[test]
+fn bfq_shares_by_weight() {
+    compare(200, 400, 4, |dice| Settings::Bfq(BfqSettings { budget: dice.within(1, 64) << 10 }));
+}
+
+#[test]
+fn minimal_effort_write() {
+    compare(300, 400, 4, |dice| {
+        Settings::MinimalEffort(MinimalEffortSettings {
+            rate: dice.within(1, 20_000) << 10,
+            slice: ns(dice.within(1, 8) * 500_000),
+            most_reads: small(dice.within(0, 4)),
+        })
+    });
+}
+
+#[test]
+fn user_centric_queues() {
+    compare(100, 400, 4, |dice| Settings::UserCentric(UserCentricSettings { separated: dice.within(0, 3) > 0 }));
+}
