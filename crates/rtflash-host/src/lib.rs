@@ -8,5 +8,5 @@ mod file;
 pub mod order;
 pub mod scheduler;
 
-pub use command::{Class, Command, Op};
+pub use command::{Class, Command, LEVELS, Op};
 pub use scheduler::{Scheduler, Settings};

@@ -52,7 +52,11 @@ impl Twin {
             rtflash_host::scheduler::Cut::Idle => request.class == Class::Idle,
             rtflash_host::scheduler::Cut::Rest => request.class != Class::RealTime,
         };
-        if !may || request.size <= piece || (split.multiples && request.size % piece != 0) { None } else { Some(piece) }
+        if !may || request.size <= piece || (split.multiples && !request.size.is_multiple_of(piece)) {
+            None
+        } else {
+            Some(piece)
+        }
     }
 
     pub fn insert(&mut self, command: Command, now: Instant) {
