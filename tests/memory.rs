@@ -98,3 +98,15 @@ fn what_a_run_takes_is_known_before() {
         }
     }
 }
+
+#[test]
+fn options_beyond_all_measure_are_refused() {
+    let out = std::env::temp_dir().join(format!("rtflash-beyond-{}", std::process::id()));
+    let out = out.display().to_string();
+    for kind in ["schedulability", "write-heavy", "bandwidth"] {
+        let call = ["experiment", kind, "--tasks", "4294967295", "--sets", "1", "--no-figure", "--out", &out];
+        let (status, stdout, stderr) = within(1_000_000, &call);
+        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{kind}: {stderr}");
+        assert!(stderr.contains("4294967295 tasks are too many"), "{stderr}");
+    }
+}

@@ -231,3 +231,15 @@ fn both_streams_are_as_long() {
         assert!(run.status == 2 && run.stderr.contains("both"), "{command}: {}", run.stderr);
     }
 }
+
+#[test]
+fn a_meta_of_several_lines_makes_an_answer_of_one() {
+    let set = r#"{ "device": "dgist-2021", "tasks": [{ "name": "a", "read": { "pages": 1, "period": "1s" } }], "meta": {
+        "source":
+        "a paper" } }"#;
+    for command in ["alloc", "explain", "size", "exec"] {
+        let run = rtflash_with_input(&[command, "-", "--format", "json"], set.as_bytes());
+        assert_eq!((run.status, run.stdout.lines().count()), (0, 1), "{run:?}");
+        assert_eq!(run.json()["meta"]["source"], "a paper");
+    }
+}

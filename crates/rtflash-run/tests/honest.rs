@@ -1,7 +1,7 @@
 //! Traces of random runs, written and read back: what the checkers say of them is what they said of the runs.
 
 use rtflash_exec::check::{Checks, Finding};
-use rtflash_exec::trace::{JsonLines, Observer, Record, TraceReader};
+use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};
 use rtflash_exec::{Plan, Waits};
 use rtflash_run::soak::{World, draw};
 use rtflash_run::{Servers, execute, plan};
@@ -35,6 +35,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         for record in TraceReader::new(&plan, &text[..]) {
             checks.record(&record.expect("a record"));
         }
+        assert_eq!(checks.setup_told(), Setup::from(&case.options), "run {number} of seed {seed}, {world:?}");
         let findings = checks.finish(case.options.duration);
         assert_eq!(broken(&findings), broken(&run.findings), "run {number} of seed {seed}, {world:?}");
         passed += u32::from(broken(&findings).is_empty());

@@ -190,7 +190,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if set.device().erase_cycles().is_none() {
         text += "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n";
     } else {
-        text += "  (lifetime: if all blocks of a cluster are worn evenly)\n";
+        text += "  (erases and lifetime: if all blocks of a cluster are worn evenly)\n";
     }
     if let Some(better) = spread {
         text += &with_spread(cost, better);
@@ -254,7 +254,7 @@ fn expected(set: &TaskSet, cost: &Cost) -> String {
     rows.push(head.into_iter().chain(cells(Some(rings))).chain(cells(Some(anywhere))).collect());
     let headings = ["cluster", "tasks", ">in rings: write amp.", ">lifetime", ">anywhere: write amp.", ">lifetime"];
     text += &table(&headings, rows);
-    text += "  (in rings: each task overwrites its data in order, round and round; anywhere: any of its pages; docs/lifetime.md)\n";
+    text += "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in order, round and round, from a start in order; anywhere: any of its pages)\n";
     text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and jobs share the space)\n";
     text
 }

@@ -153,8 +153,8 @@ pub struct CostAnswer<'a> {
     /// The same with jobs that are not real-time, their pages spread evenly over the chips of clusters with a server, as if all of them could be served;
     /// null where none writes at a known rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
-    /// What is to be expected of the real-time tasks where each overwrites its data in order, round and round (docs/lifetime.md); null where none
-    /// writes.
+    /// An estimate of the real-time tasks where each overwrites its data in order, round and round, from a start in order (docs/lifetime.md says how far
+    /// off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
@@ -177,7 +177,7 @@ pub struct ClusterCostAnswer<'a> {
     pub tasks_alone: WearAnswer,
     /// With its part of the jobs that are not real-time; null where it serves none.
     pub with_jobs: Option<WearAnswer>,
-    /// What is to be expected of its tasks where each overwrites its data in order, round and round; null where none writes.
+    /// An estimate of its tasks where each overwrites its data in order, round and round; null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
@@ -224,7 +224,7 @@ pub struct WearAnswer {
     pub pages_per_day: f64,
     /// Pages that garbage collection copies a day, at most.
     pub gc_pages_per_day: f64,
-    /// Block erases a day and chip, at most.
+    /// Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in a stripe, addresses may spread wear unevenly.
     pub erases_per_chip_per_day: f64,
     /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a cluster being worn evenly; null where the device has no
     /// `erase_cycles`, or nothing is written.

@@ -102,3 +102,51 @@ impl Gauge {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn gauge(seen: &[(u64, u64, u64)]) -> Gauge {
+        let mut gauge = Gauge::default();
+        for &(bound, observed, at) in seen {
+            let at = Instant::from_ns(at).expect("a short time");
+            gauge.note(bound, observed, || Place { at, ..Place::default() });
+        }
+        gauge
+    }
+
+    /// Bound, observed, and where if it breaks: an observation that breaks nothing may be anywhere.
+    type Told = Option<(u64, u64, Option<Place>)>;
+
+    /// Violations, verdict, worst.
+    fn told(gauge: &Gauge) -> (u64, Option<bool>, Told) {
+        let place = |worst: Worst| (worst.observed > worst.bound).then_some(worst.place);
+        let worst = gauge.worst().map(|worst| (worst.bound, worst.observed, place(worst)));
+        (gauge.violations(), gauge.verdict(), worst)
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_of_all_is_kept_however_they_are_divided(
+            seen in prop::collection::vec((0..4u64, 0..6u64, 0..5u64), 0..12),
+            cut in 0..12usize,
+        ) {
+            let (first, second) = seen.split_at(cut.min(seen.len()));
+            let mut joined = gauge(first);
+            joined.merge(&gauge(second));
+            let broken = seen.iter().filter(|(bound, observed, _)| observed > bound).count() as u64;
+            // Furthest above the bound; then the smaller bound; then the earlier one.
+            let worst = seen.iter().copied().min_by_key(|&(bound, observed, at)| (bound as i64 - observed as i64, bound, at));
+            let expected = worst.map(|(bound, observed, at)| {
+                let at = Instant::from_ns(at).expect("a short time");
+                (bound, observed, (observed > bound).then_some(Place { at, ..Place::default() }))
+            });
+            let verdict = worst.map(|_| broken == 0);
+            prop_assert_eq!(told(&gauge(&seen)), (broken, verdict, expected));
+            prop_assert_eq!(told(&joined), (broken, verdict, expected));
+            prop_assert_eq!(joined.holds(), broken == 0);
+        }
+    }
+}

@@ -6,14 +6,15 @@ use std::ops::Deref;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Any JSON value, as it was written: the field `meta` of a task-set file.
+/// Any JSON value, as it was written but on one line: the field `meta` of a task-set file.
 #[derive(Debug, Clone)]
 pub struct MetaJson(Box<RawValue>);
 
 impl MetaJson {
     /// The value that a text holds; `None` where it holds no JSON value, or more than one.
     pub fn from_json(text: &str) -> Option<MetaJson> {
-        RawValue::from_string(text.to_owned()).ok().map(MetaJson)
+        // In JSON, line breaks stand between values alone: as good as blanks.
+        RawValue::from_string(text.replace(['\n', '\r'], " ")).ok().map(MetaJson)
     }
 
     /// A value of any type that can be written as JSON; `None` where it cannot.

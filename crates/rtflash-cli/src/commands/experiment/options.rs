@@ -5,7 +5,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, PlanError, Spec, Sweep, Value};
-use rtflash_model::generate::{SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{MAX_TASKS, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Span, parse_ns};
 
 use super::manifest::Manifest;
@@ -106,7 +106,9 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
                     "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share out".into(),
                 ));
             }
-            Sweep::new(Axis::WriteHeavy, (0..=args.sets.tasks).map(Value::Count).collect()).map(Some).map_err(wrong)
+            // More than there may be are refused with the sets.
+            let tasks = args.sets.tasks.min(MAX_TASKS);
+            Sweep::new(Axis::WriteHeavy, (0..=tasks).map(Value::Count).collect()).map(Some).map_err(wrong)
         }
         (None, _) => Ok(None),
         (Some(text), _) => {
