@@ -31,7 +31,7 @@ pub struct DataAnswer<'a> {
     /// `logical_pages` in bytes.
     pub logical_bytes: u128,
     /// The tasks that declare their data.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskDataAnswer<'a>>,
 }
 

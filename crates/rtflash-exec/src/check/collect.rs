@@ -206,7 +206,7 @@ impl Collections {
         }
         let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
         (account.arrived, account.told) = (reserve.arrived, Some(reserve.at));
-        let off = account.cluster != reserve.cluster || more.is_none() || astray || account.collected != due;
+        let off = account.cluster != reserve.cluster || more.unwrap_or(0) == 0 || astray || account.collected != due;
         self.releases.note(0, u64::from(off), place);
         let pending = account.arrived.checked_sub(account.programmed);
         let free = map.free(account.cluster, account.position, account.chip, reserve.at);

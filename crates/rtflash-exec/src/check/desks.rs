@@ -40,6 +40,7 @@ struct Desk {
     start: Instant,
     end: Instant,
     job: JobId,
+    kind: Kind,
     cluster: u32,
     program: bool,
     /// Whether its transfer is still to come.
@@ -102,6 +103,7 @@ impl Desks {
             start: Instant::START,
             end: Instant::START,
             job: nobody,
+            kind: Kind::Gc,
             cluster: NONE,
             program: false,
             open: false,
@@ -167,6 +169,7 @@ impl Desks {
             start: operation.start,
             end: operation.end,
             job: operation.job,
+            kind: operation.kind,
             cluster: operation.cluster,
             program,
             open: waits,
@@ -218,6 +221,7 @@ impl Desks {
         };
         let lawful = desk.open
             && desk.job == transfer.job
+            && desk.kind == transfer.kind
             && desk.cluster == transfer.cluster
             && channel == transfer.channel
             && transfer.start >= desk.start

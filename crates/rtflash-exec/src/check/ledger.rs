@@ -20,8 +20,13 @@ pub(crate) struct Pending {
     pub(crate) last_end: Instant,
     /// When it last left a pass out.
     pub(crate) left_out: Option<Instant>,
+    /// Whether it has collected anything: read, copied, erased, or let time pass for that.
+    pub(crate) collected: bool,
     /// Whether it has erased anything.
     pub(crate) erased: bool,
+    /// Victims chosen for it, and blocks erased.
+    pub(crate) victims: u64,
+    pub(crate) erases: u64,
     /// When its own pages began to be served.
     pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
@@ -60,18 +65,22 @@ impl Line {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     lines: Vec<Line>,
+    /// Whether it sees all clusters, and so all jobs.
+    whole: bool,
 }
 
 impl Ledger {
-    pub(crate) fn new(sources: usize) -> Ledger {
-        Ledger { lines: (0..sources).map(|_| Line::default()).collect() }
+    /// `whole`: it sees the jobs of all clusters.
+    pub(crate) fn new(sources: usize, whole: bool) -> Ledger {
+        Ledger { lines: (0..sources).map(|_| Line::default()).collect(), whole }
     }
 
-    /// Whether a job that is released is the next one of its source. Of a job stream some may be left out: its jobs are divided between the clusters.
+    /// Whether a job that is released is the next one of its source. Of a job stream some may be left out where not all clusters are seen: its jobs are
+    /// divided between them.
     pub(crate) fn is_next(&self, release: &Release) -> bool {
         let Some(line) = self.lines.get(release.job.source as usize) else { return false };
         let index = release.job.index;
-        index == line.next || (index > line.next && release.kind == Kind::Server)
+        index == line.next || (index > line.next && release.kind == Kind::Server && !self.whole)
     }
 
     /// A job is released. `false` where it is not the next one.
@@ -89,7 +98,10 @@ impl Ledger {
             programs: 0,
             last_end: release.at,
             left_out: None,
+            collected: false,
             erased: false,
+            victims: 0,
+            erases: 0,
             begun: None,
             starved: false,
             was_starved: false,

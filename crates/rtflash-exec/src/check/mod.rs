@@ -24,7 +24,7 @@ pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
 use crate::options::Dispatch;
-use crate::plan::Plan;
+use crate::plan::{Plan, Releases};
 use crate::trace::{Kind, Setup};
 use collect::Collections;
 use desks::Desks;
@@ -116,7 +116,7 @@ impl<'a> Checks<'a> {
             dispatch,
             setup: Setup::default(),
             clusters: clusters.to_vec(),
-            ledger: Ledger::new(plan.sources().len()),
+            ledger: Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len()),
             chips,
             ranges: plan.sources().iter().map(|source| plan.range(source)).collect(),
             deadlines: Deadlines::default(),
@@ -252,9 +252,21 @@ impl<'a> Checks<'a> {
             let superblock = cluster.certificate.is_some() && !cluster.is_stripe();
             // A step may take longer than the operation.
             let slack = if superblock { longest_step(self.plan, cluster) } else { Span::ZERO };
-            let done = matches!(job.release.kind, Kind::Read | Kind::Write)
-                && job.reads + job.programs >= job.release.pages
-                && job.last_end.saturating_add(slack) <= duration;
+            let own = match job.release.kind {
+                Kind::Read | Kind::Write => true,
+                // A pass may come behind the last page, where certificates say so.
+                Kind::Server if cluster.certificate.is_some() => job.release.deadline.is_none(),
+                // One that was starved has a pass to do.
+                Kind::Server => !job.was_starved,
+                // Without certificates a pass may be somebody else's.
+                Kind::Gc if cluster.certificate.is_none() => job.left_out.is_some(),
+                Kind::Gc => {
+                    let erases = if superblock { job.victims * cluster.chips.len() as u64 } else { job.victims };
+                    job.left_out.is_some() || (job.victims > 0 && job.erases >= erases)
+                }
+            };
+            let done =
+                own && job.reads + job.programs >= job.release.pages && job.last_end.saturating_add(slack) <= duration;
             self.conservation.note(0, u64::from(done), || place(duration, job, None));
             if job.release.deadline.is_none() {
                 continue;
@@ -263,7 +275,15 @@ impl<'a> Checks<'a> {
                 Some((units, _)) if superblock && !job.was_starved => {
                     cluster.chips.iter().take(1).for_each(|&chip| units.end(chip, duration, job));
                 }
+                Some((units, _)) if !superblock && !job.was_starved => {
+                    let source = self.plan.sources().get(job.release.job.source as usize);
+                    match source.map(|source| source.releases) {
+                        Some(Releases::Collected { chip: Some(chip) }) => units.end_on_chips(&[chip], duration, job),
+                        _ => units.end_on_chips(&cluster.chips, duration, job),
+                    }
+                }
                 None if self.dispatch == Dispatch::Serial => self.idling.end(duration, job),
+                None if !job.was_starved => self.parallel.end(&cluster.chips, duration, job),
                 _ => {}
             }
         }

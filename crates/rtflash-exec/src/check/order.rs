@@ -193,7 +193,8 @@ impl ParallelEdf {
         }
         // The pages of a job that is not real-time wait behind its passes, together: since the first of them starts, at the latest.
         let begun = match pending.release.kind {
-            Kind::Server => pending.begun.unwrap_or(operation.start).max(released),
+            Kind::Server if pending.collected => pending.begun.unwrap_or(operation.start).max(released),
+            Kind::Server => pending.left_out.unwrap_or(released),
             _ => released,
         };
         if operation.action == Action::Read {
@@ -209,6 +210,13 @@ impl ParallelEdf {
         }
         // Behind what started at the very instant at which it came.
         begun.max(came.saturating_add(Span::from_ns(1).unwrap_or_default()))
+    }
+
+    /// The run is over, and a job is pending in the cluster of these chips: they should not all have idled.
+    pub(super) fn end(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
+        let busy = chips.iter().filter_map(|&chip| self.chips.get(chip as usize)).map(|chip| chip.busy.1).max();
+        let since = busy.unwrap_or(duration).max(pending.release.at);
+        self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {

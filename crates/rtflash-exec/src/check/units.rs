@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -30,6 +30,8 @@ struct Line {
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
     silent: VecDeque<(Instant, Instant)>,
+    /// Until when it was busy, once the run is over.
+    over: Option<Instant>,
     /// What it did before, the latest last.
     before: VecDeque<Stretch>,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
@@ -58,6 +60,13 @@ impl Line {
 
     /// When it last was idle before an operation starts.
     fn busy_until(&mut self, start: Instant) {
+        if start > self.passed(start) {
+            self.busy_since = start;
+        }
+    }
+
+    /// Looks at copies without pages that begin before `start`: until when the unit was busy before that.
+    fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
         while let Some(&(from, to)) = self.silent.front().filter(|&&(from, _)| from < start) {
             self.silent.pop_front();
@@ -66,9 +75,18 @@ impl Line {
             }
             end = end.max(to);
         }
-        if start > end {
-            self.busy_since = start;
+        end
+    }
+
+    /// The run is over: until when the unit was busy.
+    fn over(&mut self) -> Instant {
+        if let Some(end) = self.over {
+            return end;
         }
+        self.close();
+        let end = self.passed(Instant::END);
+        self.over = Some(end);
+        end
     }
 }
 
@@ -152,6 +170,20 @@ impl Units {
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
     }
 
+    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on, so one of them at least has been busy ever since.
+    /// Garbage collection is the affair of its own chip.
+    pub(super) fn end_on_chips(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
+        let released = pending.release.at;
+        let mut least = None;
+        for &chip in chips {
+            let Some(unit) = self.unit(chip) else { continue };
+            let line = &mut self.lines[unit];
+            let idle = duration.since(line.over().max(released)).max(line.busy_since.since(released));
+            least = Some(least.map_or(idle, |least: Span| least.min(idle)));
+        }
+        self.idling.note(0, least.map_or(0, Span::as_ns), || place(duration, pending, None));
+    }
+
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
         let Some(unit) = self.unit(operation.chip) else { return };
         let (bounds, line) = (self.bounds[unit], &mut self.lines[unit]);
@@ -164,7 +196,8 @@ impl Units {
         };
         match &mut line.under_way {
             Some(under_way) if under_way.start == operation.start || copies && operation.action == Action::Program => {
-                under_way.end = under_way.end.max(end);
+                // How long the program of a copy takes is known with its record.
+                under_way.end = if copies { end } else { under_way.end.max(end) };
                 under_way.deadline = under_way.deadline.min(deadline);
             }
             _ => {

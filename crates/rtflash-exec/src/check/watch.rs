@@ -206,7 +206,9 @@ impl Observer for Checks<'_> {
             }
             pending.last_end = operation.end.max(pending.last_end);
             if gc {
+                pending.collected = true;
                 pending.erased |= operation.action == Action::Erase;
+                pending.erases += u64::from(operation.action == Action::Erase);
                 continue;
             }
             if within.is_some_and(|within| !within.contains(&operation.lpn)) {
@@ -252,6 +254,9 @@ impl Observer for Checks<'_> {
             self.unlawful(left_out.at, left_out.job);
             return;
         };
+        // A job of garbage collection has one pass.
+        let again = pending.release.kind == Kind::Gc && pending.left_out.is_some();
+        self.conservation.note(0, u64::from(again), || place(left_out.at, pending, None));
         pending.left_out = Some(left_out.at);
         match &mut self.units {
             Some((_, collections)) => collections.left_out(left_out, &mut self.mapping),
@@ -269,6 +274,7 @@ impl Observer for Checks<'_> {
             self.unlawful(selection.at, selection.job);
             return;
         };
+        pending.victims += 1;
         match &mut self.units {
             Some((_, collections)) => collections.selected(selection, pending, &mut self.mapping),
             None => self.passes.selected(selection, at, pending, &mut self.mapping),
@@ -282,6 +288,7 @@ impl Observer for Checks<'_> {
             return;
         };
         self.desks.silent(silent);
+        pending.collected = true;
         pending.last_end = silent.end.max(pending.last_end);
         if pending.starved && serial {
             pending.starved = false;

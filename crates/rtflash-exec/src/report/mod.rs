@@ -155,7 +155,7 @@ impl Statistics {
                 chips: vec![ChipReport::default(); device.chips() as usize],
                 channels: vec![ChannelReport::default(); device.channels() as usize],
             },
-            ledger: Ledger::new(plan.sources().len()),
+            ledger: Ledger::new(plan.sources().len(), false),
             duration,
         }
     }

@@ -546,4 +546,56 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         it.free += 1;
         Some(())
     };
+    "a job of a stream that never came" => ["conservation"] |records| {
+        let gone = release(records, |it| it.kind == Kind::Server)?.job;
+        without(records, |record| job(record) == Some(gone))
+    };
+    "a device that rests to the end" => ["work-conserving"] |records| {
+        let begins = |record: &Record| match record {
+            Record::Operation(it) => Some(it.start),
+            Record::Transfer(it) => Some(it.start),
+            Record::Silent(it) => Some(it.start),
+            Record::Complete(it) => Some(it.at),
+            Record::Selected(it) => Some(it.at),
+            Record::LeftOut(it) => Some(it.at),
+            _ => None,
+        };
+        // A request of a later deadline than the end comes last.
+        let last = records.iter().rposition(|record| matches!(record, Record::Release(it) if it.kind == Kind::Write))?;
+        let Record::Release(Release { at, .. }) = records[last] else { return None };
+        without(records, |record| begins(record).is_some_and(|begins| begins >= at))
+    };
+    "a transfer for something else" => ["transfers"] |records| {
+        let it = transfer(records)?;
+        it.kind = if it.kind == Kind::Read { Kind::Write } else { Kind::Read };
+        Some(())
+    };
+    "a pass that is left out twice" => ["conservation", "gc-left-out"] |records| {
+        let collects = |id: JobId| {
+            records.iter().any(|record| matches!(record, Record::Release(it) if it.job == id && it.kind == Kind::Gc))
+        };
+        // A job that is not real-time may have several passes.
+        let at = middle(records, |record| matches!(record, Record::LeftOut(it) if collects(it.job)))?;
+        let again = records[at];
+        records.push(again);
+        Some(())
+    };
+    "a collection that is over and does not say so" => ["conservation"] |records| {
+        // Without certificates a pass may be shared by jobs.
+        records.iter().find(|record| matches!(record, Record::Reserve(_)))?;
+        let end = records.iter().map(|record| if let Record::Complete(it) = record { it.at } else { Instant::START }).max()?;
+        let open = |id: JobId| {
+            let due = |record: &Record| matches!(record, Record::Release(it) if it.job == id && it.kind == Kind::Gc && it.deadline > Some(end));
+            records.iter().any(due)
+        };
+        let at = records.iter().rposition(|record| matches!(record, Record::Complete(it) if open(it.job)))?;
+        records.remove(at);
+        Some(())
+    };
+    "a word that is said twice" => ["releases"] |records| {
+        let at = middle(records, |record| matches!(record, Record::Reserve(_)))?;
+        let again = records[at];
+        records.push(again);
+        Some(())
+    };
 };
