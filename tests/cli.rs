@@ -281,6 +281,25 @@ fn schemas_are_committed_and_hold() {
         assert!(lines.len() == 3 && lines.iter().all(|line| schema.is_valid(line)), "{call:?}: {}", run.stdout);
         assert!(lines[1].get("error").is_some() && !schema.is_valid(&serde_json::json!({ "format": 1 })), "{call:?}");
     }
+    // With data that are declared, whether or not they fit.
+    for pages in [4_096, 400_000] {
+        let task = format!(r#""read": {{ "pages": 1, "period": "1s" }}, "data_pages": {pages}"#);
+        let set = format!(
+            r#"{{ "device": {{ "profile": "dgist-2021", "chips": 4 }}, "tasks": [{{ "name": "a", {task} }}, {{ "name": "b", {task} }}] }}"#
+        );
+        let set = file(&format!("schema-data-{pages}.json"), set).display().to_string();
+        for analysis in ["thesis", "sound"] {
+            for (schema, call) in [
+                (&alloc, &["alloc"][..]),
+                (&explain, &["explain"]),
+                (&size, &["size"]),
+                (&exec, &["exec", "--duration", "1s"]),
+            ] {
+                let run = rtflash(&[call, &[&set, "--analysis", analysis, "--format", "json"]].concat());
+                assert!(schema.is_valid(&run.json()), "{call:?} {analysis}: {}", run.stdout);
+            }
+        }
+    }
     let [soak, experiment, manifest] = ["soak", "experiment", "manifest"].map(schema);
     assert!(soak.is_valid(&rtflash(&["soak", "--runs", "30", "--format", "json"]).json()));
     let out = file("schema-experiment", "");
