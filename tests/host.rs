@@ -1,4 +1,4 @@
-//! `rtflash host order` does what docs/host.md says.
+//! `rtflash host` does what docs/host.md says.
 
 mod common;
 
@@ -148,4 +148,70 @@ fn what_is_wrong_is_pointed_at() {
     wrong(r#""none""#, insert, &["`a` is not inside", "script[1].complete[0]"]);
     let insert = r#"{ "at": "0ms", "insert": [{ "id": "a", "op": "read", "size": "900TiB", "class": "idle" }] }"#;
     wrong(r#"{ "name": "k2-split", "max_sectors": "4KiB" }"#, insert, &["is cut into 241591910400 pieces"]);
+}
+
+/// The scenario of the documentation, with something else in it.
+fn scenario(from: &str, to: &str) -> String {
+    let text = std::fs::read_to_string(common::root().join("docs/host.md")).expect("the page");
+    let scenario = text.split("```json").nth(2).and_then(|rest| rest.split("```").next()).expect("a scenario");
+    assert!(scenario.contains(from), "{from}");
+    scenario.replace(from, to)
+}
+
+#[test]
+fn the_scenario_of_the_documentation_by_every_scheduler() {
+    let names = ["none", "k2", "k2-split", "mq-deadline", "kyber", "bfq", "minimal-effort", "user-centric"];
+    let call = ["host", "run", "-", "--scheduler", &names.join(","), "--format", "json"];
+    let run = rtflash_with_input(&call, scenario("", "").as_bytes());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    let answers = run.json_lines();
+    let max = |at: usize| answers[at]["jobs"][0]["max_ns"].as_u64().expect("a latency");
+    assert_eq!(answers.iter().map(|answer| answer["scheduler"].as_str().expect("a name")).collect::<Vec<_>>(), names);
+    // 64 KiB take 840 us. K2-split has at most one piece of 4 KiB before them, K2 a write of 512 KiB; `none` four of them.
+    assert!(max(2) <= 840_000 + 560_000, "{}", max(2));
+    assert!(max(1) > 5_000_000 && max(1) <= 840_000 + 8_180_000, "{}", max(1));
+    assert!(max(0) > 3 * 8_180_000, "{}", max(0));
+    let schema = rtflash_with_input(&["schema", "host-run"], b"").json();
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    assert!(answers.iter().all(|answer| schema.is_valid(answer)), "{}", run.stdout);
+    let csv = rtflash_with_input(&["host", "run", "-", "--format", "csv"], scenario("", "").as_bytes()).stdout;
+    assert_eq!(
+        (csv.lines().count(), csv.lines().nth(1).map(|line| line.starts_with("k2-split,\"rt\","))),
+        (3, Some(true))
+    );
+    let other =
+        rtflash_with_input(&["host", "run", "-", "--seed", "2", "--scheduler", "k2"], scenario("", "").as_bytes());
+    assert!(other.stdout.contains("p99.99"), "{other:?}");
+}
+
+#[test]
+fn scenarios_that_cannot_be_are_pointed_at() {
+    for (from, to, says) in [
+        (r#""requests": 1024"#, r#""requests": 100"#, "cut into 128 pieces, and there are 100 tags"),
+        (r#""jobs": ["#, r#""jobs": [], "x": ["#, "unknown field `x`"),
+        (r#""think": "2ms""#, r#""every": "839us""#, "takes 840us alone, and the next one comes after 839us"),
+        (r#""think": "2ms""#, r#""every": "10ms", "depth": 2"#, "a job with a period, and with I/Os that are replaced"),
+        (r#""think": "2ms""#, r#""every": "10ms", "jitter": "10ms""#, "as late as the next one is due"),
+        (r#""span": "1GiB", "#, "", "a random job without `span`"),
+        (r#""first": "200us""#, r#""first": "0us""#, "`first` is zero"),
+        (r#""max_sectors": "4KiB""#, r#""max_sectors": "0B""#, "`max_sectors` is zero"),
+        (r#""warmup": "1s""#, r#""warmup": "10s""#, "nothing is left behind the warm-up"),
+        (r#""name": "log""#, r#""name": "rt""#, "a second job is called `rt`"),
+        (r#""level": 0"#, r#""level": 8"#, "`level` is too large"),
+        (r#""level": 0"#, r#""cpu": 4"#, "there is no core 4"),
+        (r#""kind": "emmc""#, r#""kind": "nvme""#, "there is no kind of device `nvme`"),
+        (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
+    ] {
+        let run = rtflash_with_input(&["host", "run", "-"], scenario(from, to).as_bytes());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{to}: {run:?}");
+        assert!(run.stderr.contains(says) && run.stderr.contains("<stdin>:"), "`{says}` in {}", run.stderr);
+    }
+    let none = r#"{ "device": { "kind": "emmc", "read": { "first": "1us", "next": "1us", "per_kib": "0us" },
+        "write": { "first": "1us", "next": "1us", "per_kib": "0us" } }, "jobs": [], "duration": "1s" }"#;
+    let run = rtflash_with_input(&["host", "run", "-"], none.as_bytes());
+    assert!(run.status == 2 && run.stderr.contains("no jobs"), "{run:?}");
+    // More than the device can do, for ever: given up, not hung.
+    let flood = scenario(r#""depth": 4"#, r#""every": "1us""#);
+    let run = rtflash_with_input(&["host", "run", "-"], flood.as_bytes());
+    assert!(run.status == 3 && run.stderr.contains("wait at"), "{run:?}");
 }

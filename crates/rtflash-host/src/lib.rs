@@ -6,6 +6,7 @@
 mod command;
 mod file;
 pub mod order;
+pub mod run;
 pub mod scheduler;
 
 pub use command::{Class, Command, LEVELS, Op};

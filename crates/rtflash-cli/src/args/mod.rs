@@ -36,8 +36,19 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 const MAX_THREADS: i64 = 1_024;
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 10] =
-    ["task-set", "allocation", "alloc", "check", "explain", "size", "exec", "soak", "experiment", "manifest"];
+pub const SCHEMAS: [&str; 11] = [
+    "task-set",
+    "allocation",
+    "alloc",
+    "check",
+    "explain",
+    "size",
+    "exec",
+    "soak",
+    "experiment",
+    "manifest",
+    "host-run",
+];
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -93,6 +104,35 @@ pub enum HostCommand {
         /// Script; `-` for standard input
         file: PathBuf,
     },
+    /// Run jobs by a scheduler in front of a device: latencies, bytes a second
+    Run(HostRunArgs),
+}
+
+/// Options of `host run`.
+#[derive(Debug, Args)]
+pub struct HostRunArgs {
+    /// Scenario; `-` for standard input
+    pub file: PathBuf,
+    /// Schedulers to run it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
+    pub scheduler: Vec<String>,
+    /// Where the randomness starts: places of random jobs, jitter
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t = HostFormat::Text)]
+    pub format: HostFormat,
+}
+
+/// How `host run` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HostFormat {
+    /// For a person
+    Text,
+    /// One JSON object a scheduler, one line each
+    Json,
+    /// One line a scheduler and job
+    Csv,
 }
 
 /// How an answer is printed.

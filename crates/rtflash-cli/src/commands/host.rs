@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use rtflash_host::order::{self, OrderError, read_script};
+use rtflash_host::run::read_scenario;
 use rtflash_model::Diagnostics;
 
-use crate::args::{HostArgs, HostCommand};
+use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
+use crate::render::envelope::line;
+use crate::render::host::{CSV, HostAnswer};
 use crate::status::Status;
 use crate::{Failure, diagnose, source};
 
@@ -14,7 +17,47 @@ use crate::{Failure, diagnose, source};
 pub fn run(args: &HostArgs) -> Result<Status, Failure> {
     match &args.command {
         HostCommand::Order { file } => order(file),
+        HostCommand::Run(args) => simulate(args),
     }
+}
+
+/// Runs a scenario, by one scheduler or several.
+fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
+    let (name, text) = source::read(&args.file)?;
+    let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
+        [] => vec![None],
+        names => names.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let mut output = Output::stdout();
+    let written = |error: &std::io::Error| Failure::io("cannot write", error);
+    let mut answers = String::new();
+    for scheduler in schedulers {
+        let scenario = match read_scenario(&text, scheduler) {
+            Ok(scenario) => scenario,
+            Err(wrong) => {
+                output::complain(&diagnose::render(&name, &text, 1, 1, &wrong, output::complaints_in_colour()));
+                return Ok(Status::Wrong);
+            }
+        };
+        let jobs = match rtflash_host::run::run(&scenario, args.seed) {
+            Ok(jobs) => jobs,
+            Err(error) => {
+                output::complain(&output::error(&error.to_string()));
+                return Ok(Status::CannotTell);
+            }
+        };
+        let answer = HostAnswer::new(scenario.scheduler.name(), &jobs);
+        if !answers.is_empty() && args.format == HostFormat::Text {
+            answers.push('\n');
+        }
+        answers += &match args.format {
+            HostFormat::Json => line(&answer),
+            HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, answer.csv()),
+            HostFormat::Text => answer.text(scenario.duration.since(scenario.warmup).as_ns() as f64 / 1e9),
+        };
+    }
+    output.write(&answers).and_then(|_| output.flush()).map_err(|error| written(&error))?;
+    Ok(Status::Yes)
 }
 
 /// Runs a script by its scheduler.

@@ -10,6 +10,7 @@ pub mod experiment_text;
 pub mod explain_sound;
 pub mod explain_text;
 pub mod explain_wire;
+pub mod host;
 pub mod numbers;
 pub mod size_text;
 pub mod size_wire;

@@ -86,6 +86,20 @@ impl Settings {
         })
     }
 
+    /// Its name, as files have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Settings::None => "none",
+            Settings::K2(K2Settings { split: None, .. }) => "k2",
+            Settings::K2(_) => "k2-split",
+            Settings::MqDeadline(_) => "mq-deadline",
+            Settings::Kyber(_) => "kyber",
+            Settings::Bfq(_) => "bfq",
+            Settings::MinimalEffort(_) => "minimal-effort",
+            Settings::UserCentric(_) => "user-centric",
+        }
+    }
+
     /// A scheduler with nothing in it.
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match *self {

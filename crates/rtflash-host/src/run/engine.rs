@@ -1,0 +1,324 @@
+//! The run itself.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::fmt;
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Instant, Span};
+
+use super::report::{JobReport, Latencies};
+use super::scenario::{Pattern, Releases, Scenario, cut};
+use crate::{Command, Scheduler};
+
+/// I/Os that may wait or be under way.
+const MAX_PENDING: usize = 1 << 20;
+
+/// Why a run was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunError {
+    /// More I/Os wait than can be kept.
+    TooManyPending {
+        /// When that was so.
+        at: Instant,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RunError::TooManyPending { at } = self;
+        write!(f, "more than {MAX_PENDING} I/Os wait at {at}: the jobs release more than the device can do")
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// What happens at a time that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The job of this position releases an I/O.
+    Release(usize),
+    /// A completion causes an asking.
+    Ask,
+}
+
+/// An I/O under way.
+#[derive(Debug, Clone, Copy)]
+struct Io {
+    job: usize,
+    released: Instant,
+    /// Requests and pieces that have not ended.
+    left: u64,
+    /// Whether one of them has gone to the device.
+    begun: bool,
+}
+
+/// What a job has released.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    released: u64,
+    /// Where the next one lies, if it is sequential.
+    next: u64,
+}
+
+struct Engine<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    scheduler: Box<dyn Scheduler>,
+    now: Instant,
+    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    progress: Vec<Progress>,
+    /// By number.
+    ios: HashMap<u64, Io>,
+    next_io: u64,
+    /// The I/O of each command that is queued or inside.
+    io_of: HashMap<u64, u64>,
+    next_command: u64,
+    /// Tags that are free, and requests that wait for theirs, in pieces.
+    tags: u64,
+    waiting: VecDeque<Vec<Command>>,
+    /// What the device has, the first one under way until then.
+    device: VecDeque<Command>,
+    ends: Option<Instant>,
+    latencies: Vec<Vec<u64>>,
+}
+
+/// Runs a scenario: what is told of each job, in order. The same for the same seed.
+///
+/// # Errors
+/// Where the jobs release so much more than the device does that it cannot be kept.
+pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
+    let mut engine = Engine {
+        scenario,
+        seed,
+        scheduler: scenario.scheduler.scheduler(),
+        now: Instant::START,
+        events: BinaryHeap::new(),
+        progress: scenario.jobs.iter().map(|job| Progress { released: 0, next: job.from }).collect(),
+        ios: HashMap::new(),
+        next_io: 0,
+        io_of: HashMap::new(),
+        next_command: 0,
+        tags: scenario.host.requests.into(),
+        waiting: VecDeque::new(),
+        device: VecDeque::new(),
+        ends: None,
+        latencies: vec![Vec::new(); scenario.jobs.len()],
+    };
+    engine.begin();
+    while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
+        engine.now = now;
+        engine.instant();
+        if engine.ios.len() > MAX_PENDING || engine.io_of.len() > 4 * MAX_PENDING {
+            return Err(RunError::TooManyPending { at: now });
+        }
+    }
+    Ok(engine.report())
+}
+
+impl Engine<'_> {
+    fn begin(&mut self) {
+        for (position, job) in self.scenario.jobs.iter().enumerate() {
+            match job.releases {
+                Releases::Every { .. } => self.release_next(position),
+                Releases::Closed { depth, .. } => {
+                    for _ in 0..u64::from(depth).min(job.count.unwrap_or(u64::MAX)) {
+                        self.events.push(Reverse((job.phase, Event::Release(position))));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Plans the next release of a job that has a period.
+    fn release_next(&mut self, position: usize) {
+        let job = &self.scenario.jobs[position];
+        let Releases::Every { period, jitter } = job.releases else { return };
+        let number = self.progress[position].released;
+        if job.count.is_some_and(|count| number >= count) {
+            return;
+        }
+        let Some(nominal) = period.checked_mul(number).and_then(|span| job.phase.checked_add(span)) else { return };
+        let late = if jitter == Span::ZERO {
+            0
+        } else {
+            self.drawn(b"jitter\0\0", position, number).below(jitter.as_ns() + 1)
+        };
+        let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
+        self.events.push(Reverse((at, Event::Release(position))));
+    }
+
+    fn drawn(&self, what: &[u8; 8], job: usize, number: u64) -> Stream {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&self.seed.to_le_bytes());
+        key[8..16].copy_from_slice(what);
+        key[16..24].copy_from_slice(&(job as u64).to_le_bytes());
+        key[24..].copy_from_slice(&number.to_le_bytes());
+        Stream::new(key)
+    }
+
+    fn next_instant(&self) -> Option<Instant> {
+        let event = self.events.peek().map(|&Reverse((at, _))| at);
+        // A scheduler that wants to be asked can be asked in vain while there is no room.
+        let timer = self.scheduler.next().filter(|&at| self.has_room() && at > self.now);
+        event.into_iter().chain(self.ends).chain(timer).min()
+    }
+
+    fn has_room(&self) -> bool {
+        self.device.len() < self.scenario.device.depth as usize
+    }
+
+    /// All that happens now.
+    fn instant(&mut self) {
+        let turnaround = self.scenario.host.turnaround;
+        let mut asks = self.scheduler.next() == Some(self.now);
+        let mut caused = Vec::new();
+        if self.ends == Some(self.now) {
+            self.complete(&mut caused);
+            if turnaround == Span::ZERO {
+                asks = true;
+            } else {
+                self.events.push(Reverse((self.now.saturating_add(turnaround), Event::Ask)));
+            }
+        }
+        while let Some(&Reverse((at, event))) = self.events.peek()
+            && at == self.now
+        {
+            self.events.pop();
+            asks |= match event {
+                Event::Release(job) => self.release(job),
+                Event::Ask => true,
+            };
+        }
+        if asks {
+            self.ask();
+        }
+        for job in caused {
+            if self.release(job) {
+                self.ask();
+            }
+        }
+    }
+
+    /// The command under way ends. `caused` gets the jobs whose next I/O is released by that, at once.
+    fn complete(&mut self, caused: &mut Vec<usize>) {
+        let Some(command) = self.device.pop_front() else { return };
+        self.start();
+        self.scheduler.completed(&command, self.now);
+        self.tags += 1;
+        if let Some(number) = self.io_of.remove(&command.id)
+            && let Some(io) = self.ios.get_mut(&number)
+        {
+            io.left -= 1;
+            if io.left == 0 {
+                let Io { job, released, .. } = *io;
+                self.ios.remove(&number);
+                if self.now >= self.scenario.warmup {
+                    self.latencies[job].push(self.now.since(released).as_ns());
+                }
+                self.replace(job, caused);
+            }
+        }
+        self.admit();
+    }
+
+    /// An I/O has ended: a closed job has another one.
+    fn replace(&mut self, position: usize, caused: &mut Vec<usize>) {
+        let job = &self.scenario.jobs[position];
+        let Releases::Closed { think, depth } = job.releases else { return };
+        // What is planned already, its first ones, has not ended.
+        let begun = self.progress[position].released.max(depth.into());
+        if job.count.is_some_and(|count| begun >= count) {
+            return;
+        }
+        if think == Span::ZERO {
+            caused.push(position);
+        } else {
+            self.events.push(Reverse((self.now.saturating_add(think), Event::Release(position))));
+        }
+    }
+
+    /// A job releases its next I/O. Says whether it has one.
+    fn release(&mut self, position: usize) -> bool {
+        let job = &self.scenario.jobs[position];
+        let number = self.progress[position].released;
+        if job.count.is_some_and(|count| number >= count) {
+            return false;
+        }
+        let from = match (job.pattern, job.span) {
+            (Pattern::Random, Some(span)) => {
+                let place = self.drawn(b"places\0\0", position, number).below((span / job.size).max(1));
+                job.from.saturating_add(place.saturating_mul(job.size))
+            }
+            (_, span) => {
+                let next = self.progress[position].next;
+                let end = next.checked_add(job.size);
+                let fits = span.is_none_or(|span| end.is_some_and(|end| end - job.from <= span));
+                let from = if fits && end.is_some() { next } else { job.from };
+                self.progress[position].next = from.saturating_add(job.size);
+                from
+            }
+        };
+        self.progress[position].released += 1;
+        let Some(whole) = self.scenario.whole(position, from) else { return false };
+        let io = self.next_io;
+        self.next_io += 1;
+        let mut left = 0;
+        for request in self.scenario.requests(whole) {
+            let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
+            let mut numbered = Vec::new();
+            for piece in pieces {
+                numbered.push(Command { id: self.next_command, ..piece });
+                self.io_of.insert(self.next_command, io);
+                self.next_command += 1;
+            }
+            left += numbered.len() as u64;
+            self.waiting.push_back(numbered);
+        }
+        self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
+        self.admit();
+        self.release_next(position);
+        true
+    }
+
+    /// Requests that wait get their tags, first come, first served, each for all of its pieces.
+    fn admit(&mut self) {
+        while let Some(pieces) = self.waiting.front().filter(|pieces| pieces.len() as u64 <= self.tags) {
+            self.tags -= pieces.len() as u64;
+            pieces.iter().for_each(|&piece| self.scheduler.insert(piece, self.now));
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Asks until nothing comes, or there is no room.
+    fn ask(&mut self) {
+        while self.has_room() {
+            let Some(command) = self.scheduler.ask(self.now) else { break };
+            self.device.push_back(command);
+            if self.ends.is_none() {
+                self.start();
+            }
+        }
+    }
+
+    /// The first command of the device is under way from now on.
+    fn start(&mut self) {
+        self.ends = None;
+        let Some(command) = self.device.front() else { return };
+        let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
+        let first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+        self.ends = Some(self.now.saturating_add(self.scenario.device.service(command, first)));
+    }
+
+    fn report(self) -> Vec<JobReport> {
+        let Scenario { jobs, duration, warmup, .. } = self.scenario;
+        let span = u128::from(duration.since(*warmup).as_ns());
+        let report = |(job, latencies): (&super::Job, Vec<u64>)| {
+            let latencies = Latencies::new(latencies);
+            let bytes = u128::from(latencies.count()) * u128::from(job.size);
+            let bytes_per_s = (bytes * 1_000_000_000).checked_div(span).unwrap_or(0);
+            JobReport { name: job.name.clone(), latencies, bytes, bytes_per_s }
+        };
+        jobs.iter().zip(self.latencies).map(report).collect()
+    }
+}

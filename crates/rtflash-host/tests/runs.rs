@@ -1,0 +1,333 @@
+//! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond, with lists.
+
+use rtflash_host::run::{Cost, Emmc, Host, Job, Pattern, Releases, Scenario, run};
+use rtflash_host::scheduler::{
+    Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, Settings, Split, UserCentricSettings,
+};
+use rtflash_host::{Class, Command, Op, Scheduler};
+use rtflash_model::random::Stream;
+use rtflash_model::{Instant, Span};
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+fn at(nanoseconds: u64) -> Instant {
+    Instant::from_ns(nanoseconds).expect("a short time")
+}
+
+/// An I/O under way.
+struct Io {
+    job: usize,
+    released: u64,
+    left: usize,
+    begun: bool,
+}
+
+/// Latencies of each job, ascending.
+fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
+    let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
+    let mut latencies = vec![Vec::new(); scenario.jobs.len()];
+    let mut ios: Vec<Io> = Vec::new();
+    // Commands by id: whose they are.
+    let mut owner: Vec<usize> = Vec::new();
+    let mut waiting: Vec<Vec<Command>> = Vec::new();
+    let mut device: Vec<Command> = Vec::new();
+    let mut ends = None;
+    let mut tags = scenario.host.requests as usize;
+    let mut released = vec![0_u64; scenario.jobs.len()];
+    let mut place: Vec<u64> = scenario.jobs.iter().map(|job| job.from).collect();
+    // When closed jobs release, in the order in which that became known.
+    let mut planned: Vec<(u64, usize)> = Vec::new();
+    for (number, job) in scenario.jobs.iter().enumerate() {
+        if let Releases::Closed { depth, .. } = job.releases {
+            planned.extend((0..depth).map(|_| (job.phase.as_ns(), number)));
+        }
+    }
+    let mut asks: Vec<u64> = Vec::new();
+    for now in 0..=scenario.duration.as_ns() {
+        let mut may_ask = asks.contains(&now) || scheduler.next() == Some(at(now));
+        let mut caused = Vec::new();
+        let start = |device: &[Command], ios: &mut [Io], owner: &[usize]| {
+            device.first().map(|command| {
+                let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
+                let first = !io.begun;
+                io.begun = true;
+                now + scenario.device.service(command, first).as_ns()
+            })
+        };
+        if ends == Some(now) {
+            let command = device.remove(0);
+            ends = start(&device, &mut ios, &owner);
+            scheduler.completed(&command, at(now));
+            tags += 1;
+            let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
+            io.left -= 1;
+            if io.left == 0 {
+                if now >= scenario.warmup.as_ns() {
+                    latencies[io.job].push(now - io.released);
+                }
+                if let Releases::Closed { think, .. } = scenario.jobs[io.job].releases {
+                    if think == Span::ZERO {
+                        caused.push(io.job);
+                    } else {
+                        planned.push((now + think.as_ns(), io.job));
+                    }
+                }
+            }
+            asks.push(now + scenario.host.turnaround.as_ns());
+            may_ask |= scenario.host.turnaround == Span::ZERO;
+        }
+        let admit = |waiting: &mut Vec<Vec<Command>>, tags: &mut usize, scheduler: &mut Box<dyn Scheduler>| {
+            while !waiting.is_empty() && waiting[0].len() <= *tags {
+                let pieces = waiting.remove(0);
+                *tags -= pieces.len();
+                pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
+            }
+        };
+        admit(&mut waiting, &mut tags, &mut scheduler);
+        let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
+        for (number, job) in scenario.jobs.iter().enumerate() {
+            if let Releases::Every { period, .. } = job.releases
+                && now >= job.phase.as_ns()
+                && (now - job.phase.as_ns()).is_multiple_of(period.as_ns())
+            {
+                due.push(number);
+            }
+        }
+        due.sort_unstable();
+        for (round, number) in due.iter().chain(&caused).copied().enumerate() {
+            if round == due.len() {
+                // Everything timed has been released, and is asked for first.
+                while may_ask || round > 0 {
+                    if device.len() >= scenario.device.depth as usize {
+                        break;
+                    }
+                    let Some(command) = scheduler.ask(at(now)) else { break };
+                    device.push(command);
+                    if ends.is_none() {
+                        ends = start(&device, &mut ios, &owner);
+                    }
+                }
+            }
+            let job = &scenario.jobs[number];
+            if job.count.is_some_and(|count| released[number] >= count) {
+                continue;
+            }
+            released[number] += 1;
+            may_ask = true;
+            let fits = job.span.is_none_or(|span| place[number] + job.size <= job.from + span);
+            let from = if fits { place[number] } else { job.from };
+            place[number] = from + job.size;
+            let mut left = 0;
+            let mut behind = job.size;
+            let mut next = from;
+            while behind > 0 {
+                let size = behind.min(scenario.host.max_sectors);
+                let request = Command {
+                    id: 0,
+                    op: job.op,
+                    from: next,
+                    size,
+                    class: job.class,
+                    level: job.level,
+                    cpu: job.cpu,
+                    job: u32::try_from(number).expect("few"),
+                    user_centric: job.user_centric,
+                };
+                let piece = scheduler.piece(&request).unwrap_or(size);
+                let mut pieces = Vec::new();
+                let mut offset = 0;
+                while offset < size {
+                    let command = Command {
+                        id: owner.len() as u64,
+                        from: next + offset,
+                        size: piece.min(size - offset),
+                        ..request
+                    };
+                    owner.push(ios.len());
+                    pieces.push(command);
+                    offset += piece;
+                }
+                left += pieces.len();
+                waiting.push(pieces);
+                behind -= size;
+                next += size;
+            }
+            ios.push(Io { job: number, released: now, left, begun: false });
+            admit(&mut waiting, &mut tags, &mut scheduler);
+            if round >= due.len() {
+                while device.len() < scenario.device.depth as usize {
+                    let Some(command) = scheduler.ask(at(now)) else { break };
+                    device.push(command);
+                    if ends.is_none() {
+                        ends = start(&device, &mut ios, &owner);
+                    }
+                }
+            }
+        }
+        while may_ask && device.len() < scenario.device.depth as usize {
+            let Some(command) = scheduler.ask(at(now)) else { break };
+            device.push(command);
+            if ends.is_none() {
+                ends = start(&device, &mut ios, &owner);
+            }
+        }
+    }
+    latencies.iter_mut().for_each(|of| of.sort_unstable());
+    latencies
+}
+
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u64, high: u64) -> u32 {
+        u32::try_from(self.within(low, high)).expect("a small number")
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
+    }
+}
+
+fn scheduler(dice: &mut Dice) -> Settings {
+    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * dice.within(1, 3), multiples: false };
+    let k2 = K2Settings { max_inflight: dice.small(1, 3), ..K2Settings::k2() };
+    let kyber = KyberSettings { tokens: [2, 1, 1, 1], batches: [2, 1, 1, 1], targets: [ns(400), ns(900), ns(9)] };
+    let expire = ns(dice.within(0, 300));
+    let deadline = MqDeadlineSettings {
+        read_expire: expire,
+        write_expire: expire,
+        prio_aging_expire: ns(dice.within(100, 900)),
+        writes_starved: dice.small(0, 2),
+        fifo_batch: dice.small(1, 3),
+    };
+    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(dice.within(50, 400)), most_reads: 4 };
+    dice.one_of(&[
+        Settings::None,
+        Settings::K2(k2),
+        Settings::K2(K2Settings { split: Some(split), ..k2 }),
+        Settings::MqDeadline(deadline),
+        Settings::Kyber(kyber),
+        Settings::MinimalEffort(minimal),
+        Settings::UserCentric(UserCentricSettings::default()),
+    ])
+}
+
+fn scenario(seed: u64) -> Scenario {
+    let mut dice = Dice(Stream::numbered(seed, b"host-run", 0));
+    let mut cost =
+        || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 40)), per_kib: ns(dice.within(0, 4)) };
+    let (read, write) = (cost(), cost());
+    let job = |number: u64, dice: &mut Dice| Job {
+        name: number.to_string(),
+        op: dice.one_of(&[Op::Read, Op::Write]),
+        pattern: Pattern::Sequential,
+        from: dice.within(0, 3) << 12,
+        span: (dice.within(0, 1) == 0).then_some(96 << 10),
+        size: dice.within(1, 24) << 10,
+        class: dice.one_of(&Class::ALL),
+        level: u8::try_from(dice.within(0, 7)).expect("a level"),
+        cpu: dice.small(0, 1),
+        user_centric: dice.within(0, 1) == 0,
+        releases: if dice.within(0, 1) == 0 {
+            Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO }
+        } else {
+            Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) }
+        },
+        phase: at(dice.one_of(&[0, 0, 7, 100])),
+        count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
+    };
+    let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
+    Scenario {
+        device: Emmc { depth: dice.small(1, 3), read, write },
+        host: Host {
+            cpus: 2,
+            max_sectors: dice.within(4, 16) << 10,
+            requests: dice.small(6, 20),
+            turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
+        },
+        scheduler: scheduler(&mut dice),
+        jobs,
+        duration: at(dice.within(2_000, 6_000)),
+        warmup: at(dice.one_of(&[0, 500])),
+    }
+}
+
+#[test]
+fn runs_are_those_of_a_plain_host() {
+    let (mut ended, mut waited) = (0, 0);
+    for seed in 0..1_500 {
+        let scenario = scenario(seed);
+        let reports = run(&scenario, 1).expect("short runs");
+        let expected = plainly(&scenario);
+        for (report, expected) in reports.iter().zip(&expected) {
+            let sum: u128 = expected.iter().map(|&latency| u128::from(latency)).sum();
+            let told = (report.latencies.count(), report.latencies.sum(), report.latencies.max());
+            assert_eq!(told, (expected.len() as u64, sum, expected.last().copied()), "seed {seed}: {scenario:#?}");
+            for (rank, latency) in expected.iter().enumerate() {
+                let share = u32::try_from((rank + 1) * 10_000 / expected.len()).expect("at most ten thousand");
+                assert!(report.latencies.percentile(share).is_some_and(|found| found <= *latency));
+            }
+            ended += expected.len();
+            waited += expected.iter().filter(|&&latency| latency > 400).count();
+        }
+    }
+    assert!(ended > 30_000 && waited > 5_000, "{ended} {waited}");
+}
+
+/// Reads of 64 KiB behind one write of 512 KiB, by hand: 200 us + 64 · 10 us = 840 us, and 500 us + 512 · 15 us = 8,180 us.
+#[test]
+fn a_reader_behind_a_writer() {
+    let us = Span::from_us;
+    let reader = Job {
+        name: "reader".into(),
+        op: Op::Read,
+        pattern: Pattern::Sequential,
+        from: 0,
+        span: None,
+        size: 64 << 10,
+        class: Class::RealTime,
+        level: 0,
+        cpu: 0,
+        user_centric: false,
+        releases: Releases::Every { period: us(10_000), jitter: Span::ZERO },
+        phase: at(1_000),
+        count: Some(1),
+    };
+    let writer = Job {
+        name: "writer".into(),
+        op: Op::Write,
+        size: 512 << 10,
+        class: Class::Idle,
+        releases: Releases::Closed { depth: 1, think: Span::ZERO },
+        phase: at(0),
+        ..reader.clone()
+    };
+    let mut scenario = Scenario {
+        device: Emmc {
+            depth: 1,
+            read: Cost { first: us(200), next: us(100), per_kib: us(10) },
+            write: Cost { first: us(500), next: us(300), per_kib: us(15) },
+        },
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5) },
+        scheduler: Settings::K2(K2Settings::k2()),
+        jobs: vec![reader, writer],
+        duration: at(100_000_000),
+        warmup: at(0),
+    };
+    let max = |scenario: &Scenario| {
+        run(scenario, 1).expect("a run").iter().map(|job| job.latencies.max()).collect::<Vec<_>>()
+    };
+    // It waits for the rest of the write, and for the turnaround.
+    assert_eq!(max(&scenario), [Some(8_180_000 - 1_000 + 5_000 + 840_000), Some(8_180_000)]);
+    // In pieces of 4 KiB: the first one takes 560 us, each of the other 127 360 us and a turnaround.
+    let split = Split { cut: Cut::Rest, max_sectors: 4 << 10, multiples: false };
+    scenario.scheduler = Settings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
+    let write = 560_000 + 5_000 + 840_000 + 5_000 + 127 * 365_000 - 5_000;
+    assert_eq!(max(&scenario), [Some(560_000 - 1_000 + 5_000 + 840_000), Some(write)]);
+}
