@@ -56,6 +56,19 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 now + scenario.device.service(command, first).as_ns()
             })
         };
+        let ask = |device: &mut Vec<Command>,
+                   ends: &mut Option<u64>,
+                   ios: &mut [Io],
+                   owner: &[usize],
+                   scheduler: &mut Box<dyn Scheduler>| {
+            while device.len() < scenario.device.depth as usize {
+                let Some(command) = scheduler.ask(at(now)) else { break };
+                device.push(command);
+                if ends.is_none() {
+                    *ends = start(device, ios, owner);
+                }
+            }
+        };
         if ends == Some(now) {
             let command = device.remove(0);
             ends = start(&device, &mut ios, &owner);
@@ -99,15 +112,8 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
         for (round, number) in due.iter().chain(&caused).copied().enumerate() {
             if round == due.len() {
                 // Everything timed has been released, and is asked for first.
-                while may_ask || round > 0 {
-                    if device.len() >= scenario.device.depth as usize {
-                        break;
-                    }
-                    let Some(command) = scheduler.ask(at(now)) else { break };
-                    device.push(command);
-                    if ends.is_none() {
-                        ends = start(&device, &mut ios, &owner);
-                    }
+                if may_ask {
+                    ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
                 }
             }
             let job = &scenario.jobs[number];
@@ -157,21 +163,11 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             ios.push(Io { job: number, released: now, left, begun: false });
             admit(&mut waiting, &mut tags, &mut scheduler);
             if round >= due.len() {
-                while device.len() < scenario.device.depth as usize {
-                    let Some(command) = scheduler.ask(at(now)) else { break };
-                    device.push(command);
-                    if ends.is_none() {
-                        ends = start(&device, &mut ios, &owner);
-                    }
-                }
+                ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
             }
         }
-        while may_ask && device.len() < scenario.device.depth as usize {
-            let Some(command) = scheduler.ask(at(now)) else { break };
-            device.push(command);
-            if ends.is_none() {
-                ends = start(&device, &mut ios, &owner);
-            }
+        if may_ask {
+            ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
         }
     }
     latencies.iter_mut().for_each(|of| of.sort_unstable());
