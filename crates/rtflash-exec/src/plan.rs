@@ -239,6 +239,11 @@ pub enum PlanError {
         /// Job streams.
         streams: usize,
     },
+    /// A request has a deadline before the end of its period, or a release jitter.
+    NotImplicit {
+        /// The task that it belongs to, by name.
+        task: String,
+    },
     /// The terms do not belong to this allocation: there are more or fewer of them than clusters or tasks.
     OtherAllocation,
 }
@@ -270,6 +275,10 @@ impl fmt::Display for PlanError {
             PlanError::TooManyParts { clusters, streams } => {
                 write!(f, "{streams} job streams in each of {clusters} clusters are too many to be simulated")
             }
+            PlanError::NotImplicit { task } => write!(
+                f,
+                "task `{task}` has a deadline or a jitter, which only a run by certificates keeps to: --analysis sound makes these"
+            ),
             PlanError::OtherAllocation => f.write_str("the terms are those of another allocation"),
         }
     }
@@ -314,6 +323,9 @@ impl Plan {
         let certified = terms.iter().filter(|terms| terms.certificate.is_some()).count();
         if certified > 0 && certified < terms.len() {
             return Err(PlanError::MixedCertificates);
+        }
+        if let Some(task) = set.tasks().iter().find(|task| !task.is_implicit()) {
+            return Err(PlanError::NotImplicit { task: task.name.clone() });
         }
         let timing = if certified > 0 { Timing::of_device(device) } else { timing };
         let mut clusters = Vec::with_capacity(allocated.len());

@@ -147,7 +147,7 @@ fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysi
         let shorter = |request: Request| {
             let period = u128::from(request.period().as_ns()) * u128::from(thousandths) / 1_000;
             let period = Span::from_ns(u64::try_from(period).ok()?)?;
-            Some(Request::new(request.pages(), period)?.with_access(request.access()))
+            request.with_period(period)
         };
         let task = |task: &Task| {
             let (read, write) = (task.read.map(shorter), task.write.map(shorter));

@@ -78,9 +78,7 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
                 replace(Task { read, write, ..task.clone() });
             }
         }
-        let half = |request: Option<Request>| {
-            request.and_then(|of| Request::new(of.pages() / 2, of.period()).map(|half| half.with_access(of.access())))
-        };
+        let half = |request: Option<Request>| request.and_then(|of| of.with_pages(of.pages() / 2));
         for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
             if read.is_some() == task.read.is_some()
                 && write.is_some() == task.write.is_some()
