@@ -2,7 +2,7 @@
 
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
-use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
 use super::{Case, Outcome, judge};
 
@@ -74,6 +74,18 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
         }
         let random = |request: Option<Request>| request.map(|of| of.with_access(Access::Random));
         for (read, write) in [(random(task.read), task.write), (task.read, random(task.write))] {
+            if (read, write) != (task.read, task.write) {
+                replace(Task { read, write, ..task.clone() });
+            }
+        }
+        let punctual = |request: Option<Request>| request.and_then(|of| of.with_jitter(Span::ZERO));
+        let undue = |request: Option<Request>| request.and_then(|of| of.with_deadline(None));
+        for (read, write) in [
+            (punctual(task.read), task.write),
+            (task.read, punctual(task.write)),
+            (undue(task.read), task.write),
+            (task.read, undue(task.write)),
+        ] {
             if (read, write) != (task.read, task.write) {
                 replace(Task { read, write, ..task.clone() });
             }
