@@ -23,6 +23,7 @@ fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
         page_costs,
         writes: Writes::Drawn,
         accesses: Accesses::Random,
+        deadlines: None,
         seed: 1,
     };
     SetOptions::new(spec).expect("options")

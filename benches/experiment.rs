@@ -49,6 +49,7 @@ fn plan(
             page_costs,
             writes: Writes::Drawn,
             accesses: Accesses::Random,
+            deadlines: None,
             seed: 1,
         },
         sets_per_point: sets,

@@ -21,7 +21,8 @@ fn options(chips: u32, tasks: u32) -> SetOptions {
     let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
     let page_costs = Thesis.page_costs(&device);
     let (generator, writes, accesses) = (Generator::UUniFast, Writes::Drawn, Accesses::Sequential);
-    SetOptions::new(SetSpec { device, tasks, generator, page_costs, writes, accesses, seed: 1 }).expect("options")
+    SetOptions::new(SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, seed: 1 })
+        .expect("options")
 }
 
 fn draw(options: &SetOptions, tenths: u64, index: u64) -> TaskSet {

@@ -38,7 +38,16 @@ fn device(hundredths: u64) -> Fallible<Device> {
 
 fn sets(device: Device, accesses: Accesses) -> SetSpec {
     let page_costs = Thesis.page_costs(&device);
-    SetSpec { device, tasks: 8, generator: Generator::UUniFast, page_costs, writes: Writes::Drawn, accesses, seed: 1 }
+    SetSpec {
+        device,
+        tasks: 8,
+        generator: Generator::UUniFast,
+        page_costs,
+        writes: Writes::Drawn,
+        accesses,
+        deadlines: None,
+        seed: 1,
+    }
 }
 
 fn utilizations() -> Fallible<Vec<Utilization>> {

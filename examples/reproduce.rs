@@ -156,6 +156,7 @@ fn figure_v1a(sets: u64, generator: Generator, analysis: &'static dyn Analysis) 
             page_costs,
             writes: Writes::Drawn,
             accesses: Accesses::Random,
+            deadlines: None,
             seed: 1,
         },
         sets_per_point: sets,

@@ -59,13 +59,20 @@ fn draw(dice: &mut Dice) -> Option<TaskSet> {
     let chips = u64::from(device.chips());
     // Some sets read about as much as the buses carry.
     let reading = dice.within(0, 1) == 0;
+    let explicit = dice.within(0, 2) == 0;
     let (most, hurry) = if reading { (20, 4) } else { (3, 1) };
     let tasks = (0..count).map(|number| {
         let access = dice.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
         let mut request = |cost: u64| {
             let pages = dice.within(1, most * chips);
             let period = pages * cost * count * dice.within(4, 20) / (2 * chips * hurry) + dice.within(10, 60);
-            Request::new(pages, ns(period)).map(|request| request.with_access(access))
+            let request = Request::new(pages, ns(period))?.with_access(access);
+            if !explicit {
+                return Some(request);
+            }
+            // Due in the second half of the period, and late by up to a third of that.
+            let deadline = period - dice.within(0, period / 2);
+            request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(dice.within(0, deadline / 3)))
         };
         let [read, write] = [request(40), request(130)];
         let kinds = if reading && number > 0 { 1 } else { dice.within(0, 2) };
@@ -83,7 +90,7 @@ fn draw(dice: &mut Dice) -> Option<TaskSet> {
     TaskSet::new(device, tasks, jobs).ok()
 }
 
-/// Longer periods, fewer pages, less data, requests and tasks that are gone: the set, and where each of its tasks was.
+/// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that are gone: the set, and where each of its tasks was.
 fn lighter(set: &TaskSet, dice: &mut Dice) -> Option<(TaskSet, Vec<usize>)> {
     let (mut tasks, mut old) = (vec![], vec![]);
     for (position, task) in set.tasks().iter().enumerate() {
@@ -94,7 +101,15 @@ fn lighter(set: &TaskSet, dice: &mut Dice) -> Option<(TaskSet, Vec<usize>)> {
                 1 => request.period().as_ns() * dice.within(10, 40) / 10,
                 _ => request.period().as_ns(),
             };
-            let made = Request::new(pages, ns(period))?.with_access(request.access());
+            let longer = request.with_pages(pages)?.with_period(ns(period))?;
+            let made = match (dice.within(0, 2), request.stated_deadline()) {
+                (0, Some(deadline)) => {
+                    let later = dice.within(deadline.as_ns(), period);
+                    let less = dice.within(0, request.jitter().as_ns());
+                    longer.with_deadline(Some(ns(later)))?.with_jitter(ns(less))?
+                }
+                _ => longer,
+            };
             (dice.within(0, 9) > 0).then_some(made)
         };
         let (read, write) = (task.read.and_then(&mut request), task.write.and_then(&mut request));
@@ -247,7 +262,7 @@ fn with_collection(allocation: &Allocation, position: usize, collection: Collect
 #[test]
 fn what_would_do_is_the_least_that_does() {
     let mut tried = [0; 3];
-    for (case, mut dice, set, allocation) in accepted(4, 400) {
+    for (case, mut dice, set, allocation) in accepted(4, 800) {
         let Some((set, old)) = lighter(&set, &mut dice) else { continue };
         let allocation = carried_over(&allocation, &set, &old);
         let judgement = judge(&set, &allocation);

@@ -45,9 +45,22 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
     )
 }
 
-/// Pages, and a share of a chip in percent that they are to take; whether sequential.
-fn request() -> impl Strategy<Value = Option<(u64, u64, bool)>> {
-    proptest::option::weighted(0.7, (1u64..12, 2u64..40, any::<bool>()))
+/// D in thousandths of T, and J in thousandths of D.
+fn due() -> impl Strategy<Value = (u64, u64)> + Clone {
+    prop_oneof![3 => Just((1_000, 0)), 1 => (300u64..1_000, Just(0)), 2 => (300u64..=1_000, 0u64..700)]
+}
+
+/// The request with these.
+fn with_due(request: Request, (deadline, jitter): (u64, u64)) -> Option<Request> {
+    let part = |of: Span, thousandths: u64| span(of.as_ns() * thousandths / 1_000);
+    let deadline = (deadline < 1_000).then(|| part(request.period(), deadline).max(span(1)));
+    let request = request.with_deadline(deadline)?;
+    request.with_jitter(part(request.deadline(), jitter))
+}
+
+/// Pages, and a share of a chip in percent that they are to take; whether sequential; when due.
+fn request() -> impl Strategy<Value = Option<(u64, u64, bool, (u64, u64))>> {
+    proptest::option::weighted(0.7, (1u64..12, 2u64..40, any::<bool>(), due()))
 }
 
 fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
@@ -55,11 +68,11 @@ fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     (device(scale), prop::collection::vec(task, 0..6)).prop_filter_map("data fits on the device", |(device, tasks)| {
         let tasks = tasks.into_iter().filter(|(read, write, ..)| read.is_some() || write.is_some());
         let tasks = tasks.enumerate().map(|(index, (read, write, data, odd))| {
-            let request = |it: Option<(u64, u64, bool)>, page: Span| {
-                let (pages, percent, sequential) = it?;
+            let request = |it: Option<(u64, u64, bool, (u64, u64))>, page: Span| {
+                let (pages, percent, sequential, due) = it?;
                 let period = pages * (page.as_ns() + device.page_transfer().as_ns()) * 100 / percent + odd;
                 let access = if sequential { Access::Sequential } else { Access::Random };
-                Request::new(pages, span(period)).map(|request| request.with_access(access))
+                with_due(Request::new(pages, span(period))?.with_access(access), due)
             };
             let (read, write) = (request(read, device.page_read()), request(write, device.page_program()));
             let most = read.iter().chain(&write).map(Request::pages).max().unwrap_or(1);
@@ -130,17 +143,17 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
         .expect("a device")
     });
     // Pages of a read and of a write, percent of the bus for the one and of a chip for the other, and of ten requests how many are sequential.
-    let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4);
+    let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4, due());
     let tasks = move |device: Device| {
         let channels = usize::try_from(device.channels()).expect("a few");
         (Just(device), prop::collection::vec(task.clone(), 1..=4 * channels))
     };
     device.prop_flat_map(tasks).prop_filter_map("data fits on the device", |(device, tasks)| {
-        let tasks = tasks.into_iter().enumerate().map(|(index, (reads, writes, bus, share, sequential, odd))| {
+        let tasks = tasks.into_iter().enumerate().map(|(index, (reads, writes, bus, share, sequential, odd, due))| {
             let access = if sequential > 0 { Access::Sequential } else { Access::Random };
             let request = |pages: u64, page: Span, percent: u64| {
                 let period = pages * page.as_ns() * 100 / percent + odd;
-                Request::new(pages, span(period)).map(|request| request.with_access(access))
+                with_due(Request::new(pages, span(period))?.with_access(access), due)
             };
             let program = span(device.page_program().as_ns() + device.page_transfer().as_ns());
             let write = if share > 3 { request(writes, program, share) } else { None };

@@ -209,7 +209,7 @@ fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     (passing > 0).then_some(passing)
 }
 
-/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the nanosecond.
+/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the nanosecond. Deadlines that are stated stay.
 pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let longer = |span: Span| {
         let nanoseconds = (u128::from(span.as_ns()) * 1000).div_ceil(u128::from(permille).max(1));
@@ -217,8 +217,7 @@ pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     };
     let request = |request: Option<Request>| match request {
         None => Some(None),
-        Some(request) => Request::new(request.pages(), longer(request.period())?)
-            .map(|longer| Some(longer.with_access(request.access()))),
+        Some(request) => request.with_period(longer(request.period())?).map(Some),
     };
     let task = |task: &Task| {
         Some(Task {

@@ -19,7 +19,7 @@ pub enum Reason {
     Demand(Excess),
     /// The declared data do not fit the cluster's logical pages, whatever the timing test says.
     Data(Space),
-    /// One request can never be served, on no cluster of the device and by itself: it takes longer than its period.
+    /// One request can never be served, on no cluster of the device and by itself: it takes longer than the time to its deadline.
     Request(TooLong),
     /// The write requests are too large for the cluster's blocks: the free pages that they need leave no block that garbage collection could gain from
     /// (the sound analyses).
@@ -42,17 +42,19 @@ impl Excess {
     }
 }
 
-/// A request that takes longer than its period wherever it is served.
+/// A request that takes longer than the time from its release to its deadline wherever it is served.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TooLong {
     /// Whether it is the task's write request, not its read.
     pub writes: bool,
     /// r or w.
     pub pages: u64,
-    /// The least time that it takes on any cluster of the device, in nanoseconds. Above the period.
+    /// The least time that it takes on any cluster of the device, in nanoseconds. Above D − J.
     pub least_ns: u128,
     /// T: its period.
     pub period: Span,
+    /// D − J: the least time from its release to its deadline; the period where neither is stated.
+    pub window: Span,
     /// U(φ) of the cluster that comes nearest, under Theorem 1.
     pub utilization: Option<f64>,
 }
@@ -113,12 +115,12 @@ fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Optio
             least = Some(least.map_or(time, |least| least.min(time)));
         }
         let (pages, period) = (request.pages(), request.period());
-        Some(TooLong { writes, pages, least_ns: least?, period, utilization: None })
+        Some(TooLong { writes, pages, least_ns: least?, period, window: period, utilization: None })
     };
     too_long(false).or_else(|| too_long(true))
 }
 
-/// A request of the task that takes longer than its period on all chips of the device and under each of these placements, even if no page ever waits
+/// A request of the task that takes longer than D − J on all chips of the device and under each of these placements, even if no page ever waits
 /// for the bus: more chips never make it longer.
 pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Task) -> Option<TooLong> {
     let too_long = |writes: bool| {
@@ -129,12 +131,13 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
             unit.items.first().map(|item| item.cost)
         };
         let times = placements.iter().map(time).collect::<Option<Vec<u64>>>()?;
-        let least = times.into_iter().min().filter(|&least| least > request.period().as_ns())?;
+        let least = times.into_iter().min().filter(|&least| least > request.window().as_ns())?;
         Some(TooLong {
             writes,
             pages: request.pages(),
             least_ns: least.into(),
             period: request.period(),
+            window: request.window(),
             utilization: None,
         })
     };

@@ -22,18 +22,27 @@ prop_compose! {
     }
 }
 
+/// D in thousandths of T, and J in thousandths of D.
+fn any_due() -> impl Strategy<Value = (u64, u64)> {
+    prop_oneof![2 => Just((1_000, 0)), 1 => (200u64..1_000, Just(0)), 2 => (200u64..=1_000, 0u64..1_000)]
+}
+
 prop_compose! {
     fn any_task()(
-        read in prop::option::of((1u64..8, 20u64..400, any::<bool>())),
-        write in prop::option::of((1u64..8, 20u64..400, any::<bool>())),
+        read in prop::option::of((1u64..8, 20u64..400, any::<bool>(), any_due())),
+        write in prop::option::of((1u64..8, 20u64..400, any::<bool>(), any_due())),
     ) -> Task {
-        let request = |(pages, period, sequential): (u64, u64, bool)| {
+        let request = |(pages, period, sequential, (deadline, jitter)): (u64, u64, bool, (u64, u64))| {
             let access = if sequential { Access::Sequential } else { Access::Random };
-            Request::new(pages, span(period)).map(|request| request.with_access(access))
+            let request = Request::new(pages, span(period))?.with_access(access);
+            let due = (period * deadline / 1_000).max(1);
+            let request = if deadline < 1_000 { request.with_deadline(Some(span(due)))? } else { request };
+            request.with_jitter(span(request.deadline().as_ns() * jitter / 1_000))
         };
         let read = read.and_then(request);
         let write = write.and_then(request);
-        Task { name: "t".into(), read: read.or_else(|| request((1, 399, false)).filter(|_| write.is_none())), write, data_pages: None }
+        let other = || request((1, 399, false, (1_000, 0)));
+        Task { name: "t".into(), read: read.or_else(|| other().filter(|_| write.is_none())), write, data_pages: None }
     }
 }
 
@@ -64,22 +73,30 @@ prop_compose! {
     }
 }
 
+/// Jobs of a request that are released at `from` at the earliest and due at `to` at the latest: the first is as late as it may be, the others come as
+/// soon as they may, one after another.
+fn due_within(period: u64, deadline: u64, jitter: u64, length: u64) -> u128 {
+    // Nominal arrivals at −J, T − J, …: the first is released at 0.
+    (0u64..).take_while(|k| k * period + deadline <= length + jitter).count() as u128
+}
+
 /// dbf(L) as Section 2.6 has it.
 fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
     let Case { device, unit, neighbours, .. } = case;
     let (mut sum, mut own) = (0, 0);
     for item in &unit.items {
-        if item.period <= length {
-            let jobs = u128::from((length - item.period) / item.period) + 1;
-            sum += jobs * u128::from(item.cost);
-            own += jobs * u128::from(item.transfers);
-        }
+        let jobs = due_within(item.period, item.deadline, item.jitter, length);
+        sum += jobs * u128::from(item.cost);
+        own += jobs * u128::from(item.transfers);
     }
     for (tasks, chips) in neighbours {
         let requests = tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
-        // Releases just behind −T and each T from there, as long as they are before L.
-        let jobs = |period: u64| (0u64..).take_while(|k| k * period < length + period).count() as u128;
-        let moved: u128 = requests.map(|r| jobs(r.period().as_ns()) * u128::from(r.pages())).sum();
+        // Nominal arrivals just behind −D and each T from there, as long as they are before L.
+        let jobs = |request: &Request| {
+            let (period, deadline) = (request.period().as_ns(), request.deadline().as_ns());
+            (0u64..).take_while(|k| k * period < length + deadline).count() as u128
+        };
+        let moved: u128 = requests.map(|request| jobs(&request) * u128::from(request.pages())).sum();
         sum += u128::from(*chips) * u128::from(device.page_transfer().as_ns()) * moved.min(own);
     }
     if let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))).filter(|(_, deadline)| *deadline <= length)
@@ -87,7 +104,8 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
         let pages: u128 = unit
             .writers
             .iter()
-            .map(|writer| (u128::from((length - deadline) / writer.period) + 1) * u128::from(writer.pages))
+            // Nominal arrivals at −J and each T from there, up to the end.
+            .map(|writer| due_within(writer.period, 0, writer.jitter, length - deadline) * u128::from(writer.pages))
             .sum();
         sum += pages.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost);
     }
@@ -96,7 +114,7 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
 
 /// B(L) as docs/analysis.md has it.
 fn plain_blocking(unit: &Unit, gc: Option<&GcTerms>, server: bool, length: u64) -> u64 {
-    let items = unit.items.iter().filter(|item| item.period > length).map(|item| item.step);
+    let items = unit.items.iter().filter(|item| item.deadline > length + item.jitter).map(|item| item.step);
     let gc = gc.filter(|gc| gc.deadline.is_some_and(|deadline| deadline > length)).map(|gc| gc.step);
     let server = server.then(|| unit.server_step());
     items.chain(gc).chain(server).max().unwrap_or(0)
@@ -109,7 +127,7 @@ fn plain_slacks<'a>(
     thousandths: u32,
     end: u64,
 ) -> impl Iterator<Item = (u64, i128)> + 'a {
-    let periods = case.unit.items.iter().map(|item| item.period);
+    let periods = case.unit.items.iter().map(|item| item.deadline - item.jitter);
     let least = periods.chain(gc.and_then(|gc| gc.deadline)).min().unwrap_or(end + 1);
     (least..=end).map(move |length| {
         let blocking = plain_blocking(&case.unit, gc, thousandths > 0, length);
@@ -159,7 +177,8 @@ proptest! {
             && let Some(tightest) = demand.tightest()
         {
             // The least of all up to the longest deadline.
-            let longest = case.unit.items.iter().map(|item| item.period).chain(gc.and_then(|gc| gc.deadline)).max();
+            let windows = case.unit.items.iter().map(|item| item.deadline - item.jitter);
+            let longest = windows.chain(gc.and_then(|gc| gc.deadline)).max();
             let within = slacks.iter().filter(|(length, _)| Some(*length) <= longest);
             let least = within.map(|(_, slack)| *slack).min();
             prop_assert_eq!(Some(tightest.slack), least);

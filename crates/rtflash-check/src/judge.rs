@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use num_rational::BigRational;
-use rtflash_model::{Allocation, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Cluster, Space, Task, TaskSet};
 
 use crate::equations::{Equations, Theory};
 use crate::scalar::{Quotient, Scalar};
@@ -29,7 +29,7 @@ pub struct ClusterJudgement {
     pub cluster: Cluster,
     /// Whether it passes: in time, and its tasks' declared data fit.
     pub schedulable: bool,
-    /// Whether U ≤ 1, Eq. (IV.8), exactly. This is all that Theorem 1 asks.
+    /// Whether U ≤ 1, Eq. (IV.8), exactly, where each request is due within its period: of others Theorem 1 says nothing, and nothing passes.
     pub in_time: bool,
     /// Its tasks' data beside its logical pages.
     pub space: Space,
@@ -70,9 +70,10 @@ fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Cluste
         Ordering::Greater => double.max(1.0f64.next_up()),
     };
     let space = set.space(&cluster.tasks, size, None);
+    let in_time = order != Ordering::Greater && tasks().all(Task::is_implicit);
     ClusterJudgement {
-        schedulable: order != Ordering::Greater && space.fits(),
-        in_time: order != Ordering::Greater,
+        schedulable: in_time && space.fits(),
+        in_time,
         space,
         utilization,
         blocking: longest.to_double(),
@@ -83,7 +84,7 @@ fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Cluste
 
 #[cfg(test)]
 mod tests {
-    use rtflash_model::{Device, DeviceSpec, Request, Span, Task};
+    use rtflash_model::{Device, DeviceSpec, Request, Span};
 
     use super::*;
 

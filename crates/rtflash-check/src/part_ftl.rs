@@ -2,7 +2,7 @@
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use rtflash_model::TaskSet;
+use rtflash_model::{Task, TaskSet};
 
 use crate::equations::{Equations, gc_cost, reclaimed};
 
@@ -13,7 +13,7 @@ pub struct PartFtlJudgement {
     pub read_utilization: BigRational,
     /// U_W.
     pub write_utilization: BigRational,
-    /// Whether both are at most one.
+    /// Whether both are at most one, and each request is due within its period: the test knows no others.
     pub schedulable: bool,
 }
 
@@ -53,6 +53,7 @@ pub fn judge_part_ftl(set: &TaskSet) -> Option<PartFtlJudgement> {
     }
     read += shortest_read.map_or(BigRational::zero(), |period| number(a) / number(period));
     write += shortest_write.map_or(BigRational::zero(), |period| number(erase) / number(period));
-    let schedulable = read <= BigRational::one() && write <= BigRational::one();
+    let implicit = set.tasks().iter().all(Task::is_implicit);
+    let schedulable = read <= BigRational::one() && write <= BigRational::one() && implicit;
     Some(PartFtlJudgement { read_utilization: read, write_utilization: write, schedulable })
 }

@@ -115,7 +115,8 @@ pub struct ClusterTerms {
 /// When the jobs of a source are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// Job k at k periods, due a period later.
+    /// Job k arrives nominally at k periods. Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the nominal
+    /// arrival; GC jobs at once, and due a period later.
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
@@ -144,6 +145,10 @@ pub struct Source {
     pub write_pages: u64,
     /// When they are released.
     pub releases: Releases,
+    /// D of a task's requests, counted from their nominal arrival; `None` for other jobs.
+    pub deadline: Option<Span>,
+    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero for other jobs.
+    pub jitter: Span,
     /// Which pages of its owner's range a request takes; only looked at under a certificate.
     pub access: Access,
     /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
@@ -239,6 +244,11 @@ pub enum PlanError {
         /// Job streams.
         streams: usize,
     },
+    /// Without certificates, a request has a deadline before the end of its period, or a release jitter.
+    NotImplicit {
+        /// The task that it belongs to, by name.
+        task: String,
+    },
     /// The terms do not belong to this allocation: there are more or fewer of them than clusters or tasks.
     OtherAllocation,
 }
@@ -270,6 +280,10 @@ impl fmt::Display for PlanError {
             PlanError::TooManyParts { clusters, streams } => {
                 write!(f, "{streams} job streams in each of {clusters} clusters are too many to be simulated")
             }
+            PlanError::NotImplicit { task } => write!(
+                f,
+                "task `{task}` has a deadline or a jitter, which only a run by certificates keeps to: --analysis sound makes these"
+            ),
             PlanError::OtherAllocation => f.write_str("the terms are those of another allocation"),
         }
     }
@@ -314,6 +328,9 @@ impl Plan {
         let certified = terms.iter().filter(|terms| terms.certificate.is_some()).count();
         if certified > 0 && certified < terms.len() {
             return Err(PlanError::MixedCertificates);
+        }
+        if let Some(task) = set.tasks().iter().find(|task| certified == 0 && !task.is_implicit()) {
+            return Err(PlanError::NotImplicit { task: task.name.clone() });
         }
         let timing = if certified > 0 { Timing::of_device(device) } else { timing };
         let mut clusters = Vec::with_capacity(allocated.len());
@@ -379,6 +396,8 @@ impl Plan {
                     read_pages,
                     write_pages,
                     releases: Releases::Periodic(period),
+                    deadline: Some(request.deadline()),
+                    jitter: request.jitter(),
                     access: request.access(),
                     bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
                 });
@@ -394,6 +413,8 @@ impl Plan {
                     read_pages: 0,
                     write_pages: 0,
                     releases: Releases::Periodic(period),
+                    deadline: None,
+                    jitter: Span::ZERO,
                     access: Access::Random,
                     bound: Some(self.device.gc_pass()),
                 });
@@ -411,6 +432,8 @@ impl Plan {
             read_pages: job.read_pages,
             write_pages: job.write_pages,
             releases: Releases::Arrivals(owner),
+            deadline: None,
+            jitter: Span::ZERO,
             access: Access::Random,
             bound: None,
         }));

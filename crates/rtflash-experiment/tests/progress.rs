@@ -48,6 +48,7 @@ fn spec(sets: u64, sweep: Option<&str>) -> Spec {
             page_costs: analysis.page_costs(&device),
             writes: Writes::Drawn,
             accesses: Accesses::Random,
+            deadlines: None,
             seed: 3,
         },
         sets_per_point: sets,

@@ -6,12 +6,16 @@ use crate::device::Device;
 use crate::invalid::{Invalid, Path};
 use crate::time::{Instant, Span, TIME_LIMIT_NS};
 
-/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period, each request due within a period.
+/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period. Each request is due a relative deadline D after its nominal arrival,
+/// and is released at most a jitter J after it, with 0 < D ≤ T and J < D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     pages: u64,
     period: Span,
     access: Access,
+    /// D where it is stated; the period where it is not.
+    deadline: Option<Span>,
+    jitter: Span,
 }
 
 /// Which pages a request reads or writes.
@@ -40,7 +44,8 @@ impl Access {
 impl Request {
     /// `pages` every `period`, or `None` where one of them is zero.
     pub fn new(pages: u64, period: Span) -> Option<Request> {
-        (pages > 0 && period > Span::ZERO).then_some(Request { pages, period, access: Access::Random })
+        let request = Request { pages, period, access: Access::Random, deadline: None, jitter: Span::ZERO };
+        (pages > 0 && period > Span::ZERO).then_some(request)
     }
 
     /// The same with this access pattern.
@@ -59,9 +64,59 @@ impl Request {
         self.pages
     }
 
-    /// T^r or T^w: the period and the relative deadline. Never zero.
+    /// T^r or T^w: the period, the least time between two nominal arrivals. Never zero.
     pub fn period(&self) -> Span {
         self.period
+    }
+
+    /// D: the relative deadline, counted from the nominal arrival. The period where none is stated. Never zero, never above the period.
+    pub fn deadline(&self) -> Span {
+        self.deadline.unwrap_or(self.period)
+    }
+
+    /// The relative deadline where it is stated.
+    pub fn stated_deadline(&self) -> Option<Span> {
+        self.deadline
+    }
+
+    /// J: the release jitter, the longest time from the nominal arrival to the release. Zero where none is stated. Always below the deadline.
+    pub fn jitter(&self) -> Span {
+        self.jitter
+    }
+
+    /// D − J: the least time from the release to the deadline. Never zero.
+    pub fn window(&self) -> Span {
+        self.deadline().saturating_sub(self.jitter)
+    }
+
+    /// Whether the deadline is the period and there is no jitter: D = T and J = 0.
+    pub fn is_implicit(&self) -> bool {
+        self.window() == self.period
+    }
+
+    /// The same, due so long after its nominal arrival; `None` for the period. Nothing where D is not above J, or above T.
+    pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
+        Request { deadline, ..self }.checked()
+    }
+
+    /// The same, released up to so long after its nominal arrival. Nothing where J is not below D.
+    pub fn with_jitter(self, jitter: Span) -> Option<Request> {
+        Request { jitter, ..self }.checked()
+    }
+
+    /// The same at another period. A stated deadline stays, and so does the jitter. Nothing where the period is zero, D is above it, or J not below D.
+    pub fn with_period(self, period: Span) -> Option<Request> {
+        Request { period, ..self }.checked()
+    }
+
+    /// The same with other pages; `None` for zero pages.
+    pub fn with_pages(self, pages: u64) -> Option<Request> {
+        Request { pages, ..self }.checked()
+    }
+
+    fn checked(self) -> Option<Request> {
+        let valid = self.pages > 0 && self.jitter < self.deadline() && self.deadline() <= self.period;
+        valid.then_some(self)
     }
 }
 
@@ -88,6 +143,18 @@ pub enum Arrivals {
     Uniform(Span, Span),
     /// At these times, in order.
     At(Vec<Instant>),
+}
+
+impl Task {
+    /// Its read and its write request, as far as it has them, each with whether it writes.
+    pub fn requests(&self) -> impl Iterator<Item = (Request, bool)> {
+        self.read.map(|read| (read, false)).into_iter().chain(self.write.map(|write| (write, true)))
+    }
+
+    /// Whether every request of it is due within its period and released when it arrives: D = T and J = 0.
+    pub fn is_implicit(&self) -> bool {
+        self.requests().all(|(request, _)| request.is_implicit())
+    }
 }
 
 /// A stream of I/O jobs that are not real-time, J_j = (r_j, w_j) each (thesis, Section 4.1.2).
@@ -324,6 +391,31 @@ mod tests {
 
     fn request(pages: u64, us: u32) -> Option<Request> {
         Request::new(pages, Span::from_us(us))
+    }
+
+    #[test]
+    fn deadlines_are_up_to_the_period_and_jitters_below_the_deadline() {
+        let us = Span::from_us;
+        let plain = request(3, 10).unwrap();
+        assert_eq!((plain.deadline(), plain.jitter(), plain.window()), (us(10), Span::ZERO, us(10)));
+        assert!(plain.is_implicit() && plain.stated_deadline().is_none());
+        let due = plain.with_deadline(Some(us(8))).unwrap();
+        assert_eq!((due.deadline(), due.stated_deadline(), due.is_implicit()), (us(8), Some(us(8)), false));
+        assert!(plain.with_deadline(Some(us(10))).unwrap().is_implicit());
+        assert_eq!(plain.with_deadline(Some(us(11))), None);
+        assert_eq!(plain.with_deadline(Some(Span::ZERO)), None);
+        let late = due.with_jitter(us(7)).unwrap();
+        assert_eq!((late.jitter(), late.window(), late.is_implicit()), (us(7), us(1), false));
+        assert_eq!(due.with_jitter(us(8)), None);
+        assert!(!plain.with_jitter(us(1)).unwrap().is_implicit());
+        // A deadline that is stated stays where the period changes; one that is not follows it.
+        assert_eq!(due.with_period(us(20)).unwrap().deadline(), us(8));
+        assert_eq!(plain.with_period(us(20)).unwrap().deadline(), us(20));
+        assert_eq!(due.with_period(us(7)), None);
+        assert_eq!(plain.with_jitter(us(5)).unwrap().with_period(us(5)), None);
+        assert_eq!((plain.with_period(Span::ZERO), plain.with_pages(0)), (None, None));
+        let task = task("a", Some(plain), Some(due));
+        assert!(!task.is_implicit() && task.requests().count() == 2);
     }
 
     fn task(name: &str, read: Option<Request>, write: Option<Request>) -> Task {

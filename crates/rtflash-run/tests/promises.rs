@@ -56,6 +56,7 @@ fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
         page_costs,
         writes: Writes::Drawn,
         accesses: Accesses::Random,
+        deadlines: None,
         seed: 5,
     };
     let options = SetOptions::new(spec).expect("options");

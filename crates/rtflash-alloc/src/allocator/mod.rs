@@ -26,7 +26,7 @@ use std::fmt;
 
 use rtflash_model::{Allocation, AllocationError, TaskSet};
 
-use crate::analysis::{Analysis, LinearTest, PartFtl, Test};
+use crate::analysis::{Analysis, LinearTest, NotImplicit, PartFtl, Test};
 use crate::reason::Reason;
 
 pub use best_fit::{ClusteringBfd, FullIsolation};
@@ -113,6 +113,8 @@ pub enum Limit {
     TestGivenUp,
     /// The algorithm is not one for this analysis.
     OtherAnalysis,
+    /// The analysis does not know of the deadline or the jitter of a request.
+    NotImplicit(NotImplicit),
     /// The algorithm was given up after so many steps.
     TooMuchWork {
         /// Steps allowed.
@@ -144,6 +146,7 @@ impl fmt::Display for Limit {
             }
             Limit::TestGivenUp => f.write_str("a demand test was given up: the load is too near to one"),
             Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
+            Limit::NotImplicit(request) => request.fmt(f),
             Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
             Limit::NoDivision(error) => write!(f, "the algorithm did not divide the chips among the tasks: {error}"),
             Limit::TooFewChips { chips, needed } => {
@@ -194,6 +197,9 @@ enum Strategy {
 /// Only demand tests know of space: under every other test the clusters are those that its verdicts lead to, and where declared data do not fit them the
 /// outcome is [`Reason::Data`].
 fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
+    if let Some(request) = analysis.refuses(set) {
+        return Outcome::CannotTell(Limit::NotImplicit(request));
+    }
     match analysis.test() {
         Test::Linear(test) => space::checked(set, by_utilization(set, test, strategy)),
         Test::Utilization(_) | Test::Cluster(_) => space::checked(set, general::allocate(set, analysis, strategy)),

@@ -22,6 +22,9 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
 pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Outcome {
+    if let Some(request) = analysis.refuses(set) {
+        return Outcome::CannotTell(Limit::NotImplicit(request));
+    }
     let allocation = match Allocation::new(set.device().chips(), set.tasks().len(), clusters) {
         Ok(allocation) => allocation,
         Err(error) => return Outcome::CannotTell(Limit::NoDivision(error)),

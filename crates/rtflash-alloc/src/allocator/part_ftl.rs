@@ -19,6 +19,9 @@ impl Allocator for PartFtlTest {
     }
 
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        if let Some(request) = analysis.refuses(set) {
+            return Outcome::CannotTell(Limit::NotImplicit(request));
+        }
         match (analysis.test(), PartFtl::test(set)) {
             (Test::Demand { .. }, _) => Outcome::CannotTell(Limit::OtherAnalysis),
             (_, Some(verdict)) => Outcome::Partitioned(verdict),

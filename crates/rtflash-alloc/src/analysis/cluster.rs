@@ -95,6 +95,8 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
 ///
 /// Under a demand test a cluster passes that holds wherever its chips are and whatever its neighbours do; with the right neighbours it may hold where this
 /// says no ([`crate::sound::certified`]). Its load is U(φ) by the thesis's equations.
+///
+/// No cluster passes that has a deadline or a jitter of which the analysis does not know ([`Analysis::takes_deadlines`]).
 pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterVerdict {
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
@@ -102,7 +104,7 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
         // Roughly: nobody knows what such a test takes.
         spend(16 * tasks.len());
     }
-    match analysis.test() {
+    let verdict = match analysis.test() {
         _ if tasks.is_empty() => ClusterVerdict::up_to_one(Fraction::new(0, 1)),
         Test::Linear(test) => ClusterVerdict::up_to_one(Rational::sum(&linear_terms(set, test, &tasks, chips))),
         Test::Utilization(test) => ClusterVerdict::up_to_one(own_utilization(set, test, &tasks, chips)),
@@ -114,7 +116,9 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
             holds_anywhere(set, placements, &tasks, chips),
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
-    }
+    };
+    let known = analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit);
+    ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 
 /// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without blocking; under a [`super::ClusterTest`] its load alone.

@@ -5,6 +5,7 @@
 
 mod alone;
 mod cluster;
+mod deadlines;
 mod demand;
 mod part_ftl;
 mod sound;
@@ -18,6 +19,7 @@ use rtflash_model::{Device, Placement, Reliance, Span, Task};
 pub use alone::fits_alone;
 pub use cluster::{ClusterReport, GcReport, cluster_verdict, report_cluster, server_share, test_cluster};
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
+pub use deadlines::NotImplicit;
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock};
@@ -51,6 +53,12 @@ pub trait Analysis: Sync {
     /// measured by them, and the executor's operations take as long where no certificate says otherwise. t_r and t_w unless an analysis says more.
     fn page_costs(&self, device: &Device) -> PageCosts {
         PageCosts { read: device.page_read(), write: device.page_program() }
+    }
+
+    /// Whether it knows of deadlines before the end of the period and of release jitter. Where it does not, allocators refuse a set that has one, and
+    /// [`cluster_verdict`] passes no cluster that does.
+    fn takes_deadlines(&self) -> bool {
+        false
     }
 
     /// How it tests a cluster. Always the same.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Device, Request, Space, TaskSet};
+use rtflash_model::{Device, Request, Space, Task, TaskSet};
 
 use crate::fraction::Rational;
 
@@ -13,7 +13,7 @@ pub struct PartFtl {
     pub read_utilization: f64,
     /// U_W: of the chips in write mode, with encoding, GC and blocking.
     pub write_utilization: f64,
-    /// Whether both are at most one, exactly.
+    /// Whether both are at most one, exactly, and each request is due within its period: the test knows no others.
     pub schedulable: bool,
     /// The tasks' data beside the logical pages of the N_d data chips; the other chips hold parity.
     pub space: Space,
@@ -51,7 +51,10 @@ impl PartFtl {
         Some(PartFtl {
             read_utilization: read.to_f64(),
             write_utilization: write.to_f64(),
-            schedulable: read.cmp_one() != Ordering::Greater && write.cmp_one() != Ordering::Greater,
+            // It knows of requests due within their periods alone.
+            schedulable: read.cmp_one() != Ordering::Greater
+                && write.cmp_one() != Ordering::Greater
+                && set.tasks().iter().all(Task::is_implicit),
             space: Space::new(set.device(), set.tasks(), organization.data_chips(), None),
         })
     }

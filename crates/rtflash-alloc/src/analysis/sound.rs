@@ -65,6 +65,10 @@ macro_rules! sound {
                 &[RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
             }
 
+            fn takes_deadlines(&self) -> bool {
+                true
+            }
+
             fn test(&self) -> Test<'_> {
                 Test::Demand { placements: &$placements, rely_on: self.rely_on }
             }

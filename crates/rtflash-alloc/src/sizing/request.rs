@@ -49,8 +49,7 @@ impl Search<'_> {
     fn with(&self, pages: u64, period: u64) -> bool {
         let mut tasks = self.trials.set.tasks().to_vec();
         let changed = tasks.get_mut(self.position).and_then(|task| {
-            let access = self.request(task)?.access();
-            let request = Request::new(pages, Span::from_ns(period)?)?.with_access(access);
+            let request = self.request(task)?.with_pages(pages)?.with_period(Span::from_ns(period)?)?;
             if self.writes {
                 task.write = Some(request)
             } else {
@@ -61,7 +60,8 @@ impl Search<'_> {
         changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks))
     }
 
-    /// The shortest period that passes: the request's own, or one of four significant digits.
+    /// The shortest period that passes: the request's own, or one of four significant digits. A deadline that is stated stays, and a period below it
+    /// does not pass.
     fn period(&self, request: Request, passes: bool) -> Limit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);

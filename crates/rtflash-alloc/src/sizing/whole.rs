@@ -120,12 +120,13 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> Limit<u32> {
     most.and_then(|permille| u32::try_from(permille).ok()).map_or(Limit::Nothing, Limit::At)
 }
 
-/// The set at so many thousandths of its load: every period divided by it, rounded up to the nanosecond.
+/// The set at so many thousandths of its load: every period divided by it, rounded up to the nanosecond. Deadlines that are stated stay, so no period
+/// becomes shorter than its deadline.
 fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
     let changed = |request: Request| {
         let period = (u128::from(request.period().as_ns()) * 1_000).div_ceil(u128::from(permille.max(1)));
         let period = Span::from_ns(u64::try_from(period).ok()?)?;
-        Some(Request::new(request.pages(), period)?.with_access(request.access()))
+        request.with_period(period)
     };
     let task = |task: &Task| {
         // What cannot be is no task.

@@ -4,7 +4,7 @@ use rtflash_model::TIME_LIMIT_NS;
 
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
-use super::unit::{GcTerms, Item, Unit};
+use super::unit::{GcTerms, Item, Unit, Writer};
 use crate::effort;
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
@@ -68,7 +68,12 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, G
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every one, the shortest; `None` where there is no room for it.
 pub(super) fn first_terms(unit: &Unit) -> Option<GcTerms> {
     let first = terms(unit, 0, 0).and_then(|terms| terms.into_iter().flatten().next());
-    first.or_else(|| unit.gc(unit.writers.iter().map(|writer| writer.period).min()?, false))
+    first.or_else(|| unit.gc(shortest(unit)?, false))
+}
+
+/// The longest deadline of garbage collection within which one request of each writer arrives at most: min (T − J).
+fn shortest(unit: &Unit) -> Option<u64> {
+    unit.writers.iter().map(|writer| writer.period - writer.jitter).min()
 }
 
 /// Garbage collection as it may be, in the order of trying, where each page read may be charged less by `saved`; `None` where the load is too much or there is no room for it.
@@ -123,12 +128,14 @@ fn try_all(unit: &Unit, contentions: &[Contention], terms: &[Option<GcTerms>], s
 
 /// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is below one; it is up to some deadline, and not beyond.
 ///
-/// Up to the next multiple of a writer's period the reserve is the same and the demand falls, so only such multiples are tried.
+/// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the demand falls, so only such deadlines are tried.
 fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
-    let Some(shortest) = unit.writers.iter().map(|writer| writer.period).min() else { return vec![] };
+    let Some(shortest) = shortest(unit) else { return vec![] };
     let level = |deadline: u64| {
-        let multiples =
-            unit.writers.iter().filter_map(|writer| deadline.max(1).div_ceil(writer.period).checked_mul(writer.period));
+        let multiples = unit.writers.iter().filter_map(|writer| {
+            let requests = deadline.max(1).checked_add(writer.jitter)?.div_ceil(writer.period);
+            Some(requests.checked_mul(writer.period)? - writer.jitter)
+        });
         // No more than a time can be.
         multiples.min().unwrap_or(deadline).min(TIME_LIMIT_NS - 1)
     };
@@ -144,8 +151,9 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
         if light(middle) { low = middle } else { high = middle }
     }
     let longest = low.min(TIME_LIMIT_NS - 1);
-    // Where the demand is in proportion to time: Σ w (1 − D_g/T) + α − 1 = 0, with α as it is there.
-    let pending: f64 = unit.writers.iter().map(|writer| writer.pages as f64).sum();
+    // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is there.
+    let pages = |writer: &Writer| writer.pages as f64 * (1.0 + writer.jitter as f64 / writer.period as f64);
+    let pending: f64 = unit.writers.iter().map(pages).sum();
     let mut even = longest;
     for _ in 0..4 {
         let reclaimed = unit.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;

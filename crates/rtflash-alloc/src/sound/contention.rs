@@ -111,7 +111,7 @@ impl Contention {
         let waits = self.neighbours.iter().map(|neighbour| {
             let mut most = 0u128;
             for request in &neighbour.requests {
-                most = most.saturating_add(live(work.length, request.period).saturating_mul(request.transfers.into()));
+                most = most.saturating_add(request.live(work.length).saturating_mul(request.transfers.into()));
                 if most >= transfers {
                     break;
                 }
@@ -164,22 +164,24 @@ impl Contention {
     }
 
     fn plain(&self, load: &mut Vec<Fraction>, items: &[Item]) -> f64 {
-        load.extend(items.iter().map(|item| {
-            let more = u128::from(self.transfer) * u128::from(self.always) * u128::from(item.transfers);
-            Fraction::new(u128::from(item.cost) + more, item.period.into())
-        }));
-        let own = transfer_rate(items);
         let mut constant = 0.0;
+        for item in items {
+            let more = u128::from(self.transfer) * u128::from(self.always) * u128::from(item.transfers);
+            let time = u128::from(item.cost) + more;
+            load.push(Fraction::new(time, item.period.into()));
+            constant += time as f64 * item.early();
+        }
+        let own = transfer_rate(items);
         for neighbour in &self.neighbours {
             let cost = u128::from(self.transfer) * u128::from(neighbour.chips);
             let term = |item: &Item| Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.into());
             if neighbour.rate < own {
                 load.extend(neighbour.requests.iter().map(term));
-                // (⌈L/T⌉ + 1)·n ≤ n·L/T + 2n.
-                let pages: f64 = neighbour.requests.iter().map(|item| item.transfers as f64).sum();
-                constant += 2.0 * cost as f64 * pages;
+                constant += cost as f64 * neighbour.more();
             } else {
                 load.extend(items.iter().map(term));
+                let early: f64 = items.iter().map(|item| item.transfers as f64 * item.early()).sum();
+                constant += cost as f64 * early;
             }
         }
         constant
@@ -196,6 +198,7 @@ impl Contention {
             let time = u128::from(item.cost) + u128::from(self.transfer) * others * transfers;
             let time = if item.writes { time } else { time.saturating_sub(saved * transfers) };
             load.push(Fraction::new(time + saved, item.period.into()));
+            constant += (time + saved) as f64 * item.early();
         }
         for (rate, more) in passes(&unit.items, gc) {
             load.push(Fraction::new(saved.checked_mul(rate.numerator())?, rate.denominator()));
@@ -213,10 +216,10 @@ impl Contention {
             let (mut jobs, mut writes) = ((Vec::new(), 1.0), (Vec::new(), 0.0));
             for item in requests {
                 jobs.0.push(Fraction::new(1, item.period.into()));
-                jobs.1 += 2.0;
+                jobs.1 += more_live(item);
                 if item.writes {
                     writes.0.push(Fraction::new(item.transfers.into(), item.period.into()));
-                    writes.1 += 2.0 * item.transfers as f64;
+                    writes.1 += more_live(item) * item.transfers as f64;
                 }
             }
             for (rate, more) in passes(requests, gc) {
@@ -255,10 +258,10 @@ impl Contention {
 
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move `rate` pages a nanosecond.
     pub(super) fn share(&self, length: f64, rate: f64) -> f64 {
-        let shares = self.neighbours.iter().map(|neighbour| {
-            let pages: f64 = neighbour.requests.iter().map(|item| item.transfers as f64).sum();
-            neighbour.chips as f64 * rate.min(neighbour.rate + 2.0 * pages / length)
-        });
+        let shares = self
+            .neighbours
+            .iter()
+            .map(|neighbour| neighbour.chips as f64 * rate.min(neighbour.rate + neighbour.more() / length));
         self.transfer as f64 * (shares.sum::<f64>() + self.always as f64 * rate)
     }
 
@@ -269,11 +272,14 @@ impl Contention {
         let mut last = 0;
         for (requests, gc) in chips {
             for item in requests {
-                // ⌈L/T⌉ grows just behind each multiple, ⌈(L + D_g)/T⌉ as long before.
-                last = last.max((length.saturating_sub(1) / item.period) * item.period + 1);
+                // ⌈(L + x)/T⌉ grows just behind each multiple of T less x.
+                let behind = |more: u64| {
+                    let multiple = (length.saturating_add(more) - 1) / item.period * item.period + 1;
+                    multiple.saturating_sub(more).min(length)
+                };
+                last = last.max(behind(item.deadline));
                 if let Some(deadline) = gc.and_then(|gc| gc.deadline).filter(|_| item.writes) {
-                    let multiple = (length.saturating_add(deadline) - 1) / item.period * item.period + 1;
-                    last = last.max(multiple.saturating_sub(deadline).min(length));
+                    last = last.max(behind(deadline.saturating_add(item.jitter)));
                 }
             }
         }
@@ -281,9 +287,16 @@ impl Contention {
     }
 }
 
-/// Jobs that are released every `period` at most and due a period later, whose time from release to deadline meets an interval.
-fn live(length: u64, period: u64) -> u128 {
-    u128::from(length.div_ceil(period)) + 1
+impl Neighbour {
+    /// Transfers beyond the rate's: ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n, summed.
+    fn more(&self) -> f64 {
+        self.requests.iter().map(|item| more_live(item) * item.transfers as f64).sum()
+    }
+}
+
+/// 1 + D/T: what [`Item::live`] is above L/T, at most.
+fn more_live(item: &Item) -> f64 {
+    1.0 + item.deadline as f64 / item.period as f64
 }
 
 /// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
@@ -294,7 +307,7 @@ fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
     all.extend(writers.map(|item| {
         let rate = Fraction::new(item.transfers.into(), u128::from(gc.reclaimed) * u128::from(item.period));
         let more = item.transfers as f64 / gc.reclaimed as f64;
-        (rate, more * (deadline as f64 / item.period as f64 + 1.0))
+        (rate, more * ((deadline as f64 + item.jitter as f64) / item.period as f64 + 1.0))
     }));
     all
 }
@@ -313,12 +326,13 @@ impl Presence {
     fn new(requests: &[Item], gc: Option<GcTerms>, length: u64) -> Presence {
         let (mut jobs, mut writes, mut arrived) = (0, 0, 0);
         for item in requests {
-            let live = live(length, item.period);
+            let live = item.live(length);
             jobs += live;
             if item.writes {
                 writes = live.saturating_mul(item.transfers.into()).saturating_add(writes);
                 if let Some(deadline) = gc.and_then(|gc| gc.deadline) {
-                    let released = u128::from(length.saturating_add(deadline).div_ceil(item.period));
+                    let window = u128::from(length) + u128::from(deadline) + u128::from(item.jitter);
+                    let released = window.div_ceil(item.period.into());
                     arrived = released.saturating_mul(item.transfers.into()).saturating_add(arrived);
                 }
             }

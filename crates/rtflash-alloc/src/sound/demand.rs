@@ -40,7 +40,7 @@ pub struct Demand<'u> {
     share: u64,
     /// q_s, zero without a server.
     server_step: u64,
-    /// The distinct relative deadlines, ascending, and B from each up to the next.
+    /// The distinct times from release to deadline at least, D − J and D_g, ascending, and B from each up to the next.
     deadlines: Vec<(u64, u64)>,
 }
 
@@ -48,7 +48,7 @@ impl<'u> Demand<'u> {
     /// The demand of a unit; `gc` is its [`Unit::gc`] where anything is written.
     pub fn new(unit: &'u Unit, contention: &'u Contention, gc: Option<GcTerms>, server_thousandths: u32) -> Demand<'u> {
         let server_step = if server_thousandths > 0 { unit.server_step() } else { 0 };
-        let mut steps: Vec<(u64, u64)> = unit.items.iter().map(|item| (item.period, item.step)).collect();
+        let mut steps: Vec<(u64, u64)> = unit.items.iter().map(|item| (item.window(), item.step)).collect();
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
         let mut deadlines: Vec<(u64, u64)> = Vec::with_capacity(steps.len());
@@ -71,8 +71,8 @@ impl<'u> Demand<'u> {
         let mut sum = 0u128;
         let mut work = Work { length, ..Work::default() };
         for item in &self.unit.items {
-            // (⌊(L − D)/T⌋ + 1)·C with D = T.
-            let jobs = u128::from(length / item.period);
+            // (⌊(L − D + J)/T⌋ + 1)·C.
+            let jobs = u128::from(item.due(length));
             sum = sum.saturating_add(jobs.saturating_mul(item.cost.into()));
             work.jobs = work.jobs.saturating_add(jobs);
             let pages = if item.writes { &mut work.writes } else { &mut work.reads };
@@ -98,13 +98,11 @@ impl<'u> Demand<'u> {
         }
         let rest = length - deadline;
         let writers = self.unit.writers.iter();
-        let arrived = writers.fold(0u128, |sum, writer| {
-            sum.saturating_add((u128::from(rest / writer.period) + 1).saturating_mul(writer.pages.into()))
-        });
+        let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
         (arrived.div_ceil(gc.reclaimed.into()), gc.cost.into())
     }
 
-    /// B(L): the longest step of what is due later.
+    /// B(L): the longest step of what is due later, of requests those with D − J > L.
     pub fn blocking(&self, length: u64) -> u64 {
         let after = self.deadlines.partition_point(|&(deadline, _)| deadline <= length);
         match after.checked_sub(1) {
@@ -159,12 +157,19 @@ impl<'u> Demand<'u> {
 
     /// The shortest length, or one near it, from which on up to this one no demand is added.
     fn step_at(&self, length: u64) -> u64 {
-        let items = self.unit.items.iter().map(|item| length - length % item.period);
+        let last = |rest: u64, period: u64| length - rest % period;
+        let items = self.unit.items.iter().filter(|item| item.window() <= length);
+        let items = items.map(|item| last(length - item.window(), item.period));
         let gc = self.gc.and_then(|gc| gc.deadline).filter(|&deadline| deadline <= length);
         let writers = self.unit.writers.iter();
         let passes = gc
             .into_iter()
-            .flat_map(|deadline| writers.clone().map(move |writer| length - (length - deadline) % writer.period));
+            .flat_map(|deadline| writers.clone().map(move |writer| (length - deadline, writer)))
+            .map(|(rest, writer)| {
+                // X grows where y + J is a multiple of T, and at y = 0.
+                let beyond = (u128::from(rest) + u128::from(writer.jitter)) % u128::from(writer.period);
+                length - u64::try_from(beyond).unwrap_or(rest).min(rest)
+            });
         items.chain(passes).chain([self.contention.steps(length, self.unit, self.gc)]).max().unwrap_or(length)
     }
 
@@ -258,10 +263,11 @@ impl<'u> Demand<'u> {
             .items
             .iter()
             .map(|item| Sum {
-                deadline: item.period,
+                deadline: item.window(),
                 load: item.cost as f64 / item.period as f64,
-                constant: 0.0,
+                constant: item.cost as f64 * item.early(),
                 transfers: item.transfers as f64 / item.period as f64,
+                early: item.transfers as f64 * item.early(),
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
@@ -269,25 +275,26 @@ impl<'u> Demand<'u> {
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
             for writer in &self.unit.writers {
-                let (w, t) = (writer.pages as f64, writer.period as f64);
+                let (w, t, j) = (writer.pages as f64, writer.period as f64, writer.jitter as f64);
                 rate += w / t;
-                pages += w * (1.0 - deadline as f64 / t);
-                all += w * (1.0 + deadline as f64 / t);
+                pages += w * (1.0 - (deadline as f64 - j) / t);
+                all += w * (1.0 + (deadline as f64 + j) / t);
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
-            sums.push(Sum { deadline, load: per_page * rate, constant, transfers: 0.0 });
+            sums.push(Sum { deadline, load: per_page * rate, constant, transfers: 0.0, early: 0.0 });
         }
         sums.sort_unstable_by_key(|sum| sum.deadline);
-        let (mut load, mut constant, mut transfers, mut next) = (0.0, 0.0, 0.0, 0);
+        let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);
         let mut most = 0.0f64;
         for &(deadline, blocking) in &self.deadlines {
             while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= deadline) {
-                (load, constant, transfers) = (load + sum.load, constant + sum.constant, transfers + sum.transfers);
+                (load, constant) = (load + sum.load, constant + sum.constant);
+                (transfers, early) = (transfers + sum.transfers, early + sum.early);
                 next += 1;
             }
             let length = deadline as f64;
-            let waiting = self.contention.share(length, transfers);
+            let waiting = self.contention.share(length, transfers + early / length);
             most = most.max(load + waiting + (constant.max(0.0) + blocking as f64) / length);
         }
         if self.deadlines.is_empty() { 0.0 } else { most + MARGIN }
@@ -300,6 +307,8 @@ struct Sum {
     load: f64,
     constant: f64,
     transfers: f64,
+    /// Transfers beyond the rate's, where deadlines come before the end of the period.
+    early: f64,
 }
 
 enum Search {

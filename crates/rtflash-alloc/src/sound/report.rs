@@ -164,9 +164,7 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
         let blocking = demand.blocking(length) as f64 / whole;
         let of = |writes: bool| {
             let items = unit.items.iter().filter(|item| item.writes == writes);
-            items
-                .map(|item| (length / item.period) as f64 * item.cost as f64 / whole)
-                .fold(0.0, |sum, share| sum + share)
+            items.map(|item| item.due(length) as f64 * item.cost as f64 / whole).fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.
         let (read, write) = (of(false), of(true));

@@ -5,19 +5,48 @@ use rtflash_model::{Access, Certificate, Collection, Device, Placement, Request,
 use super::bus::Bus;
 use crate::reason::TooFewBlocks;
 
-/// A periodic request on a unit, due within its period.
+/// A periodic request on a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
     /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included as far as [`Bus::ways`] says.
     pub cost: u64,
-    /// T and D, in nanoseconds.
+    /// T, in nanoseconds.
     pub period: u64,
+    /// D: the relative deadline from the nominal arrival, in nanoseconds, at most T.
+    pub deadline: u64,
+    /// J: the release jitter, in nanoseconds, below D.
+    pub jitter: u64,
     /// q: its longest step, in nanoseconds.
     pub step: u64,
     /// Pages that it moves over the bus on the unit, one after another.
     pub transfers: u64,
     /// Whether it writes.
     pub writes: bool,
+}
+
+impl Item {
+    /// D − J: the least time from release to deadline, in nanoseconds. At least one.
+    pub fn window(&self) -> u64 {
+        self.deadline - self.jitter
+    }
+
+    /// ⌊(L − D + J)/T⌋ + 1: jobs released and due within an interval of this length, at most; none where L < D − J.
+    pub fn due(&self, length: u64) -> u64 {
+        match length.checked_sub(self.window()) {
+            Some(rest) => rest / self.period + 1,
+            None => 0,
+        }
+    }
+
+    /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and due after its start, at most.
+    pub fn live(&self, length: u64) -> u128 {
+        (u128::from(length) + u128::from(self.deadline)).div_ceil(self.period.into())
+    }
+
+    /// 1 − (D − J)/T: what [`Item::due`] is above L/T, at most. Zero where D = T and J = 0.
+    pub(super) fn early(&self) -> f64 {
+        1.0 - self.window() as f64 / self.period as f64
+    }
 }
 
 /// What a writing request does to a unit's free pages.
@@ -27,6 +56,16 @@ pub struct Writer {
     pub pages: u64,
     /// T_i, in nanoseconds.
     pub period: u64,
+    /// J_i, in nanoseconds, below T_i.
+    pub jitter: u64,
+}
+
+impl Writer {
+    /// ⌊(y + J)/T⌋ + 1 requests: pages that arrive in a closed interval of length y, at most.
+    pub fn arriving(&self, length: u64) -> u128 {
+        let requests = (u128::from(length) + u128::from(self.jitter)) / u128::from(self.period) + 1;
+        requests.saturating_mul(self.pages.into())
+    }
 }
 
 /// A cluster's unit, before a deadline of garbage collection is chosen.
@@ -134,7 +173,7 @@ impl Unit {
                 let pages = unit.pages_here(write);
                 let steps = if placement == Placement::Stripe { pages } else { pages.div_ceil(wide) };
                 unit.items.push(item(steps, costs.write, costs.longest_write, write, true)?);
-                unit.writers.push(Writer { pages, period: write.period().as_ns() });
+                unit.writers.push(Writer { pages, period: write.period().as_ns(), jitter: write.jitter().as_ns() });
             }
         }
         Some(unit)
@@ -207,11 +246,12 @@ impl Unit {
         self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
     }
 
-    /// A(D_g): pages that may arrive within this time.
+    /// A(D_g): pages that may arrive within this time, Σ ⌈(D_g + J)/T⌉ w.
     fn arrivals(&self, deadline: u64) -> Option<u64> {
-        self.writers
-            .iter()
-            .try_fold(0u64, |sum, writer| sum.checked_add(writer.pages.checked_mul(deadline.div_ceil(writer.period))?))
+        self.writers.iter().try_fold(0u64, |sum, writer| {
+            let requests = deadline.checked_add(writer.jitter)?.div_ceil(writer.period);
+            sum.checked_add(writer.pages.checked_mul(requests)?)
+        })
     }
 
     /// F with so many pages in reserve. Without a page in reserve no pass is ever begun.
@@ -285,7 +325,15 @@ impl Costs {
 
 /// A request of so many equal steps.
 fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Option<Item> {
-    Some(Item { cost: steps.checked_mul(cost)?, period: request.period().as_ns(), step, transfers: steps, writes })
+    Some(Item {
+        cost: steps.checked_mul(cost)?,
+        period: request.period().as_ns(),
+        deadline: request.deadline().as_ns(),
+        jitter: request.jitter().as_ns(),
+        step,
+        transfers: steps,
+        writes,
+    })
 }
 
 /// Pages that requests move over the bus in a nanosecond, in the long run.

@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
-use rtflash_model::{Certificate, Cluster, Collection, Placement, Span, TaskSet};
+use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, TaskSet};
 
 use super::numbers::pages_on_unit;
 
@@ -56,11 +56,26 @@ struct Load {
     blocks: BigInt,
 }
 
-/// Writing requests of a cluster: period, and pages on a unit.
-fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<(u64, u64)> {
+/// A writing request of a cluster.
+struct Write {
+    /// T.
+    period: u64,
+    /// J.
+    jitter: u64,
+    /// Pages on a unit.
+    pages: u64,
+}
+
+/// The writing requests of a cluster.
+fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> {
     let size = u64::from(cluster.size());
     let writes = cluster.tasks.iter().filter_map(|&task| set.tasks()[task].write);
-    writes.map(|write| (write.period().as_ns(), pages_on_unit(&write, placement, size))).collect()
+    let write = |write: Request| Write {
+        period: write.period().as_ns(),
+        jitter: write.jitter().as_ns(),
+        pages: pages_on_unit(&write, placement, size),
+    };
+    writes.map(write).collect()
 }
 
 /// D_g and α of a cluster, as chips beside it see them; `None` where the certificate does not say. Within: `None` where no GC job is ever released.
@@ -114,7 +129,7 @@ impl Load {
         set: &TaskSet,
         cluster: &Cluster,
         certificate: &Certificate,
-        writes: &[(u64, u64)],
+        writes: &[Write],
         deadline: Option<Span>,
     ) -> Load {
         let device = set.device();
@@ -123,11 +138,15 @@ impl Load {
             Placement::Superblock => u64::from(cluster.size()),
         };
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-        let jobs = |period: u64| BigInt::from(deadline.map_or(0, |deadline| deadline.as_ns().div_ceil(period)));
+        // ⌈(D_g + J)/T⌉.
+        let requests = |write: &Write| {
+            let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
+            BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
+        };
         Load {
             per_block: BigInt::from(device.pages_per_block()) * size,
-            arriving: writes.iter().map(|&(period, pages)| jobs(period) * pages).sum(),
-            pending: writes.iter().map(|&(_, pages)| BigInt::from(pages)).sum(),
+            arriving: writes.iter().map(|write| requests(write) * write.pages).sum(),
+            pending: writes.iter().map(|write| BigInt::from(write.pages)).sum(),
             server: certificate.server_thousandths > 0,
             row_rest: size - 1,
             logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,

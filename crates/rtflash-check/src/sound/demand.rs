@@ -25,7 +25,7 @@ impl Unit {
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
             let items = self.items.iter().filter(move |item| item.writes == writes);
-            sum(items.map(|item| (length / item.period).checked_mul(item.cost)))
+            sum(items.map(|item| item.requests_due(length).checked_mul(item.cost)))
         };
         Some(Demand {
             reads: requests(false)?,
@@ -48,7 +48,7 @@ impl Unit {
     fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         let own = sum(self.items.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
-            let live = sum(neighbour.requests.iter().map(|it| (ceil(length, it.period) + 1).checked_mul(it.pages)))?;
+            let live = sum(neighbour.requests.iter().map(|it| it.live(length)?.checked_mul(it.pages)))?;
             neighbour.chips.checked_mul(own.min(live))
         }))?;
         transfers.checked_mul(self.transfer)
@@ -60,7 +60,7 @@ impl Unit {
         let pages = sum(self.items.iter().map(|item| item.pages_due(length)))?;
         let reads = self.items.iter().filter(|item| !item.writes);
         let reads = sum(reads.map(|item| item.pages_due(length)))?;
-        let requests: i128 = self.items.iter().map(|item| length / item.period).sum();
+        let requests: i128 = self.items.iter().map(|item| item.requests_due(length)).sum();
         let waiting =
             queue.waiting(length, pages, reads, requests.checked_add(self.passes(length)?)?, self.transfer)?;
         let siblings: i128 = queue.chips() - self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
@@ -77,7 +77,7 @@ impl Unit {
     fn passes(&self, length: i128) -> Option<i128> {
         let Some(gc) = self.gc.as_ref().filter(|gc| length >= gc.deadline) else { return Some(0) };
         let rest = length - gc.deadline;
-        let arriving = sum(self.writers().map(|item| (rest / item.period + 1).checked_mul(item.pages)))?;
+        let arriving = sum(self.writers().map(|item| item.pages_arriving(rest)))?;
         Some(ceil(arriving, gc.reclaimed))
     }
 
@@ -85,9 +85,9 @@ impl Unit {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L).
+    /// B(L): of a request that has a job due in the interval no other job blocks it, and that job takes longer than a step.
     pub fn blocking(&self, length: i128) -> i128 {
-        let requests = self.items.iter().filter(|item| item.period > length).map(|item| item.longest);
+        let requests = self.items.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
         requests.chain(gc).chain([self.server_step]).max().unwrap_or(0)
     }

@@ -6,7 +6,7 @@ use num_traits::Zero;
 
 use super::numbers::ceil;
 use super::queue::Line;
-use super::unit::Unit;
+use super::unit::{Item, Unit};
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way before it is given up.
 const LIMIT: u64 = 2_000_000;
@@ -86,15 +86,22 @@ fn whole(number: i128) -> BigRational {
     BigRational::from_integer(number.into())
 }
 
+/// Above what the requests due in an interval come to, so much for each: (L − D + J)/T + 1 of them.
+fn due(item: &Item, each: i128) -> Line {
+    let line = Line::new((each, item.period), BigInt::zero());
+    Line { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
+}
+
 /// L''_max: beyond the lower of two lines above dbf'', one for each way to bound the waiting.
 fn last_length(unit: &Unit) -> Last {
-    let mut demand = Line::sum(unit.items.iter().map(|item| Line::new((item.cost, item.period), BigInt::zero())));
+    let mut demand = Line::sum(unit.items.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(unit.server_step);
     // Above the number of own jobs.
-    let mut jobs = Line::sum(unit.items.iter().map(|item| Line::new((1, item.period), BigInt::zero())));
+    let mut jobs = Line::sum(unit.items.iter().map(|item| due(item, 1)));
     if let Some(gc) = &unit.gc {
         let writers = || unit.writers();
-        let early = writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline, item.period)));
+        let early =
+            writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline - item.jitter, item.period)));
         let passes = Line {
             rate: writers().map(|item| ratio(item.pages, item.period)).sum::<BigRational>(),
             constant: early.sum::<BigRational>() + whole(gc.reclaimed - 1),
@@ -105,11 +112,11 @@ fn last_length(unit: &Unit) -> Last {
     }
     let one_by_one = last_below(unit, &demand.plus(&one_by_one_above(unit)));
     let in_queue = unit.queue.as_ref().and_then(|queue| {
-        // Pages due are pages/T · L at most, and no page costs less than nothing even with what is saved of its wait.
+        // No page costs less than nothing even with what is saved of its wait.
         let known = unit.transfer * unit.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
         let pages = unit.items.iter().map(|item| {
             let more = known - if item.writes { 0 } else { queue.saved };
-            Line::new((item.pages, item.period), BigInt::zero()).times(&whole(more))
+            due(item, item.pages).times(&whole(more))
         });
         last_below(unit, &demand.plus(&Line::sum(pages)).plus(&queue.above(jobs)))
     });
@@ -121,16 +128,14 @@ fn last_length(unit: &Unit) -> Last {
 
 /// Above what pages wait for known neighbours, one by one.
 fn one_by_one_above(unit: &Unit) -> Line {
-    let own: BigRational = unit.items.iter().map(|item| ratio(item.pages, item.period)).sum();
+    let own = Line::sum(unit.items.iter().map(|item| due(item, item.pages)));
     let lines = unit.neighbours.iter().map(|neighbour| {
         let rate: BigRational = neighbour.requests.iter().map(|it| ratio(it.pages, it.period)).sum();
-        let pages: BigRational = neighbour.requests.iter().map(|it| whole(it.pages)).sum();
+        // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
+        let pages = neighbour.requests.iter().map(|it| whole(it.pages) * (whole(1) + ratio(it.deadline, it.period)));
+        let pages: BigRational = pages.sum();
         let each = whole(unit.transfer) * whole(neighbour.chips);
-        if rate < own {
-            Line { rate, constant: whole(2) * pages }.times(&each)
-        } else {
-            Line { rate: own.clone(), constant: BigRational::zero() }.times(&each)
-        }
+        if rate < own.rate { Line { rate, constant: pages }.times(&each) } else { own.times(&each) }
     });
     Line::sum(lines)
 }
@@ -151,15 +156,21 @@ struct Growth {
 impl Growth {
     /// From this length up.
     fn new(unit: &Unit, from: i128) -> Growth {
-        let requests = unit.items.iter().map(|item| (item.period, item.period));
-        let gc = unit.gc.iter().flat_map(|gc| unit.writers().map(|item| (gc.deadline, item.period)));
+        let requests = unit.items.iter().map(|item| (item.soonest(), item.period));
+        // X grows at y = 0, and where y + J is a multiple of T.
+        let gc = unit.gc.iter().flat_map(|gc| {
+            unit.writers().flat_map(|item| {
+                let multiples = (gc.deadline - item.jitter + item.period, item.period);
+                [(gc.deadline, i128::MAX / 2), multiples]
+            })
+        });
         let neighbours = unit.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
-        let neighbours = neighbours.map(|it| (1, it.period));
+        let neighbours = neighbours.map(|it| (1 - it.deadline, it.period));
         let queue = unit.queue.iter().flat_map(|queue| &queue.others).flat_map(|other| {
-            let live = other.requests.iter().map(|it| (1, it.period));
+            let live = other.requests.iter().map(|it| (1 - it.deadline, it.period));
             let passes = other.gc.iter().flat_map(|&(deadline, _)| {
                 let writers = other.requests.iter().filter(|it| it.writes);
-                writers.map(move |it| (1 - deadline, it.period))
+                writers.map(move |it| (1 - deadline - it.jitter, it.period))
             });
             live.chain(passes)
         });
@@ -216,10 +227,10 @@ mod tests {
     use super::*;
     use crate::sound::queue::Queue;
     use crate::sound::site::{Neighbour, Transfers};
-    use crate::sound::unit::{Gc, Item};
+    use crate::sound::unit::Gc;
 
-    fn item(writes: bool, period: i128, cost: i128, pages: i128) -> Item {
-        Item { writes, period, cost, longest: cost / pages.max(1), pages }
+    fn item(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> Item {
+        Item { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
     }
 
     /// All lengths one by one, far enough.
@@ -238,10 +249,20 @@ mod tests {
         for _ in 0..6000 {
             // Some have so many pages to read that what is saved of each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
+            let explicit = draw(2) == 0;
+            // T, D and J.
+            let due = |period: i128, draw: &mut dyn FnMut(u64) -> i128| {
+                if !explicit {
+                    return [period, period, 0];
+                }
+                let deadline = 1 + draw(period.unsigned_abs().try_into().unwrap());
+                [period, deadline, draw(deadline.unsigned_abs().try_into().unwrap())]
+            };
             let items: Vec<Item> = (0..1 + draw(3))
                 .map(|_| {
                     let pages = (1 + draw(4)) * times;
-                    item(draw(seldom) == 0, (5 + draw(40)) * times, pages * (1 + draw(3)), pages)
+                    let times = due((5 + draw(40)) * times, &mut draw);
+                    item(draw(seldom) == 0, times, pages * (1 + draw(3)), pages)
                 })
                 .collect();
             let writes = items.iter().any(|item| item.writes);
@@ -249,10 +270,10 @@ mod tests {
             let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9) };
             let server = draw(2) * draw(500);
             let requests: Vec<Transfers> = (0..draw(3))
-                .map(|_| Transfers {
-                    period: (3 + draw(30)) * times,
-                    pages: (1 + draw(4)) * times,
-                    writes: draw(seldom) == 0,
+                .map(|_| {
+                    let [period, deadline, jitter] = due((3 + draw(30)) * times, &mut draw);
+                    let (pages, writes) = ((1 + draw(4)) * times, draw(seldom) == 0);
+                    Transfers { period, deadline, jitter, pages, writes }
                 })
                 .collect();
             let collects = requests.iter().any(|it| it.writes);

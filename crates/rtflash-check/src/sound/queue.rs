@@ -60,12 +60,15 @@ impl Queue {
     }
 
     fn disturbance(&self, other: &Neighbour, length: i128) -> Option<Disturbance> {
-        let live = |it: &Transfers| ceil(length, it.period).checked_add(1);
+        let live = |it: &Transfers| it.live(length);
         let writers = || other.requests.iter().filter(|it| it.writes);
         let writes = sum(writers().map(|it| live(it)?.checked_mul(it.pages)))?;
         let passes = match other.gc {
             Some((deadline, reclaimed)) => {
-                let asked = |it: &Transfers| ceil(length.checked_add(deadline)?, it.period).checked_mul(it.pages);
+                let asked = |it: &Transfers| {
+                    let window = length.checked_add(deadline)?.checked_add(it.jitter)?;
+                    ceil(window, it.period).checked_mul(it.pages)
+                };
                 ceil(sum(writers().map(asked))?, reclaimed)
             }
             None => 0,
@@ -103,15 +106,19 @@ impl Queue {
     /// Above R_j and Fresh_j.
     fn disturbance_above(&self, other: &Neighbour) -> (Line, Line) {
         let writers = || other.requests.iter().filter(|it| it.writes);
-        // ⌈L/T⌉ + 1 is less than L/T + 2.
-        let live = |it: &Transfers, each: i128| Line::new((each, it.period), 2 * BigInt::from(each));
+        // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
+        let live = |it: &Transfers, each: i128| {
+            let line = Line::new((each, it.period), each.into());
+            Line { constant: line.constant + &line.rate * BigRational::from_integer(it.deadline.into()), ..line }
+        };
         let writes = Line::sum(writers().map(|it| live(it, it.pages)));
         let mut switches = Line::sum(other.requests.iter().map(|it| live(it, 1))).plus(&Line::level(1));
         if let Some((deadline, reclaimed)) = other.gc {
-            // ⌈(L + D)/T⌉ is less than (L + D)/T + 1, and so it is with what α divides.
+            // ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what α divides.
             let asked = Line::sum(writers().map(|it| {
                 let line = Line::new((it.pages, it.period), it.pages.into());
-                Line { constant: line.constant + &line.rate * BigRational::from_integer(deadline.into()), ..line }
+                let early = BigRational::from_integer(BigInt::from(deadline) + BigInt::from(it.jitter));
+                Line { constant: line.constant + &line.rate * early, ..line }
             }));
             switches = switches.plus(&asked.times(&BigRational::new(1.into(), reclaimed.into()))).plus(&Line::level(1));
         }

@@ -3,15 +3,27 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::released;
-use super::numbers::pages_on_unit;
+use super::numbers::{ceil, pages_on_unit};
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transfers {
+    /// T.
     pub period: i128,
+    /// D.
+    pub deadline: i128,
+    /// J.
+    pub jitter: i128,
     /// Pages on one chip.
     pub pages: i128,
     pub writes: bool,
+}
+
+impl Transfers {
+    /// Requests released before the end of an interval of this length and due after its start: ⌈(L + D)/T⌉.
+    pub fn live(&self, length: i128) -> Option<i128> {
+        Some(ceil(length.checked_add(self.deadline)?, self.period))
+    }
 }
 
 /// Chips of a cluster on a channel, of which it is known how many transfers they make.
@@ -130,6 +142,8 @@ fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<Transfers> {
     let size = u64::from(cluster.size());
     let transfers = |(request, writes): (Request, bool)| Transfers {
         period: request.period().as_ns().into(),
+        deadline: request.deadline().as_ns().into(),
+        jitter: request.jitter().as_ns().into(),
         pages: pages_on_unit(&request, Placement::Stripe, size).into(),
         writes,
     };

@@ -7,12 +7,16 @@ use super::numbers::{ceil, pages_on_unit};
 use super::queue::Queue;
 use super::site::{Channel, Neighbour, Site, Transfers};
 
-/// A request: (C, T, q).
+/// A request: (C, T, D, J, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub writes: bool,
-    /// T, and the deadline.
+    /// T.
     pub period: i128,
+    /// D.
+    pub deadline: i128,
+    /// J.
+    pub jitter: i128,
     /// C, without waits for neighbours whose load is known.
     pub cost: i128,
     /// q, with all waits.
@@ -22,9 +26,24 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// D − J: no request is due sooner after its release.
+    pub fn soonest(&self) -> i128 {
+        self.deadline - self.jitter
+    }
+
+    /// Requests released and due in an interval of this length: ⌊(L − D + J)/T⌋ + 1, and none for L < D − J.
+    pub fn requests_due(&self, length: i128) -> i128 {
+        if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
+    }
+
     /// Of the requests due in an interval of this length.
     pub fn pages_due(&self, length: i128) -> Option<i128> {
-        (length / self.period).checked_mul(self.pages)
+        self.requests_due(length).checked_mul(self.pages)
+    }
+
+    /// Pages that arrive from the start to the end of an interval of this length, both included: (⌊(y + J)/T⌋ + 1) w.
+    pub fn pages_arriving(&self, length: i128) -> Option<i128> {
+        (length.checked_add(self.jitter)?.div_euclid(self.period) + 1).checked_mul(self.pages)
     }
 }
 
@@ -111,6 +130,8 @@ impl Unit {
                 items.push(Item {
                     writes,
                     period: request.period().as_ns().into(),
+                    deadline: request.deadline().as_ns().into(),
+                    jitter: request.jitter().as_ns().into(),
                     cost: steps.checked_mul(cost)?,
                     longest,
                     pages,
@@ -156,7 +177,13 @@ impl Unit {
 
     /// The cluster's other chips on the channel, this many.
     fn siblings(&self, chips: i128) -> Option<Neighbour> {
-        let transfers = |item: &Item| Transfers { period: item.period, pages: item.pages, writes: item.writes };
+        let transfers = |item: &Item| Transfers {
+            period: item.period,
+            deadline: item.deadline,
+            jitter: item.jitter,
+            pages: item.pages,
+            writes: item.writes,
+        };
         (chips > 0).then(|| Neighbour {
             chips,
             requests: self.items.iter().map(transfers).collect(),
@@ -164,12 +191,12 @@ impl Unit {
         })
     }
 
-    /// All relative deadlines: of requests, and D_g.
+    /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
-        self.items.iter().map(|item| item.period).chain(self.gc.iter().map(|gc| gc.deadline))
+        self.items.iter().map(Item::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
     }
 
-    /// The shortest relative deadline; `None` without tasks.
+    /// The shortest of them; `None` without tasks.
     pub fn shortest_deadline(&self) -> Option<i128> {
         self.deadlines().min()
     }

@@ -38,6 +38,10 @@ pub struct SetArgs {
     /// chance. All else of the sets is the same
     #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
     pub access: String,
+    /// Requests are due before the end of their period: after a part of it, drawn for each request from LO..HI. All else of
+    /// the sets is the same. The sound analyses alone take them
+    #[arg(long, value_name = "LO..HI")]
+    pub deadline: Option<String>,
     /// Where the randomness starts: the same seed gives the same bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -44,6 +44,9 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
 impl Plan {
     /// The answer to an allocation, which stands in the file `name` as `text`.
     fn answer(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> Answer {
+        if let Some(request) = self.analysis.refuses(&file.set) {
+            return self.nothing(file, None, request.to_string());
+        }
         let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
         // What is not promised is looked for, and then judged as if it had been given.
         let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };

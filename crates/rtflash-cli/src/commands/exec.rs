@@ -209,6 +209,9 @@ pub fn refused(error: &NotRun) -> Status {
 
 /// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check` judges them.
 pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis, given: bool) -> Option<bool> {
+    if analysis.refuses(set).is_some() {
+        return None;
+    }
     if given && !analysis.placements().is_empty() {
         let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
         return judgement.holds().map(|_| judgement.approves());
@@ -280,6 +283,9 @@ impl Plan {
             meta: file.meta.as_deref(),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
+        if let Some(request) = analysis.refuses(set) {
+            return self.render(&blank(None, request.to_string()), Status::CannotTell, alone, "");
+        }
         let predicted = predicted(set, &allocation, analysis, is_given);
         let too_full = too_full(set, &allocation);
         if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {

@@ -24,6 +24,9 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let format = args.format.format;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
     Batch { format }.run_pairs(pairs, |file, given, alone| {
+        if let Some(request) = analysis.refuses(&file.set) {
+            return refusal(file, analysis, request.to_string(), format);
+        }
         let mut warnings = String::new();
         let (allocation, headline) = match given {
             None => {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{
-    Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+    Deadlines, Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
 };
 use rtflash_model::{MetaJson, read_device, write_task_set};
 
@@ -46,6 +46,7 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
         page_costs: analysis.page_costs(&device),
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
+        deadlines: deadlines(args.sets.deadline.as_deref())?,
         seed: args.sets.seed,
     };
     let options = SetOptions::new(spec).map_err(impossible)?;
@@ -108,6 +109,12 @@ pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Failure
             share.parse().map_err(|error| Failure(format!("--write-share {share}: {error} was expected")))?,
         ),
     })
+}
+
+/// When requests are due, if that is not the end of their period.
+pub fn deadlines(text: Option<&str>) -> Result<Option<Deadlines>, Failure> {
+    text.map(|text| text.parse().map_err(|error| Failure(format!("--deadline {text}: {error} were expected"))))
+        .transpose()
 }
 
 /// Where a device may be taken from.

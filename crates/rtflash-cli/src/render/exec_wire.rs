@@ -411,7 +411,10 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
         overdue: jobs.overdue,
         max_response_ns: jobs.responses.max().map(Span::as_ns),
         deadline_ns: match source.releases {
-            Releases::Periodic(period) => Some(Nanoseconds(Fraction::new(period.numerator(), period.denominator()))),
+            Releases::Periodic(period) => Some(Nanoseconds(match source.deadline {
+                Some(deadline) => Fraction::new(deadline.as_ns().into(), 1),
+                None => Fraction::new(period.numerator(), period.denominator()),
+            })),
             Releases::Arrivals(_) | Releases::Collected { .. } => None,
         },
         p50_ns: percentile(500),

@@ -67,9 +67,12 @@ pub struct UnplacedAnswer<'a> {
     /// Likewise: the least time that it takes on any cluster of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_ns: Option<u128>,
-    /// Likewise: its period, which is shorter.
+    /// Likewise: its period, which is shorter, or `window_ns` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
+    /// Likewise, where it has a deadline or a jitter: the least time from its release to its deadline, which is shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_ns: Option<u64>,
     /// `request`, where the write requests are too large: blocks that they and the data need of each chip, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed_blocks: Option<u64>,
@@ -101,6 +104,7 @@ impl<'a> UnplacedAnswer<'a> {
             request_pages: None,
             request_ns: None,
             period_ns: None,
+            window_ns: None,
             needed_blocks: None,
             blocks: None,
         };
@@ -124,11 +128,12 @@ impl<'a> UnplacedAnswer<'a> {
                     ..blank
                 }
             }
-            Reason::Request(TooLong { writes, pages, least_ns, period, .. }) => UnplacedAnswer {
+            Reason::Request(TooLong { writes, pages, least_ns, period, window, .. }) => UnplacedAnswer {
                 request: Some(kind(writes)),
                 request_pages: Some(pages),
                 request_ns: Some(least_ns),
                 period_ns: Some(period.as_ns()),
+                window_ns: (window < period).then(|| window.as_ns()),
                 ..blank
             },
             Reason::Blocks(TooFewBlocks { needed_blocks, blocks }) => {
@@ -195,10 +200,15 @@ fn why(set: &TaskSet, unplaced: &Unplaced, placed: bool) -> String {
         Reason::Demand(excess) => demand(&excess),
         Reason::Data(space) => data::sentence(set.device(), &space),
         Reason::Request(request) => {
-            let (pages, period) = (separated(request.pages.into()), request.period);
+            let pages = separated(request.pages.into());
+            let limit = if request.window < request.period {
+                format!("it is due {} after its release", request.window)
+            } else {
+                format!("its period is {}", request.period)
+            };
             let noun = if request.pages == 1 { "page" } else { "pages" };
             format!(
-                "its {} of {pages} {noun} takes {} at least, and its period is {period}",
+                "its {} of {pages} {noun} takes {} at least, and {limit}",
                 kind(request.writes),
                 time(request.least_ns as f64)
             )

@@ -13,7 +13,7 @@ use crate::trace::{Kind, Release, Setup};
 struct Seen {
     /// The number that comes next.
     next: u64,
-    /// The last release.
+    /// The last release; of requests, its nominal arrival.
     last: Instant,
 }
 
@@ -78,19 +78,25 @@ impl<'a> Released<'a> {
         let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
             return *release;
         };
+        let mut last = release.at;
         let mut lawful = release.pages == source.read_pages.saturating_add(source.write_pages);
         let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
         match source.releases {
             Releases::Periodic(period) => {
-                let (index, whole) = (release.job.index, whole(period));
-                let deadline = if self.sporadic && source.kind != Kind::Gc {
-                    lawful &= index == 0 || release.at >= seen.last.saturating_add(whole);
-                    release.at.saturating_add(whole)
-                } else {
-                    lawful &= release.at == period.release(index);
-                    period.deadline(index)
+                let request =
+                    source.deadline.map(|deadline| self.nominal(source, whole(period), deadline, seen, release));
+                let due = match request {
+                    Some((nominal, deadline)) => {
+                        last = nominal;
+                        lawful &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
+                        nominal.saturating_add(deadline)
+                    }
+                    None => {
+                        lawful &= release.at == period.release(release.job.index);
+                        period.deadline(release.job.index)
+                    }
                 };
-                (as_planned.deadline, as_planned.cluster) = (Some(deadline), source.cluster);
+                (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
                 let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
@@ -112,7 +118,7 @@ impl<'a> Released<'a> {
         }
         lawful &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
         if let Some(seen) = self.seen.get_mut(number) {
-            *seen = Seen { next: release.job.index.saturating_add(1), last: release.at };
+            *seen = Seen { next: release.job.index.saturating_add(1), last };
         }
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!lawful), || Place {
@@ -156,6 +162,20 @@ impl<'a> Released<'a> {
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
 
+    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones what the deadline says that is recorded, as far as
+    /// the release and the request before allow.
+    fn nominal(&self, source: &Source, period: Span, deadline: Span, seen: Seen, release: &Release) -> (Instant, Span) {
+        let index = release.job.index;
+        if !self.sporadic {
+            let nominal = u128::from(period.as_ns()) * u128::from(index);
+            return (u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END), deadline);
+        }
+        let before = |at: Instant, time: Span| Instant::from_ns(at.as_ns().saturating_sub(time.as_ns())).unwrap_or(at);
+        let least = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
+        let stated = release.deadline.map_or(release.at, |due| before(due, deadline));
+        (stated.min(release.at).max(before(release.at, source.jitter)).max(least), deadline)
+    }
+
     /// The run is over: what should have been released before `duration`, in the clusters that are watched, and of the job streams if `streams`.
     pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
         let place = || Place { at: duration, ..Place::default() };
@@ -166,7 +186,7 @@ impl<'a> Released<'a> {
             let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
             let next = match source.releases {
                 Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {
-                    Some(period.release(seen.next))
+                    Some(period.release(seen.next).saturating_add(source.jitter))
                 }
                 // A request may come late, and GC under a certificate is looked at where the pages arrive.
                 Releases::Periodic(_) | Releases::Collected { .. } => None,

@@ -4,7 +4,7 @@ use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use crate::plan::{ClusterPlan, Plan, Releases, Source};
+use crate::plan::{ClusterPlan, Plan, Source};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
@@ -56,12 +56,12 @@ pub(super) fn lateness(plan: &Plan, pending: &Pending) -> Span {
     let offered = deadline.since(pending.release.at);
     let served =
         |source: &&Source| pending.release.cluster == source.cluster && matches!(source.kind, Kind::Read | Kind::Write);
-    let periods = plan.sources().iter().filter(served).filter_map(|source| match source.releases {
-        Releases::Periodic(period) => u64::try_from(period.numerator() / period.denominator()).ok(),
-        _ => None,
+    let windows = plan.sources().iter().filter(served).filter_map(|source| {
+        // D − J.
+        source.deadline.map(|deadline| deadline.saturating_sub(source.jitter).as_ns())
     });
     let gc = cluster.certificate.and_then(|certificate| certificate.collection?.deadline).map(Span::as_ns);
-    let shortest = periods.chain(gc).min();
+    let shortest = windows.chain(gc).min();
     if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) { Span::ZERO } else { longest_step(plan, cluster) }
 }
 

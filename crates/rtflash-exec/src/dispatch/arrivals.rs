@@ -1,7 +1,7 @@
 //! Jobs that are not real-time: when they arrive, and what a server grants them.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Arrivals, Instant};
+use rtflash_model::{Arrivals, Instant, Span};
 
 use crate::plan::{Plan, Releases};
 use crate::trace::JobId;
@@ -21,6 +21,22 @@ pub struct Grant {
 pub trait Admission {
     /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve it.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
+}
+
+/// How long after its nominal arrival a task's request is released, up to J: drawn from the seed for each source and number. A quarter of the requests
+/// are not late at all, a quarter as late as they may be, the others anything in between.
+pub fn release_jitter(seed: u64, source: u32, index: u64, most: Span) -> Span {
+    if most == Span::ZERO {
+        return most;
+    }
+    let mut domain = *b"jitt\0\0\0\0";
+    domain[4..].copy_from_slice(&source.to_le_bytes());
+    let mut stream = Stream::numbered(seed, &domain, index);
+    match stream.below(4) {
+        0 => Span::ZERO,
+        1 => most,
+        _ => Span::from_ns(stream.below(most.as_ns() + 1)).unwrap_or(most),
+    }
 }
 
 /// Nobody is granted anything: what a run with background service, or without jobs, is called with.

@@ -8,7 +8,7 @@ mod releases;
 mod sequencer;
 mod serial;
 
-pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers};
+pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers, release_jitter};
 pub(crate) use parallel::Parallel;
 pub(crate) use placed::{Placed, Servers};
 pub(crate) use serial::Serial;

@@ -110,6 +110,8 @@ impl Plan {
                 read_pages: 0,
                 write_pages: 0,
                 releases: Releases::Collected { chip },
+                deadline: None,
+                jitter: Span::ZERO,
                 access: rtflash_model::Access::Random,
                 bound: Some(bound),
             }));

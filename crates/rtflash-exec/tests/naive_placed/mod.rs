@@ -5,7 +5,7 @@ mod pages;
 mod servers;
 mod unit;
 
-use rtflash_exec::dispatch::Arrival;
+use rtflash_exec::dispatch::{Arrival, release_jitter};
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
 use rtflash_exec::{Lengths, Options, Phases, Plan, Releases, Service, Waits};
@@ -44,8 +44,10 @@ struct Source {
     cluster: usize,
     pages: u64,
     period: u64,
+    deadline: u64,
+    jitter: Span,
     next: u64,
-    /// When the next one may be released.
+    /// When the next one arrives nominally, or the earliest that it may.
     ready: u64,
     /// When it will be, because an erase has begun.
     fires: Option<u64>,
@@ -179,6 +181,8 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
             cluster,
             pages: source.read_pages + source.write_pages,
             period: u64::try_from(period.numerator()).expect("a short period"),
+            deadline: source.deadline.expect("a request is due").as_ns(),
+            jitter: source.jitter,
             next: 0,
             ready: 0,
             fires: None,
@@ -190,15 +194,20 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
 
 fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], arrivals: &[Arrival]) {
     for source in sources {
+        let late = release_jitter(world.options.seed, source.number, source.next, source.jitter).as_ns();
         let due = match world.options.placed.phases {
-            Phases::Periodic => world.now == source.ready,
+            Phases::Periodic => world.now == source.ready + late,
             Phases::AtErases => world.now == source.ready + source.period || source.fires == Some(world.now),
         };
         if !due {
             continue;
         }
         let id = JobId { source: source.number, index: source.next };
-        (source.next, source.ready, source.fires) = (source.next + 1, world.now + source.period, None);
+        let nominal = match world.options.placed.phases {
+            Phases::Periodic => source.ready,
+            Phases::AtErases => source.ready.max(world.now.saturating_sub(late)),
+        };
+        (source.next, source.ready, source.fires) = (source.next + 1, nominal + source.period, None);
         let units = &mut units[source.cluster];
         let stripe = units[0].stripe;
         let mut lpns = Vec::new();
@@ -209,7 +218,7 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
         source.requests.draw(left, &mut lpns, |lpn| {
             if stripe { 0 } else { u32::try_from(units[0].pages.column_of(lpn)).expect("few chips") }
         });
-        let (kind, deadline) = (source.kind, world.now + source.period);
+        let (kind, deadline) = (source.kind, nominal + source.deadline);
         world.records.push(Record::Release(Release {
             at: world.at(),
             job: id,

@@ -37,7 +37,12 @@ fn device(dice: &mut Dice) -> Option<(Device, Times)> {
 fn tasks(dice: &mut Dice) -> Vec<Task> {
     let request = |dice: &mut Dice, most: u64| {
         let request = Request::new(dice.within(1, most), ns(dice.within(20, 400)))?;
-        Some(request.with_access(dice.one_of(&[Access::Random, Access::Sequential])))
+        let request = request.with_access(dice.one_of(&[Access::Random, Access::Sequential]));
+        if dice.within(0, 2) > 0 {
+            return Some(request);
+        }
+        let deadline = dice.within(1, request.period().as_ns());
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(dice.within(0, deadline - 1)))
     };
     let task = |number: u32, dice: &mut Dice| {
         let kinds = dice.within(0, 3);

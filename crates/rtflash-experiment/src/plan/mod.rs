@@ -118,6 +118,8 @@ pub enum PlanError {
     TooManyContenders(usize),
     /// The same contender twice.
     Twice(String),
+    /// The sets have deadlines before the end of the period, of which this analysis does not know.
+    NotImplicit(&'static str),
     /// Bandwidth is compared on the same sets, and there are several analyses to make them for.
     SeveralAnalyses,
     /// Sets that cannot be drawn; with the value of the sweep, if there is one.
@@ -138,6 +140,10 @@ impl fmt::Display for PlanError {
                 write!(f, "{count} algorithms and analyses are too many: at most {MAX_CONTENDERS}")
             }
             PlanError::Twice(contender) => write!(f, "{contender} is there twice"),
+            PlanError::NotImplicit(analysis) => write!(
+                f,
+                "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock or sound take them"
+            ),
             PlanError::SeveralAnalyses => {
                 f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
             }
@@ -202,6 +208,10 @@ impl Plan {
         let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
         if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
             return Err(PlanError::Twice(name.clone()));
+        }
+        let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
+        if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
+            return Err(PlanError::NotImplicit(other.name()));
         }
         let (makers, maker_of) = makers(&spec);
         if makers.len() > 1 && matches!(spec.measure, Measure::Bandwidth(_)) {

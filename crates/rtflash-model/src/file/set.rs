@@ -172,19 +172,70 @@ fn request<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, place: &Place<'_>) -> Op
         Slot::Given(raw) => raw,
     };
     let (mut pages, mut period, mut pattern) = (None, None, None);
-    if let Some([pages_slot, period_slot, access_slot]) = reader.object(raw, place, &["pages", "period", "access"]) {
+    let (mut due, mut late) = (Slot::Absent, Slot::Absent);
+    let fields = ["pages", "period", "deadline", "jitter", "access"];
+    if let Some([pages_slot, period_slot, deadline, jitter, access_slot]) = reader.object(raw, place, &fields) {
         pages = reader
             .required(pages_slot, raw, place, "pages", "how many pages each request has")
             .and_then(|raw| above_zero_pages(reader, raw, &place.key("pages")));
         period = reader
             .required(period_slot, raw, place, "period", "a time with its unit, such as \"36ms\"")
-            .and_then(|raw| above_zero_time(reader, raw, &place.key("period")));
+            .and_then(|raw| above_zero_time(reader, raw, &place.key("period"), "period"));
         if let Slot::Given(raw) = access_slot.or_null() {
             pattern = access(reader, raw, &place.key("access"));
         }
+        (due, late) = (deadline.or_null(), jitter.or_null());
     }
-    let request = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST));
-    request.map(|request| request.with_access(pattern.unwrap_or_default()))
+    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?.with_access(pattern.unwrap_or_default());
+    let known = deadline(reader, due, known, period, place);
+    Some(jitter(reader, late, known, period, place))
+}
+
+/// The request with the deadline that is stated; `period` is `None` where it could not be read, and nothing is compared with it.
+fn deadline<'t>(
+    reader: &mut Reader<'t>,
+    slot: Slot<'t>,
+    request: Request,
+    period: Option<Span>,
+    place: &Place<'_>,
+) -> Request {
+    let Slot::Given(raw) = slot else { return request };
+    let place = place.key("deadline");
+    let Some((deadline, period)) = above_zero_time(reader, raw, &place, "deadline").zip(period) else { return request };
+    request.with_deadline(Some(deadline)).unwrap_or_else(|| {
+        reader.refuse(
+            raw,
+            &place,
+            format!("a deadline of {deadline} is longer than the period of {period}"),
+            format!(
+                "at most {period}: the analyses suppose that a request is over when the next one of its kind arrives"
+            ),
+        );
+        request
+    })
+}
+
+/// The request with the jitter that is stated.
+fn jitter<'t>(
+    reader: &mut Reader<'t>,
+    slot: Slot<'t>,
+    request: Request,
+    period: Option<Span>,
+    place: &Place<'_>,
+) -> Request {
+    let Slot::Given(raw) = slot else { return request };
+    let place = place.key("jitter");
+    let Some((jitter, _)) = reader.time(raw, &place).zip(period) else { return request };
+    request.with_jitter(jitter).unwrap_or_else(|| {
+        let due = request.deadline();
+        reader.refuse(
+            raw,
+            &place,
+            format!("a jitter of {jitter} leaves a request no time before its deadline of {due}"),
+            format!("a time below {due}"),
+        );
+        request
+    })
 }
 
 fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
@@ -210,10 +261,10 @@ fn above_zero_pages(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Op
     (pages > 0).then_some(pages)
 }
 
-fn above_zero_time(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<Span> {
+fn above_zero_time(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, what: &str) -> Option<Span> {
     let time = reader.time(raw, place)?;
     if time == Span::ZERO {
-        reader.refuse(raw, place, "a period of zero", "a time above zero, such as \"36ms\"");
+        reader.refuse(raw, place, format!("a {what} of zero"), "a time above zero, such as \"36ms\"");
     }
     (time > Span::ZERO).then_some(time)
 }

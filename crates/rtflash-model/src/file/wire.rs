@@ -138,15 +138,21 @@ pub(super) struct TaskWire<'a> {
     pub(super) data_pages: Option<u64>,
 }
 
-/// So many pages every period, each request due within a period.
+/// So many pages every period, each request due a deadline after its nominal arrival.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Request", deny_unknown_fields)]
 pub(super) struct RequestWire {
     /// Pages a request.
     #[schemars(range(min = 1))]
     pub(super) pages: u64,
-    /// The period and the relative deadline.
+    /// T: the period, the least time between two nominal arrivals.
     pub(super) period: LongerThanZero,
+    /// D: the relative deadline, counted from the nominal arrival. No longer than the period, which it is where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deadline: Option<LongerThanZero>,
+    /// J: the release jitter, the longest time from the nominal arrival to the release. Shorter than the deadline; none where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) jitter: Option<Duration>,
     /// Which pages; `random` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) access: Option<AccessWire>,
@@ -330,6 +336,9 @@ pub(super) struct LongerThanZero(pub(super) Span);
 /// A time above zero, or the shortest, where it is stated, and the longest.
 pub(super) struct TimeOrRange(pub(super) Option<Span>, pub(super) Span);
 
+/// A time that may be zero.
+pub(super) struct Duration(pub(super) Span);
+
 /// A point in time.
 #[derive(Clone)]
 pub(super) struct Time(pub(super) Instant);
@@ -344,6 +353,12 @@ impl Serialize for Ratio {
 }
 
 impl Serialize for LongerThanZero {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl Serialize for Duration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
@@ -390,6 +405,11 @@ schema!(Ratio, "Ratio", {
 });
 schema!(Time, "Time", {
     "description": "A time with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
+    "type": "string",
+    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s)\\s*$"
+});
+schema!(Duration, "Duration", {
+    "description": "A time with its unit, zero or above, a whole number of nanoseconds below 2^63, such as \"1ms\".",
     "type": "string",
     "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s)\\s*$"
 });

@@ -4,11 +4,12 @@ use schemars::{Schema, schema_for};
 
 use super::meta::MetaJson;
 use super::wire::{
-    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, FullDevice, JobWire, LongerThanZero, ProfileName, Ratio,
-    RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
+    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, Duration, FullDevice, JobWire, LongerThanZero, ProfileName,
+    Ratio, RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
 };
 use crate::device::{Device, PROFILES};
 use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
+use crate::time::Span;
 
 /// Writes a task set as one line of JSON, without a newline at its end, that [`read_task_set`](crate::read_task_set) reads
 /// back to the same set.
@@ -79,7 +80,13 @@ fn request(request: Request) -> RequestWire {
         Access::Random => None,
         Access::Sequential => Some(AccessWire::Sequential),
     };
-    RequestWire { pages: request.pages(), period: LongerThanZero(request.period()), access }
+    RequestWire {
+        pages: request.pages(),
+        period: LongerThanZero(request.period()),
+        deadline: request.stated_deadline().map(LongerThanZero),
+        jitter: (request.jitter() > Span::ZERO).then(|| Duration(request.jitter())),
+        access,
+    }
 }
 
 fn job(job: &Job) -> JobWire<'_> {

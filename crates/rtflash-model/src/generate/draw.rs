@@ -95,7 +95,7 @@ impl SetOptions {
     /// The set `index` (any number; usually counted from 0) at this total utilization. It has the tasks `t1` … `tn`, no jobs.
     ///
     /// `fits_alone` is asked whether a task could run on the whole device alone, U_i(m) ≤ 1; it must always answer the same for the same task.
-    /// All requests that it is shown are random.
+    /// All requests that it is shown are random, and due at the end of their period.
     ///
     /// # Errors
     /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws.
@@ -116,7 +116,7 @@ impl SetOptions {
         index: u64,
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<TaskSet, Exhausted> {
-        let &SetSpec { device, tasks: n, generator, accesses, seed, .. } = self.spec();
+        let &SetSpec { device, tasks: n, generator, accesses, deadlines, seed, .. } = self.spec();
         let exhausted = |draws, mostly| Exhausted { utilization, index, seed, generator, tasks: n, draws, mostly };
         let Some(shares) = Shares::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
@@ -134,6 +134,9 @@ impl SetOptions {
                 match self.fill(&mut stream, &utilizations, &mut tasks, &fits_alone) {
                     Ok(()) => {
                         accesses.give(&mut tasks, || self.access_key(utilization, index));
+                        if let Some(deadlines) = deadlines {
+                            deadlines.give(&mut tasks, self.deadline_key(utilization, index));
+                        }
                         // Names differ and costs are bounded, so the set is valid.
                         return Ok(TaskSet::of_known_tasks(device, tasks));
                     }

@@ -18,6 +18,7 @@
 //! rounds correctly and to `libm`, which is made of such.
 
 mod accesses;
+mod deadlines;
 mod draw;
 mod options;
 mod range;
@@ -28,6 +29,7 @@ mod utilization;
 mod writes;
 
 pub use accesses::{Accesses, UnknownAccesses};
+pub use deadlines::{Deadlines, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use options::{Generator, MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};

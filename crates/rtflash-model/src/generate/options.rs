@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::accesses::Accesses;
+use super::deadlines::Deadlines;
 use super::shares::Shares;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
@@ -96,6 +97,8 @@ pub struct SetSpec {
     pub writes: Writes,
     /// Which pages the requests read and write.
     pub accesses: Accesses,
+    /// When the requests are due; `None` for the end of their period.
+    pub deadlines: Option<Deadlines>,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -110,6 +113,7 @@ impl SetSpec {
             page_costs: PageCosts { read: device.page_read(), write: device.page_program() },
             writes: Writes::default(),
             accesses: Accesses::default(),
+            deadlines: None,
             seed: 1,
         }
     }
@@ -196,7 +200,7 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian: seed, utilization in
     /// billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs, access and the split between reads and writes are left out on purpose: experiments that differ in these alone start
+    /// Device, page costs, access, deadlines and the split between reads and writes are left out on purpose: experiments that differ in these alone start
     /// from the same utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {
@@ -219,12 +223,30 @@ impl SetOptions {
         key
     }
 
+    /// The key of the random stream of the set's deadlines: as [`SetOptions::key`], but ends in `due`.
+    pub(super) fn deadline_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
+        let mut key = self.key(utilization, index);
+        key[29..].copy_from_slice(b"due");
+        key
+    }
+
     /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
-        let SetSpec { seed, generator, tasks, writes, accesses, .. } = self.spec;
+        let SetSpec { seed, generator, tasks, writes, accesses, deadlines, .. } = self.spec;
         let (write_heavy, write_share) = (writes.heavy(), writes.share());
         let access = Some(accesses).filter(|&accesses| accesses != Accesses::Random);
-        Meta { utilization, index, seed, generator, tasks, write_heavy, write_share, access, analysis }
+        Meta {
+            utilization,
+            index,
+            seed,
+            generator,
+            tasks,
+            write_heavy,
+            write_share,
+            access,
+            deadline: deadlines,
+            analysis,
+        }
     }
 }
 
@@ -250,6 +272,9 @@ pub struct Meta<'a> {
     /// Which pages the requests read and write, if not all are random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Accesses>,
+    /// The relative deadlines as parts of the period, if not all are the period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Deadlines>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

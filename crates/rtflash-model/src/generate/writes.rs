@@ -51,6 +51,11 @@ impl fmt::Display for NotAShare {
 impl std::error::Error for NotAShare {}
 
 impl WriteShare {
+    /// Its billionths.
+    pub(super) fn billionths(self) -> u32 {
+        self.billionths
+    }
+
     /// The nearest double.
     pub fn to_f64(self) -> f64 {
         f64::from(self.billionths) / f64::from(SCALE)

@@ -25,7 +25,9 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let analysis = analysis_relying_on(analysis, granted)?;
     let allocator: &dyn Allocator =
         dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
-    let tasks = tasks(&mut dice, &device)?;
+    // Drawn apart: what else is drawn does not depend on it.
+    let mut due = Dice::new(seed, b"due\0\0\0\0\0", run);
+    let tasks = with_deadlines(&mut due, tasks(&mut dice, &device)?)?;
     let jobs = if dice.within(0, 2) == 0 { jobs(&mut dice, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let set = at_the_limit(&set, allocator, analysis)?;
@@ -129,6 +131,29 @@ fn tasks(dice: &mut Dice, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
+/// In half of the cases, requests due after three tenths of their period or later, and some of these released late.
+fn with_deadlines(dice: &mut Dice, tasks: Vec<Task>) -> Option<Vec<Task>> {
+    if dice.within(0, 1) == 0 {
+        return Some(tasks);
+    }
+    let late = dice.within(0, 2) > 0;
+    let mut request = |request: Option<Request>| {
+        let Some(request) = request else { return Some(None) };
+        let period = request.period().as_ns();
+        let deadline = (period * dice.within(300, 1_000) / 1_000).max(1);
+        let jitter = match dice.within(0, 2) {
+            0 => 0,
+            1 => deadline * dice.within(0, 300) / 1_000,
+            _ => dice.within(0, deadline - 1),
+        };
+        let jitter = if late { jitter } else { 0 };
+        let request = request.with_deadline(Some(Span::from_ns(deadline)?))?;
+        Some(Some(request.with_jitter(Span::from_ns(jitter)?)?))
+    };
+    let task = |task: Task| Some(Task { read: request(task.read)?, write: request(task.write)?, ..task });
+    tasks.into_iter().map(task).collect()
+}
+
 fn jobs(dice: &mut Dice, device: &Device) -> Vec<Job> {
     let unit = device.block_erase().max(device.page_program()).as_ns();
     let low = unit * dice.within(1, 20);
@@ -141,13 +166,20 @@ fn jobs(dice: &mut Dice, device: &Device) -> Vec<Job> {
     vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
 }
 
-/// The set with periods as short as the analysis accepts, to a thousandth.
+/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to a thousandth.
 fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<TaskSet> {
     let scaled = |thousandths: u64| {
+        let part = |of: Span| {
+            let part = u128::from(of.as_ns()) * u128::from(thousandths) / 1_000;
+            Span::from_ns(u64::try_from(part).ok()?)
+        };
         let shorter = |request: Request| {
-            let period = u128::from(request.period().as_ns()) * u128::from(thousandths) / 1_000;
-            let period = Span::from_ns(u64::try_from(period).ok()?)?;
-            Some(Request::new(request.pages(), period)?.with_access(request.access()))
+            let deadline = match request.stated_deadline() {
+                None => None,
+                Some(deadline) => Some(part(deadline)?),
+            };
+            let plain = request.with_jitter(Span::ZERO)?.with_deadline(None)?.with_period(part(request.period())?)?;
+            plain.with_deadline(deadline)?.with_jitter(part(request.jitter())?)
         };
         let task = |task: &Task| {
             let (read, write) = (task.read.map(shorter), task.write.map(shorter));

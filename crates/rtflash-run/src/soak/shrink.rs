@@ -2,7 +2,7 @@
 
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
-use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
 use super::{Case, Outcome, judge};
 
@@ -78,9 +78,19 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
                 replace(Task { read, write, ..task.clone() });
             }
         }
-        let half = |request: Option<Request>| {
-            request.and_then(|of| Request::new(of.pages() / 2, of.period()).map(|half| half.with_access(of.access())))
-        };
+        let punctual = |request: Option<Request>| request.and_then(|of| of.with_jitter(Span::ZERO));
+        let undue = |request: Option<Request>| request.and_then(|of| of.with_deadline(None));
+        for (read, write) in [
+            (punctual(task.read), task.write),
+            (task.read, punctual(task.write)),
+            (undue(task.read), task.write),
+            (task.read, undue(task.write)),
+        ] {
+            if (read, write) != (task.read, task.write) {
+                replace(Task { read, write, ..task.clone() });
+            }
+        }
+        let half = |request: Option<Request>| request.and_then(|of| of.with_pages(of.pages() / 2));
         for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
             if read.is_some() == task.read.is_some()
                 && write.is_some() == task.write.is_some()

@@ -38,9 +38,10 @@ impl Demand<'_> {
             let mut pages = (gc.reclaimed - 1) as f64;
             let mut all = pages;
             for writer in &self.unit.writers {
-                let (own, before) = (writer.pages as f64, deadline as f64 / writer.period as f64);
-                pages += own * (1.0 - before);
-                all += own * (1.0 + before);
+                let (own, period) = (writer.pages as f64, writer.period as f64);
+                let (before, late) = (deadline as f64 / period, writer.jitter as f64 / period);
+                pages += own * (1.0 - before + late);
+                all += own * (1.0 + before + late);
                 load.push(Fraction::new(
                     u128::from(gc.cost) * u128::from(writer.pages),
                     u128::from(gc.reclaimed).checked_mul(writer.period.into())?,
@@ -86,8 +87,9 @@ impl Demand<'_> {
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (cost, reclaimed) = (u128::from(gc.cost), u128::from(gc.reclaimed));
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
-            for &Writer { pages, period } in &self.unit.writers {
+            for &Writer { pages, period, jitter } in &self.unit.writers {
                 more.push(Rational::product([cost, pages.into()], [reclaimed]));
+                more.push(Rational::product([cost, pages.into(), jitter.into()], [reclaimed, period.into()]));
                 less.push(Rational::product([cost, pages.into(), deadline.into()], [reclaimed, period.into()]));
             }
         }

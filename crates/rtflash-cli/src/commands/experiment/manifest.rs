@@ -46,6 +46,9 @@ pub struct Manifest {
     write_share: Option<f64>,
     /// Which pages requests read and write: `random`, `sequential` or `mixed`.
     access: &'static str,
+    /// Relative deadlines as parts of the period, `0.5..1`, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<String>,
     /// Where the randomness starts.
     seed: u64,
     /// Who is compared.
@@ -105,6 +108,7 @@ impl Manifest {
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
             access: sets.accesses.name(),
+            deadline: sets.deadlines.as_ref().map(ToString::to_string),
             seed: sets.seed,
             contenders: plan
                 .contenders()
@@ -225,6 +229,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--write-share", share.to_string());
     }
     add("--access", sets.accesses.name().to_owned());
+    if let Some(deadlines) = sets.deadlines {
+        add("--deadline", deadlines.to_string());
+    }
     add("--seed", sets.seed.to_string());
     let mut algorithms: Vec<String> = Vec::new();
     let mut analyses: Vec<String> = Vec::new();

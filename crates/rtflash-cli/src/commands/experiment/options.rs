@@ -31,6 +31,7 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
         page_costs: analyses[0].page_costs(&device),
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
+        deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
         seed: args.sets.seed,
     };
     let spec = Spec {

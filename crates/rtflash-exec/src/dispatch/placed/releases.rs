@@ -6,8 +6,8 @@ use rtflash_model::{Instant, Placement, Span};
 
 use super::unit::{Job, Part};
 use super::{ARM, Placed, RELEASE};
-use crate::dispatch::Arrival;
 use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::{Requests, job_pages};
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Plan, Releases};
@@ -22,8 +22,14 @@ pub(super) struct Source {
     cluster: usize,
     pages: u64,
     period: Span,
+    /// D.
+    deadline: Span,
+    /// J.
+    jitter: Span,
     /// Number of the next request.
     next: u64,
+    /// Its nominal arrival, or with [`Phases::AtErases`] the earliest that there may be.
+    nominal: Instant,
     /// With [`Phases::AtErases`]: whether the next request may be released, and waits for an erase.
     armed: bool,
     requests: Requests,
@@ -40,14 +46,18 @@ impl Source {
             let range = of.ranges.get(of.tasks.binary_search(&source.owner).ok()?)?.clone();
             let placement = if of.is_stripe() { Placement::Stripe } else { Placement::Superblock };
             let pages = source.read_pages + source.write_pages;
+            // A request's period is whole.
+            let period = u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?;
             Some(Source {
                 number,
                 kind: source.kind,
                 cluster,
                 pages,
-                // A request's period is whole.
-                period: u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?,
+                period,
+                deadline: source.deadline.unwrap_or(period),
+                jitter: source.jitter,
                 next: 0,
+                nominal: Instant::START,
                 armed: false,
                 requests: Requests::new(
                     (options.pattern, options.seed),
@@ -80,7 +90,7 @@ impl<O: Observer> Placed<'_, O> {
                 self.release(source, now);
             } else {
                 self.sources[source].armed = true;
-                self.later(now.saturating_add(self.sources[source].period), RELEASE, source);
+                self.later_at(now.saturating_add(self.sources[source].period), RELEASE, source);
             }
         }
         while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
@@ -92,7 +102,25 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    fn later(&mut self, at: Instant, class: u8, source: usize) {
+    /// The next request of a source comes by its nominal arrival: is released so much later, or may be released from then on.
+    fn later(&mut self, source: usize) {
+        let nominal = self.sources[source].nominal;
+        match self.options.placed.phases {
+            Phases::Periodic => {
+                let late = self.jitter(source);
+                self.later_at(nominal.saturating_add(late), RELEASE, source);
+            }
+            Phases::AtErases => self.later_at(nominal, ARM, source),
+        }
+    }
+
+    /// How late the next request of a source is.
+    fn jitter(&self, source: usize) -> Span {
+        let of = &self.sources[source];
+        release_jitter(self.options.seed, of.number, of.next, of.jitter)
+    }
+
+    fn later_at(&mut self, at: Instant, class: u8, source: usize) {
         if at < self.options.duration {
             self.events.push(Reverse((at, class, source, self.sources[source].next)));
         }
@@ -100,8 +128,7 @@ impl<O: Observer> Placed<'_, O> {
 
     /// When each task's requests begin.
     pub(super) fn begin(&mut self) {
-        let class = if self.options.placed.phases == Phases::Periodic { RELEASE } else { ARM };
-        (0..self.sources.len()).for_each(|source| self.later(Instant::START, class, source));
+        (0..self.sources.len()).for_each(|source| self.later(source));
     }
 
     /// An erase begins in a cluster: what waits for one is released one nanosecond later.
@@ -113,18 +140,25 @@ impl<O: Observer> Placed<'_, O> {
         for source in 0..self.sources.len() {
             if self.sources[source].armed && self.sources[source].cluster == cluster {
                 self.sources[source].armed = false;
-                self.later(soon, RELEASE, source);
+                self.later_at(soon, RELEASE, source);
             }
         }
     }
 
     /// A task's request is released.
     fn release(&mut self, source: usize, now: Instant) {
+        let late = self.jitter(source);
+        let sporadic = self.options.placed.phases == Phases::AtErases;
         let of = &mut self.sources[source];
+        if sporadic {
+            // It arrived as long ago as its jitter has it, but for the period since the one before.
+            let ago = Instant::from_ns(now.as_ns().saturating_sub(late.as_ns())).unwrap_or(now);
+            of.nominal = of.nominal.max(ago);
+        }
         let id = JobId { source: of.number, index: of.next };
         let (kind, cluster, pages) = (of.kind, of.cluster, of.pages);
-        let due = now.saturating_add(of.period);
-        (of.next, of.armed) = (of.next + 1, false);
+        let due = of.nominal.saturating_add(of.deadline);
+        (of.next, of.armed, of.nominal) = (of.next + 1, false, of.nominal.saturating_add(of.period));
         let mut lpns = std::mem::take(&mut self.lpns);
         lpns.clear();
         let (first, stripe) =
@@ -138,8 +172,7 @@ impl<O: Observer> Placed<'_, O> {
             &mut lpns,
             |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) },
         );
-        let class = if self.options.placed.phases == Phases::Periodic { RELEASE } else { ARM };
-        self.later(due, class, source);
+        self.later(source);
         let release = Release {
             at: now,
             job: id,

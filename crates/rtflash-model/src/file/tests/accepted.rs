@@ -24,6 +24,19 @@ fn a_task_set_is_read_as_it_is_written() {
 }
 
 #[test]
+fn requests_may_have_deadlines_and_jitters() {
+    let text = r#"{ "device": "dgist-2021", "tasks": [ { "name": "a",
+        "read": { "pages": 1, "period": "10ms", "deadline": "8ms", "jitter": "1ms" },
+        "write": { "pages": 1, "period": "10ms", "deadline": null, "jitter": "0ns" } } ] }"#;
+    let set = read_task_set(text).unwrap().set;
+    let task = &set.tasks()[0];
+    let (read, write) = (task.read.unwrap(), task.write.unwrap());
+    let ms = |ms: u32| Span::from_us(1_000 * ms);
+    assert_eq!((read.deadline(), read.jitter(), read.window()), (ms(8), ms(1), ms(7)));
+    assert!(!read.is_implicit() && write.is_implicit() && write.stated_deadline().is_none());
+}
+
+#[test]
 fn devices_may_be_named_and_changed() {
     let profile = Device::profile("dgist-2021").unwrap();
     assert_eq!(read_device("\"dgist-2021\""), Ok(profile));

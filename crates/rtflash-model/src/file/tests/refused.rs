@@ -119,6 +119,37 @@ fn tasks() {
         ("[{N, \"read\": {P, \"period\": \"soon\"}}]", vec![("\"soon\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": \"\\ud800\"}}]", vec![("\"\\ud800\"", "tasks[0].read.period", "not a time")]),
         ("[{N, \"read\": {P, \"period\": {}}}]", vec![("{}", "tasks[0].read.period", "`period` is an object")]),
+        ("[{N, \"read\": {P, T, \"deadline\": 5}}]", vec![("5", "tasks[0].read.deadline", "without a unit")]),
+        (
+            "[{N, \"read\": {P, T, \"deadline\": \"0ms\"}}]",
+            vec![("\"0ms\"", "tasks[0].read.deadline", "a deadline of zero")],
+        ),
+        (
+            "[{N, \"read\": {P, \"period\": \"1ms\", \"deadline\": \"2ms\"}}]",
+            vec![(
+                "\"2ms\"",
+                "tasks[0].read.deadline",
+                "a deadline of 2ms is longer than the period of 1ms (expected at most 1ms: the analyses suppose that a request is over",
+            )],
+        ),
+        (
+            "[{N, \"write\": {P, \"period\": \"3ms\", \"deadline\": \"2ms\", \"jitter\": \"2ms\"}}]",
+            vec![(
+                "\"2ms\"",
+                "tasks[0].write.jitter",
+                "a jitter of 2ms leaves a request no time before its deadline of 2ms (expected a time below 2ms)",
+            )],
+        ),
+        (
+            "[{N, \"read\": {P, \"period\": \"1ms\", \"jitter\": \"1ms\"}}]",
+            vec![("\"1ms\"", "tasks[0].read.jitter", "before its deadline of 1ms")],
+        ),
+        ("[{N, \"read\": {P, T, \"jitter\": \"-1ms\"}}]", vec![("\"-1ms\"", "tasks[0].read.jitter", "below zero")]),
+        // Where the period cannot be read, nothing is compared with it.
+        (
+            "[{N, \"read\": {P, \"period\": 1, \"deadline\": \"2s\", \"jitter\": \"3s\"}}]",
+            vec![("1", "tasks[0].read.period", "without a unit")],
+        ),
         ("[{N, \"read\": {P, T, \"acess\": 1}}]", vec![("\"acess\"", "tasks[0].read.acess", "expected `access`")]),
         (
             "[{N, \"read\": {P, T, \"access\": 1}}]",

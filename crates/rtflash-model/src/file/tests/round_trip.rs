@@ -47,8 +47,15 @@ fn device() -> impl Strategy<Value = Device> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    (1..10_000u64, span(), proptest::sample::select(Access::ALL.to_vec()))
-        .prop_map(|(pages, period, access)| Request::new(pages, period).unwrap().with_access(access))
+    let share = || prop_oneof![2 => Just(None), 1 => (1..=1_000u64).prop_map(Some)];
+    (1..10_000u64, span(), proptest::sample::select(Access::ALL.to_vec()), share(), share()).prop_map(
+        |(pages, period, access, deadline, jitter)| {
+            let part = |of: Span, permille: u64| Span::from_ns((of.as_ns() / 1_000 * permille).max(1)).unwrap();
+            let plain = Request::new(pages, period).unwrap().with_access(access);
+            let due = plain.with_deadline(deadline.map(|permille| part(period, permille))).unwrap();
+            jitter.and_then(|permille| due.with_jitter(part(due.deadline(), permille))).unwrap_or(due)
+        },
+    )
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {

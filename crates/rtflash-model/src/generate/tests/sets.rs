@@ -7,11 +7,12 @@ use crate::generate::{
     Utilization, Writes,
 };
 use crate::{Access, Device, Span, TaskSet};
+use crate::{Request, Task};
 
 pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     let device = Device::profile("dgist-2021").unwrap();
     let page_costs = PageCosts { read: device.page_read(), write: device.page_program() };
-    SetSpec { device, tasks: 3, generator, page_costs, writes, accesses: Accesses::Random, seed: 42 }
+    SetSpec { device, tasks: 3, generator, page_costs, writes, accesses: Accesses::Random, deadlines: None, seed: 42 }
 }
 
 fn at(text: &str) -> Utilization {
@@ -221,6 +222,7 @@ fn access_changes_nothing_else() {
 fn a_pattern_does_not_depend_on_the_requests_that_are_there() {
     let at_share = |share: &str| SetSpec {
         accesses: Accesses::Mixed,
+        deadlines: None,
         tasks: 8,
         ..spec(Generator::UUniFast, Writes::Share(share.parse().unwrap()))
     };
@@ -292,7 +294,7 @@ prop_compose! {
         }
         let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
         let generator = Generator::ALL[usize::from(integers)];
-        SetSpec { device, tasks, generator, page_costs, writes, accesses, seed }
+        SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, seed }
     }
 }
 
@@ -312,6 +314,28 @@ proptest! {
                 Ok(set) => prop_assert_eq!(set.tasks().len(), spec.tasks as usize),
                 Err(Exhausted { draws, .. }) => prop_assert!(draws == 0 || draws == 20),
             }
+        }
+    }
+}
+
+#[test]
+fn deadlines_change_nothing_else() {
+    for generator in Generator::ALL {
+        let plain = SetOptions::new(SetSpec { tasks: 8, ..spec(generator, Writes::Drawn) }).unwrap();
+        let deadlines = Some("0.5..1.0".parse().unwrap());
+        let due = SetOptions::new(SetSpec { deadlines, ..*plain.spec() }).unwrap();
+        for index in 0..20 {
+            let utilization = "1.5".parse().unwrap();
+            let draw = |options: &SetOptions| options.draw(utilization, index, |_, _| true).unwrap();
+            let (plain, due) = (draw(&plain), draw(&due));
+            let stripped = due.tasks().iter().map(|task| {
+                let strip = |request: Option<Request>| request.and_then(|request| request.with_deadline(None));
+                Task { read: strip(task.read), write: strip(task.write), ..task.clone() }
+            });
+            assert_eq!(stripped.collect::<Vec<_>>(), plain.tasks());
+            assert!(due.tasks().iter().flat_map(Task::requests).all(|(request, _)| {
+                2 * request.deadline().as_ns() + 1 >= request.period().as_ns() && !request.is_implicit()
+            }));
         }
     }
 }
