@@ -99,6 +99,20 @@ fn mq_deadline_expires_to_the_millisecond_and_ages() {
 }
 
 #[test]
+fn nothing_is_due_beyond_the_end_of_time() {
+    let end = "9223372036854775807ns";
+    let read = |id: &str, from: &str| format!(r#"{{ "id": "{id}", "op": "read", "from": "{from}", "size": "4KiB" }}"#);
+    let steps = [
+        format!(r#"{{ "at": "{end}", "insert": [{}] }}"#, read("x", "10B")),
+        format!(r#"{{ "at": "{end}", "ask": 1 }}"#),
+        format!(r#"{{ "at": "{end}", "insert": [{}, {}] }}"#, read("a", "5B"), read("b", "20B")),
+        format!(r#"{{ "at": "{end}", "ask": 1 }}"#),
+    ];
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    assert_eq!(handed(r#"{ "name": "mq-deadline", "fifo_batch": 1 }"#, &steps), ["x", "b"]);
+}
+
+#[test]
 fn kyber_adjusts_its_depth() {
     let reads = |name: &str, count: u32| {
         let request = |id: u32| format!(r#"{{ "id": "{name}{id}", "op": "read", "size": "4KiB" }}"#);
@@ -144,6 +158,18 @@ fn what_is_wrong_is_pointed_at() {
     wrong(r#""none""#, r#"{ "at": "1ms", "complete": ["a"] }"#, &["nothing is called `a`", "script[0].complete[0]"]);
     let insert = r#"{ "at": "0ms", "insert": [{ "id": "a", "op": "read", "size": "4KiB" }, { "id": "a", "op": "read", "size": "4KiB" }] }"#;
     wrong(r#""none""#, insert, &["a second request or piece is called `a`", "script[0].insert[1].id"]);
+    // A request that is cut, and one that is not, also like a piece.
+    let cut = r#"{ "name": "k2-split", "max_sectors": "4KiB", "cut": "rest" }"#;
+    for (first, second, called) in
+        [("a 8", "a 4", "a"), ("a 4", "a 8", "a"), ("a 8", "a.1 4", "a.1"), ("a.1 4", "a 8", "a")]
+    {
+        let request = |of: &str| {
+            let (id, size) = of.split_once(' ').expect("two words");
+            format!(r#"{{ "id": "{id}", "op": "read", "size": "{size}KiB" }}"#)
+        };
+        let insert = format!(r#"{{ "at": "0ms", "insert": [{}, {}] }}"#, request(first), request(second));
+        wrong(cut, &insert, &[&format!("a second request or piece is called `{called}`"), "script[0].insert[1].id"]);
+    }
     let insert = r#"{ "at": "0ms", "insert": [{ "id": "a", "op": "read", "size": "4KiB" }] }, { "at": "0ms", "complete": ["a"] }"#;
     wrong(r#""none""#, insert, &["`a` is not inside", "script[1].complete[0]"]);
     let insert = r#"{ "at": "0ms", "insert": [{ "id": "a", "op": "read", "size": "900TiB", "class": "idle" }] }"#;

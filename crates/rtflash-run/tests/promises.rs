@@ -27,7 +27,8 @@ fn sound_promises_are_kept_at_the_limit() {
         soaked.broken.iter().map(|broken| (CERTIFIED[broken.assumption].name, broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 1_000, "{} were accepted", soaked.judged);
-    assert!(soaked.load > 900_000, "a mean load of {} millionths", soaked.load);
+    // Where deadlines are far shorter than periods, load is not what limits.
+    assert!(soaked.load > 800_000, "a mean load of {} millionths", soaked.load);
 }
 
 /// Everything drawn: whatever the theory gets wrong, the flash itself is lawful.

@@ -72,9 +72,8 @@ fn order(file: &Path) -> Result<Status, Failure> {
         Err(wrong) => return complain(&wrong),
     };
     let mut output = Output::stdout();
-    let called = |id: &u64| usize::try_from(*id).ok().and_then(|id| script.names.get(id)).map_or("", String::as_str);
     let ran = order::run(&script, |ids| {
-        let ids: Vec<&str> = ids.iter().map(called).collect();
+        let ids: Vec<_> = ids.iter().map(|&id| script.names.of(id)).collect();
         let line = serde_json::to_string(&ids).map_err(std::io::Error::from)?;
         output.write(&format!("{line}\n")).map(drop)
     });

@@ -1,5 +1,6 @@
 //! A scheduler by itself, driven by a script: what arrives when, when it is asked, what ends. There is no host and no device in it.
 
+mod names;
 mod read;
 
 use std::collections::HashMap;
@@ -8,6 +9,7 @@ use std::ops::Range;
 use rtflash_model::reading::quote;
 use rtflash_model::{Diagnostic, Diagnostics, Instant, Path};
 
+pub use names::Names;
 pub use read::read_script;
 
 use crate::{Command, Scheduler, Settings};
@@ -19,8 +21,8 @@ pub struct Script {
     pub scheduler: Settings,
     /// What happens, in order; times never decrease.
     pub steps: Vec<Step>,
-    /// What requests and pieces are called, by [`Command::id`].
-    pub names: Vec<String>,
+    /// What requests and pieces are called.
+    pub names: Names,
 }
 
 /// What happens at an instant.
@@ -75,8 +77,7 @@ pub fn run<E>(script: &Script, mut answer: impl FnMut(&[u64]) -> Result<(), E>) 
             Event::Complete(ids) => {
                 for (position, (id, range)) in ids.iter().enumerate() {
                     let Some(command) = inside.remove(id) else {
-                        let name = usize::try_from(*id).ok().and_then(|id| script.names.get(id));
-                        let problem = format!("{} is not inside", quote(name.map_or("", String::as_str)));
+                        let problem = format!("{} is not inside", quote(&script.names.of(*id)));
                         let path = Path::root().key("script").index(step).key("complete").index(position);
                         let expected = "a request or piece that has been handed out and has not ended".to_owned();
                         let wrong = Diagnostic { range: range.clone(), path, problem, expected };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rtflash_model::reading::{Place, Reader, quote};
 use rtflash_model::{Diagnostics, Instant};
 
-use super::{Event, Script, Step};
+use super::{Event, Names, Script, Step};
 use crate::file::{Fields, bytes_above_zero, class, level, op, scheduler};
 use crate::scheduler::{Scheduler, Settings};
 use crate::{Class, Command, Op};
@@ -50,8 +50,7 @@ struct Writer {
     known: bool,
     now: Instant,
     steps: Vec<Step>,
-    names: Vec<String>,
-    ids: HashMap<String, u64>,
+    names: Names,
     jobs: HashMap<String, u32>,
 }
 
@@ -62,8 +61,7 @@ impl Writer {
             known: settings.is_some(),
             now: Instant::START,
             steps: Vec::new(),
-            names: Vec::new(),
-            ids: HashMap::new(),
+            names: Names::default(),
             jobs: HashMap::new(),
         }
     }
@@ -90,7 +88,9 @@ impl Writer {
         let insert = fields.or("insert", None, |reader, raw, place| {
             let mut commands = Vec::new();
             let is_list = reader.list(raw, place, "an array of requests", |reader, raw, place| {
-                self.request(reader, raw, place, &mut commands);
+                if !reader.is_hopeless() {
+                    self.request(reader, raw, place, &mut commands);
+                }
             });
             is_list.then_some(Some(Event::Insert(commands)))
         });
@@ -98,7 +98,9 @@ impl Writer {
         let complete = fields.or("complete", None, |reader, raw, place| {
             let mut ended = Vec::new();
             let is_list = reader.list(raw, place, "an array of ids", |reader, raw, place| {
-                ended.extend(self.named(reader, raw, place));
+                if !reader.is_hopeless() {
+                    ended.extend(self.named(reader, raw, place));
+                }
             });
             is_list.then_some(Some(Event::Complete(ended)))
         });
@@ -115,11 +117,11 @@ impl Writer {
         place: &Place<'_>,
     ) -> Option<(u64, std::ops::Range<usize>)> {
         let name = reader.string(raw, place, "the id of a request or piece, in a string")?;
-        match self.ids.get(&name) {
-            Some(&id) => Some((id, reader.range(raw))),
+        match self.names.find(&name) {
+            Some(id) => Some((id, reader.range(raw))),
             None if !self.known => None,
             None => {
-                let expected = if self.ids.contains_key(&format!("{name}.0")) {
+                let expected = if self.names.is_cut(&name) {
                     "its pieces, each by its own id".to_owned()
                 } else {
                     "a request or piece that has been inserted before".to_owned()
@@ -160,29 +162,21 @@ impl Writer {
         let request = Command { id: 0, op, from, size, class, level, cpu, job, user_centric };
         let piece = self.scheduler.piece(&request);
         let pieces = piece.map_or(1, |piece| size.div_ceil(piece));
-        if pieces > MAX_COMMANDS.saturating_sub(self.names.len() as u64) {
+        if pieces > MAX_COMMANDS.saturating_sub(self.names.commands()) {
             let problem = format!("{} is cut into {pieces} pieces", quote(&name));
             reader.refuse(raw, place, problem, format!("at most {MAX_COMMANDS} requests and pieces in all"));
             return;
         }
-        for number in 0..pieces {
-            let (name, from, size) = match piece {
-                None => (name.clone(), from, size),
-                Some(piece) => {
-                    let before = number * piece;
-                    (format!("{name}.{number}"), from + before, piece.min(size - before))
-                }
-            };
-            let id = self.names.len() as u64;
-            if self.ids.contains_key(&name) {
-                let problem = format!("a second request or piece is called {}", quote(&name));
-                reader.refuse(named, &place.key("id"), problem, "an id of its own for each");
-                return;
-            }
-            self.ids.insert(name.clone(), id);
-            self.names.push(name);
-            commands.push(Command { id, from, size, ..request });
-        }
+        let Some(first) = self.names.insert(&name, piece.map(|_| pieces)) else {
+            let problem = format!("a second request or piece is called {}", quote(&name));
+            reader.refuse(named, &place.key("id"), problem, "an id of its own for each");
+            return;
+        };
+        let piece = piece.unwrap_or(size);
+        commands.extend((0..pieces).map(|number| {
+            let before = number * piece;
+            Command { id: first + number, from: from + before, size: piece.min(size - before), ..request }
+        }));
     }
 }
 

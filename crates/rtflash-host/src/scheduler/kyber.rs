@@ -61,8 +61,8 @@ struct Domain {
     depth: u32,
     /// Latencies by quarter of the target: total, and of the device.
     histograms: [[u64; BUCKETS]; 2],
-    /// Until when samples are waited for, if they are.
-    timeout: Option<Instant>,
+    /// Until when samples are waited for, if they are, in nanoseconds.
+    timeout: Option<u64>,
     /// The 99th percentile of the total latency that no congestion has used.
     kept: Option<usize>,
 }
@@ -75,8 +75,9 @@ impl Domain {
         if samples == 0 {
             return None;
         }
-        let timeout = *self.timeout.get_or_insert(now.saturating_add(TIMEOUT));
-        if samples < SAMPLES && now < timeout {
+        // Times are below 2⁶³ ns, so this fits; it may be later than any time.
+        let timeout = *self.timeout.get_or_insert(now.as_ns() + TIMEOUT.as_ns());
+        if samples < SAMPLES && now.as_ns() < timeout {
             return None;
         }
         self.timeout = None;
@@ -203,7 +204,8 @@ impl Scheduler for Kyber {
         if let (Some((arrival, dispatch)), Some(&target)) = (times, self.settings.targets.get(number)) {
             of.histograms[Latency::Total as usize][quarter(now.since(arrival), target)] += 1;
             of.histograms[Latency::Device as usize][quarter(now.since(dispatch), target)] += 1;
-            self.judging.get_or_insert(now.saturating_add(WINDOW));
+            // Never, where that is later than any time.
+            self.judging = self.judging.or_else(|| now.checked_add(WINDOW));
         }
     }
 

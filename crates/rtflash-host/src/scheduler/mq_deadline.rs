@@ -156,7 +156,8 @@ impl MqDeadline {
         let queue = &self.classes[class].queues[direction];
         let expire = if direction == READ { self.settings.read_expire } else { self.settings.write_expire };
         let oldest = queue.oldest()?;
-        let expired = queue.arrival(oldest).is_some_and(|arrival| now >= arrival.saturating_add(expire));
+        let expiry = queue.arrival(oldest).and_then(|arrival| arrival.checked_add(expire));
+        let expired = expiry.is_some_and(|expiry| now >= expiry);
         queue.following().filter(|_| !expired).or(Some(oldest))
     }
 

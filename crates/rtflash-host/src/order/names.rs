@@ -1,0 +1,86 @@
+//! What requests and their pieces are called.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A request that has been inserted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Request {
+    name: String,
+    /// The number of its first piece, or its own.
+    first: u64,
+    /// Its pieces; `None` where it is not cut.
+    pieces: Option<u64>,
+}
+
+/// The names of requests, and of pieces: `a.0`, `a.1`, … of a request `a` that is cut. Commands are numbered in the order in which they are inserted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    /// In order of their numbers.
+    requests: Vec<Request>,
+    /// The position of each.
+    positions: HashMap<String, usize>,
+    /// Of requests whose name is that of a piece of this one: which.
+    dotted: HashMap<String, Vec<u64>>,
+    commands: u64,
+}
+
+/// The request and the number in the name of a piece.
+fn piece(name: &str) -> Option<(&str, u64)> {
+    let (request, number) = name.rsplit_once('.')?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = digits && (number == "0" || !number.starts_with('0'));
+    Some((request, number.parse().ok().filter(|_| plain)?))
+}
+
+impl Names {
+    /// Commands so far.
+    pub(super) fn commands(&self) -> u64 {
+        self.commands
+    }
+
+    /// A request is inserted, in so many pieces if it is cut. The number of its first command; `None` where it, or a piece of it, is called like something else.
+    pub(super) fn insert(&mut self, name: &str, pieces: Option<u64>) -> Option<u64> {
+        let like_others = pieces.is_some_and(|pieces| {
+            self.dotted.get(name).is_some_and(|numbers| numbers.iter().any(|&number| number < pieces))
+        });
+        if self.positions.contains_key(name) || self.find(name).is_some() || like_others {
+            return None;
+        }
+        if let Some((request, number)) = piece(name) {
+            self.dotted.entry(request.to_owned()).or_default().push(number);
+        }
+        let first = self.commands;
+        self.positions.insert(name.to_owned(), self.requests.len());
+        self.requests.push(Request { name: name.to_owned(), first, pieces });
+        self.commands += pieces.unwrap_or(1);
+        Some(first)
+    }
+
+    /// The number of a command by its name.
+    pub(super) fn find(&self, name: &str) -> Option<u64> {
+        let request = |name: &str| self.positions.get(name).and_then(|&position| self.requests.get(position));
+        if let Some(Request { first, pieces: None, .. }) = request(name) {
+            return Some(*first);
+        }
+        let (of, number) = piece(name)?;
+        let Request { first, pieces, .. } = request(of)?;
+        (number < (*pieces)?).then(|| first + number)
+    }
+
+    /// Whether a request of this name is cut.
+    pub(super) fn is_cut(&self, name: &str) -> bool {
+        let position = self.positions.get(name);
+        position.and_then(|&position| self.requests.get(position)).is_some_and(|request| request.pieces.is_some())
+    }
+
+    /// The name of a command, by its [`id`](crate::Command::id); empty where there is none.
+    pub fn of(&self, id: u64) -> Cow<'_, str> {
+        let behind = self.requests.partition_point(|request| request.first <= id);
+        match behind.checked_sub(1).and_then(|at| self.requests.get(at)).filter(|_| id < self.commands) {
+            None => Cow::Borrowed(""),
+            Some(Request { name, pieces: None, .. }) => Cow::Borrowed(name),
+            Some(Request { name, first, .. }) => Cow::Owned(format!("{name}.{}", id - first)),
+        }
+    }
+}
