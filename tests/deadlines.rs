@@ -178,3 +178,11 @@ fn experiments_take_them_under_the_sound_analyses_alone() {
     let manifest = std::fs::read_to_string(directory.join("manifest.json")).expect("a manifest");
     assert!(manifest.contains("\"deadline\": \"0.5..1\"") && manifest.contains("--deadline"), "{manifest}");
 }
+
+/// Nothing is looked for where the analysis has nothing to say: no limit is "not found".
+#[test]
+fn a_size_that_cannot_be_told_is_not_made_up() {
+    let run = rtflash_with_input(&["size", "-"], SET.as_bytes());
+    assert_eq!(run.status, 3, "{run:?}");
+    assert!(run.stdout.contains("implicit deadlines only") && !run.stdout.contains("none found"), "{}", run.stdout);
+}

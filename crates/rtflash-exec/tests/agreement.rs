@@ -4,10 +4,9 @@ mod common;
 mod naive;
 mod worlds;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use common::{World, agree};
+use common::{Broken, LAWFUL, World, agree};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Dispatch, Service, Victims};
@@ -81,45 +80,19 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
 #[test]
 fn what_is_lawful_is_found_lawful() {
     let mut judged = 0;
-    // How often a checker spoke, in which case first, and what it said.
-    let mut broken: BTreeMap<&str, (u32, u64, String)> = BTreeMap::new();
+    let mut broken = Broken::default();
     for case in 0..3_000 {
         let Some(world) = World::draw(9, case) else { continue };
         let records = engine(&world);
         let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
         let mut checks = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         records.iter().for_each(|record| checks.record(record));
-        for finding in checks.finish(world.options.duration) {
-            if LAWFUL.contains(&finding.assumption.name) && !finding.gauge.holds() {
-                let place = finding.gauge.worst();
-                let entry = broken.entry(finding.assumption.name).or_insert_with(|| (0, case, format!("{place:?}")));
-                entry.0 += 1;
-            }
-        }
+        broken.note(case, &checks.finish(world.options.duration), &LAWFUL);
         judged += 1;
     }
-    assert!(broken.is_empty(), "{broken:#?}");
+    broken.assert_none();
     assert!(judged > 1_000, "{judged}");
 }
-
-const LAWFUL: [&str; 16] = [
-    "edf-order",
-    "chip-exclusion",
-    "bus-exclusion",
-    "page-order",
-    "mapping",
-    "conservation",
-    "releases",
-    "completion",
-    "operation-lengths",
-    "transfers",
-    "bus-order",
-    "victim-choice",
-    "copies",
-    "gc-left-out",
-    "padding",
-    "work-conserving",
-];
 
 #[test]
 fn the_result_depends_on_neither_windows_nor_threads() {

@@ -4,13 +4,10 @@ mod common;
 mod naive;
 mod worlds;
 
-use common::World;
-use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::dispatch::NoServers;
+use common::{LAWFUL, World, judged};
+use rtflash_exec::check::Finding;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims, run,
-};
+use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims};
 use rtflash_model::{
     Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskSet,
 };
@@ -104,32 +101,6 @@ fn accepted(device: &Device, tasks: &[&Task], chips: u32) -> bool {
     let common: u128 = terms.iter().map(|&(_, denominator)| denominator).product();
     terms.iter().map(|&(numerator, denominator)| common / denominator * numerator).sum::<u128>() <= common
 }
-
-fn judged(world: &World) -> Vec<Finding> {
-    let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
-    let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
-    merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
-}
-
-/// What holds whatever the load.
-const LAWFUL: [&str; 16] = [
-    "edf-order",
-    "chip-exclusion",
-    "bus-exclusion",
-    "page-order",
-    "mapping",
-    "conservation",
-    "releases",
-    "completion",
-    "operation-lengths",
-    "transfers",
-    "bus-order",
-    "victim-choice",
-    "copies",
-    "gc-left-out",
-    "padding",
-    "work-conserving",
-];
 
 #[test]
 fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {

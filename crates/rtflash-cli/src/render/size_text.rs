@@ -40,6 +40,10 @@ pub fn answer(
     if !why.is_empty() {
         text += &format!("\n{why}");
     }
+    if analysis.refuses(set).is_some() {
+        // Nothing was looked for.
+        return text;
+    }
     text += "\n";
     text += &whole(set, sizing);
     if !set.tasks().is_empty() {

@@ -2,9 +2,12 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use rtflash_exec::dispatch::Arrival;
+use std::collections::BTreeMap;
+
+use rtflash_exec::check::{Checks, Finding, merge};
+use rtflash_exec::dispatch::{Arrival, NoServers};
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Options, Plan, Times};
+use rtflash_exec::{Options, Plan, Times, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Cluster, Instant, Job, Shortest, Span, TaskSet};
 
@@ -111,5 +114,54 @@ pub fn agree(
             panic!("case {case} differs at record {at}\n{world:?}\nengine\n{fast}twin\n{slow}");
         }
         look(&world, &all);
+    }
+}
+
+/// What the checkers say of a run in which jobs that are not real-time have no server but those of certificates.
+pub fn judged(world: &World) -> Vec<Finding> {
+    let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
+    let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
+    merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
+}
+
+/// What holds whatever the load.
+pub const LAWFUL: [&str; 16] = [
+    "edf-order",
+    "chip-exclusion",
+    "bus-exclusion",
+    "page-order",
+    "mapping",
+    "conservation",
+    "releases",
+    "completion",
+    "operation-lengths",
+    "transfers",
+    "bus-order",
+    "victim-choice",
+    "copies",
+    "gc-left-out",
+    "padding",
+    "work-conserving",
+];
+
+/// Checkers that spoke: how often, in which case first, and what they said.
+#[derive(Debug, Default)]
+pub struct Broken(BTreeMap<&'static str, (u32, u64, String)>);
+
+impl Broken {
+    /// Looks for checkers of these names that speak.
+    pub fn note(&mut self, case: u64, findings: &[Finding], names: &[&str]) {
+        for finding in findings.iter().filter(|finding| names.contains(&finding.assumption.name)) {
+            if !finding.gauge.holds() {
+                let place = finding.gauge.worst();
+                let entry = self.0.entry(finding.assumption.name).or_insert_with(|| (0, case, format!("{place:?}")));
+                entry.0 += 1;
+            }
+        }
+    }
+
+    /// None did.
+    pub fn assert_none(&self) {
+        assert!(self.0.is_empty(), "{:#?}", self.0);
     }
 }
