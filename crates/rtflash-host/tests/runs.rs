@@ -1,6 +1,6 @@
 //! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond, with lists.
 
-use rtflash_host::run::{Cost, Emmc, Host, Job, Pattern, Releases, Scenario, run};
+use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, run};
 use rtflash_host::scheduler::{
     Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, Settings, Split, UserCentricSettings,
 };
@@ -27,6 +27,7 @@ struct Io {
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
+    let Device::Emmc(emmc) = scenario.device;
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
     // Commands by id: whose they are.
@@ -53,7 +54,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
                 let first = !io.begun;
                 io.begun = true;
-                now + scenario.device.service(command, first).as_ns()
+                now + emmc.service(command, first).as_ns()
             })
         };
         let ask = |device: &mut Vec<Command>,
@@ -61,7 +62,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                    ios: &mut [Io],
                    owner: &[usize],
                    scheduler: &mut Box<dyn Scheduler>| {
-            while device.len() < scenario.device.depth as usize {
+            while device.len() < emmc.depth as usize {
                 let Some(command) = scheduler.ask(at(now)) else { break };
                 device.push(command);
                 if ends.is_none() {
@@ -240,7 +241,7 @@ fn scenario(seed: u64) -> Scenario {
     };
     let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
     Scenario {
-        device: Emmc { depth: dice.small(1, 3), read, write },
+        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write }),
         host: Host {
             cpus: 2,
             max_sectors: dice.within(4, 16) << 10,
@@ -305,11 +306,11 @@ fn a_reader_behind_a_writer() {
         ..reader.clone()
     };
     let mut scenario = Scenario {
-        device: Emmc {
+        device: Device::Emmc(Emmc {
             depth: 1,
             read: Cost { first: us(200), next: us(100), per_kib: us(10) },
             write: Cost { first: us(500), next: us(300), per_kib: us(15) },
-        },
+        }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5) },
         scheduler: Settings::K2(K2Settings::k2()),
         jobs: vec![reader, writer],

@@ -7,8 +7,10 @@ use std::fmt;
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
+use super::device::{Handed, Target};
 use super::report::{JobReport, Latencies};
 use super::scenario::{Pattern, Releases, Scenario, cut};
+use super::watch::{Seen, Watch};
 use crate::{Command, Scheduler};
 
 /// I/Os that may wait or be under way.
@@ -61,8 +63,9 @@ struct Progress {
     next: u64,
 }
 
-struct Engine<'a> {
+struct Engine<'a, W> {
     scenario: &'a Scenario,
+    watch: &'a mut W,
     seed: u64,
     scheduler: Box<dyn Scheduler>,
     now: Instant,
@@ -77,9 +80,10 @@ struct Engine<'a> {
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
     waiting: VecDeque<Vec<Command>>,
-    /// What the device has, the first one under way until then.
-    device: VecDeque<Command>,
-    ends: Option<Instant>,
+    device: Box<dyn Target>,
+    // Kept for their memory.
+    ended: Vec<Command>,
+    caused: Vec<usize>,
     latencies: Vec<Vec<u64>>,
 }
 
@@ -88,8 +92,17 @@ struct Engine<'a> {
 /// # Errors
 /// Where the jobs release so much more than the device does that it cannot be kept.
 pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
+    run_watched(scenario, seed, &mut ())
+}
+
+/// Runs a scenario as [`run`] does, and tells `watch` of everything.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, RunError> {
     let mut engine = Engine {
         scenario,
+        watch,
         seed,
         scheduler: scenario.scheduler.scheduler(),
         now: Instant::START,
@@ -101,8 +114,9 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
         next_command: 0,
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: VecDeque::new(),
-        ends: None,
+        device: scenario.device.target(),
+        ended: Vec::new(),
+        caused: Vec::new(),
         latencies: vec![Vec::new(); scenario.jobs.len()],
     };
     engine.begin();
@@ -116,7 +130,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
     Ok(engine.report())
 }
 
-impl Engine<'_> {
+impl<W: Watch> Engine<'_, W> {
     fn begin(&mut self) {
         for (position, job) in self.scenario.jobs.iter().enumerate() {
             match job.releases {
@@ -160,27 +174,25 @@ impl Engine<'_> {
     fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         // A scheduler that wants to be asked can be asked in vain while there is no room.
-        let timer = self.scheduler.next().filter(|&at| self.has_room() && at > self.now);
-        event.into_iter().chain(self.ends).chain(timer).min()
-    }
-
-    fn has_room(&self) -> bool {
-        self.device.len() < self.scenario.device.depth as usize
+        let timer = self.scheduler.next().filter(|&at| self.device.has_room() && at > self.now);
+        event.into_iter().chain(self.device.next()).chain(timer).min()
     }
 
     /// All that happens now.
     fn instant(&mut self) {
         let turnaround = self.scenario.host.turnaround;
         let mut asks = self.scheduler.next() == Some(self.now);
-        let mut caused = Vec::new();
-        if self.ends == Some(self.now) {
-            self.complete(&mut caused);
+        let mut ended = std::mem::take(&mut self.ended);
+        self.device.advance(self.now, &mut ended);
+        if !ended.is_empty() {
+            ended.drain(..).for_each(|command| self.complete(&command));
             if turnaround == Span::ZERO {
                 asks = true;
             } else {
                 self.events.push(Reverse((self.now.saturating_add(turnaround), Event::Ask)));
             }
         }
+        self.ended = ended;
         while let Some(&Reverse((at, event))) = self.events.peek()
             && at == self.now
         {
@@ -193,18 +205,19 @@ impl Engine<'_> {
         if asks {
             self.ask();
         }
-        for job in caused {
+        let mut caused = std::mem::take(&mut self.caused);
+        for job in caused.drain(..) {
             if self.release(job) {
                 self.ask();
             }
         }
+        self.caused = caused;
     }
 
-    /// The command under way ends. `caused` gets the jobs whose next I/O is released by that, at once.
-    fn complete(&mut self, caused: &mut Vec<usize>) {
-        let Some(command) = self.device.pop_front() else { return };
-        self.start();
-        self.scheduler.completed(&command, self.now);
+    /// A command has ended.
+    fn complete(&mut self, command: &Command) {
+        self.scheduler.completed(command, self.now);
+        self.watch.see(self.now, &Seen::Ended(command));
         self.tags += 1;
         if let Some(number) = self.io_of.remove(&command.id)
             && let Some(io) = self.ios.get_mut(&number)
@@ -213,17 +226,18 @@ impl Engine<'_> {
             if io.left == 0 {
                 let Io { job, released, .. } = *io;
                 self.ios.remove(&number);
+                self.watch.see(self.now, &Seen::Finished { io: number, job, released });
                 if self.now >= self.scenario.warmup {
                     self.latencies[job].push(self.now.since(released).as_ns());
                 }
-                self.replace(job, caused);
+                self.replace(job);
             }
         }
         self.admit();
     }
 
-    /// An I/O has ended: a closed job has another one.
-    fn replace(&mut self, position: usize, caused: &mut Vec<usize>) {
+    /// An I/O has ended: a closed job has another one, which `caused` gets if it comes at once.
+    fn replace(&mut self, position: usize) {
         let job = &self.scenario.jobs[position];
         let Releases::Closed { think, depth } = job.releases else { return };
         // What is planned already, its first ones, has not ended.
@@ -232,7 +246,7 @@ impl Engine<'_> {
             return;
         }
         if think == Span::ZERO {
-            caused.push(position);
+            self.caused.push(position);
         } else {
             self.events.push(Reverse((self.now.saturating_add(think), Event::Release(position))));
         }
@@ -263,6 +277,7 @@ impl Engine<'_> {
         let Some(whole) = self.scenario.whole(position, from) else { return false };
         let io = self.next_io;
         self.next_io += 1;
+        self.watch.see(self.now, &Seen::Released { io, job: position });
         let mut left = 0;
         for request in self.scenario.requests(whole) {
             let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
@@ -285,29 +300,24 @@ impl Engine<'_> {
     fn admit(&mut self) {
         while let Some(pieces) = self.waiting.front().filter(|pieces| pieces.len() as u64 <= self.tags) {
             self.tags -= pieces.len() as u64;
-            pieces.iter().for_each(|&piece| self.scheduler.insert(piece, self.now));
+            for &command in pieces {
+                let io = self.io_of.get(&command.id).copied().unwrap_or(u64::MAX);
+                self.watch.see(self.now, &Seen::Queued { io, command: &command });
+                self.scheduler.insert(command, self.now);
+            }
             self.waiting.pop_front();
         }
     }
 
     /// Asks until nothing comes, or there is no room.
     fn ask(&mut self) {
-        while self.has_room() {
+        while self.device.has_room() {
             let Some(command) = self.scheduler.ask(self.now) else { break };
-            self.device.push_back(command);
-            if self.ends.is_none() {
-                self.start();
-            }
+            self.watch.see(self.now, &Seen::HandedOver(&command));
+            let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
+            let is_first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+            self.device.take(Handed { command, is_first }, self.now);
         }
-    }
-
-    /// The first command of the device is under way from now on.
-    fn start(&mut self) {
-        self.ends = None;
-        let Some(command) = self.device.front() else { return };
-        let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
-        let first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
-        self.ends = Some(self.now.saturating_add(self.scenario.device.service(command, first)));
     }
 
     fn report(self) -> Vec<JobReport> {

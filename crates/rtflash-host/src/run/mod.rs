@@ -1,11 +1,15 @@
 //! Jobs, host and scheduler in front of a device, in simulated time (docs/host.md says what happens at an instant, in which order).
 
+mod device;
 mod engine;
 mod read;
 mod report;
 mod scenario;
+mod watch;
 
-pub use engine::{RunError, run};
+pub use device::{Cost, Emmc};
+pub use engine::{RunError, run, run_watched};
 pub use read::read_scenario;
 pub use report::{JobReport, Latencies};
-pub use scenario::{Cost, Emmc, Host, Job, Pattern, Releases, Scenario, cut};
+pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};
+pub use watch::{Seen, Watch};

@@ -2,6 +2,7 @@
 
 use rtflash_model::{Instant, Span};
 
+use super::device::Emmc;
 use crate::scheduler::Settings;
 use crate::{Class, Command, Op};
 
@@ -9,7 +10,7 @@ use crate::{Class, Command, Op};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     /// The device.
-    pub device: Emmc,
+    pub device: Device,
     /// The host.
     pub host: Host,
     /// The scheduler.
@@ -22,37 +23,11 @@ pub struct Scenario {
     pub warmup: Instant,
 }
 
-/// A device that does one command at a time, first in, first out, without a gap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Emmc {
-    /// Commands that it takes at most, the one that runs counted; above zero.
-    pub depth: u32,
-    /// What a read costs.
-    pub read: Cost,
-    /// What a write costs.
-    pub write: Cost,
-}
-
-/// What a command costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
-    /// The first request, or piece, of an I/O; above zero.
-    pub first: Span,
-    /// Each of its others, whatever ran in between; above zero.
-    pub next: Span,
-    /// 1,024 bytes.
-    pub per_kib: Span,
-}
-
-impl Emmc {
-    /// What a command takes; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
-    pub fn service(&self, command: &Command, first: bool) -> Span {
-        let cost = if command.op == Op::Read { self.read } else { self.write };
-        let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);
-        let begin = if first { cost.first } else { cost.next };
-        let size = u64::try_from(size).ok().and_then(Span::from_ns);
-        size.map_or(begin.saturating_add(Instant::END.since(Instant::START)), |size| begin.saturating_add(size))
-    }
+/// What the host is in front of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Device {
+    /// One command at a time.
+    Emmc(Emmc),
 }
 
 /// What is between jobs and the scheduler.

@@ -1,0 +1,87 @@
+//! A device that does one command at a time.
+
+use std::collections::VecDeque;
+
+use rtflash_model::{Instant, Span};
+
+use super::{Handed, Target};
+use crate::{Command, Op};
+
+/// A device that does one command at a time, first in, first out, without a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Emmc {
+    /// Commands that it takes at most, the one that runs counted; above zero.
+    pub depth: u32,
+    /// What a read costs.
+    pub read: Cost,
+    /// What a write costs.
+    pub write: Cost,
+}
+
+/// What a command costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// The first request, or piece, of an I/O; above zero.
+    pub first: Span,
+    /// Each of its others, whatever ran in between; above zero.
+    pub next: Span,
+    /// 1,024 bytes.
+    pub per_kib: Span,
+}
+
+impl Emmc {
+    /// What a command takes; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
+    pub fn service(&self, command: &Command, first: bool) -> Span {
+        let cost = if command.op == Op::Read { self.read } else { self.write };
+        let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);
+        let begin = if first { cost.first } else { cost.next };
+        let size = u64::try_from(size).ok().and_then(Span::from_ns);
+        size.map_or(begin.saturating_add(Instant::END.since(Instant::START)), |size| begin.saturating_add(size))
+    }
+}
+
+/// An [`Emmc`] at run time.
+#[derive(Debug)]
+pub(super) struct Running {
+    of: Emmc,
+    /// What it has, the first one under way until then.
+    commands: VecDeque<Handed>,
+    ends: Option<Instant>,
+}
+
+impl Running {
+    /// With nothing in it.
+    pub(super) fn new(of: Emmc) -> Running {
+        Running { of, commands: VecDeque::new(), ends: None }
+    }
+
+    /// The first command is under way from now on.
+    fn start(&mut self, now: Instant) {
+        let first = self.commands.front();
+        self.ends = first.map(|handed| now.saturating_add(self.of.service(&handed.command, handed.is_first)));
+    }
+}
+
+impl Target for Running {
+    fn has_room(&self) -> bool {
+        self.commands.len() < self.of.depth as usize
+    }
+
+    fn take(&mut self, handed: Handed, now: Instant) {
+        self.commands.push_back(handed);
+        if self.ends.is_none() {
+            self.start(now);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.ends
+    }
+
+    fn advance(&mut self, now: Instant, ended: &mut Vec<Command>) {
+        if self.ends == Some(now) {
+            ended.extend(self.commands.pop_front().map(|handed| handed.command));
+            self.start(now);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Devices in JSON.
+
+use rtflash_model::reading::{Place, Reader};
+
+use crate::file::{Fields, above_zero, time_above_zero};
+use crate::run::device::{Cost, Emmc};
+use crate::run::scenario::Device;
+
+/// A device.
+pub(super) fn device<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+    let mut fields = Fields::open(reader, raw, place, ["kind", "depth", "read", "write"])?;
+    let kind = fields.required(raw, "kind", "`emmc`, in a string", |reader, raw, place| {
+        reader.choice(raw, place, "kind of device", &["emmc"])
+    });
+    let depth = fields.or("depth", 1, above_zero);
+    const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
+    let read = fields.required(raw, "read", COST, cost);
+    let write = fields.required(raw, "write", COST, cost);
+    kind?;
+    Some(Device::Emmc(Emmc { depth, read: read?, write: write? }))
+}
+
+fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Cost> {
+    let mut fields = Fields::open(reader, raw, place, ["first", "next", "per_kib"])?;
+    let first = fields.required(raw, "first", "a time, such as \"200us\"", time_above_zero);
+    let next = fields.required(raw, "next", "a time, such as \"100us\"", time_above_zero);
+    let per_kib = fields.required(raw, "per_kib", "a time, such as \"10us\"", Reader::time);
+    Some(Cost { first: first?, next: next?, per_kib: per_kib? })
+}

@@ -1,0 +1,98 @@
+//! Jobs in JSON.
+
+use rtflash_model::reading::{Place, Reader};
+use rtflash_model::{Instant, Span};
+
+use super::{MAX_COMMANDS, instant};
+use crate::file::{Fields, above_zero, bytes_above_zero, class, level, op, time_above_zero};
+use crate::run::scenario::{Host, Job, Pattern, Releases};
+use crate::{Class, Op};
+
+/// A job.
+pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, host: &Host) -> Option<Job> {
+    let names = [
+        "name",
+        "op",
+        "pattern",
+        "from",
+        "span",
+        "size",
+        "class",
+        "level",
+        "cpu",
+        "user_centric",
+        "every",
+        "jitter",
+        "depth",
+        "think",
+        "phase",
+        "count",
+    ];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    let name = fields.required(raw, "name", "a string that tells it from the others", |reader, raw, place| {
+        reader.string(raw, place, "a string")
+    });
+    let op = fields.required(raw, "op", "`read` or `write`, in a string", op);
+    let pattern = fields.or("pattern", Pattern::Sequential, |reader, raw, place| {
+        let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
+        Some([Pattern::Sequential, Pattern::Random][at])
+    });
+    let from = fields.or("from", 0, |reader, raw, place| reader.bytes(raw, place));
+    let size = fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero);
+    let span = fields.or("span", None, |reader, raw, place| {
+        let span = bytes_above_zero(reader, raw, place)?;
+        if size.is_some_and(|size| span < size) {
+            reader.refuse(raw, place, "`span` is shorter than an I/O", "bytes for one I/O at least");
+        }
+        Some(Some(span))
+    });
+    let class = fields.or("class", Class::default(), class);
+    let level = fields.or("level", 4, level);
+    let cpu = fields.or("cpu", 0, |reader, raw, place| {
+        let cpu = reader.whole_u32(raw, place)?;
+        if cpu >= host.cpus {
+            let problem = format!("there is no core {cpu}: the host has {}", host.cpus);
+            reader.refuse(raw, place, problem, "a core from 0 up to `cpus` of `host`, without that");
+        }
+        Some(cpu)
+    });
+    let user_centric = fields.or("user_centric", false, |reader, raw, place| reader.truth(raw, place));
+    let every = fields.or("every", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
+    let jitter = fields.or("jitter", Span::ZERO, Reader::time);
+    let depth = fields.or("depth", 1, |reader, raw, place| {
+        let depth = above_zero(reader, raw, place)?;
+        if u64::from(depth) > MAX_COMMANDS {
+            reader.refuse(raw, place, format!("{depth} I/Os at a time"), format!("at most {MAX_COMMANDS}"));
+        }
+        Some(depth)
+    });
+    let think = fields.or("think", Span::ZERO, Reader::time);
+    let phase = fields.or("phase", Instant::START, instant);
+    let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
+    let (periodic, closed) = (fields.has("every"), fields.has("depth") || fields.has("think"));
+    let lost = fields.has("jitter") && !periodic;
+    if periodic && closed {
+        let problem = "a job with a period, and with I/Os that are replaced";
+        reader.refuse(raw, place, problem, "`every` and `jitter`, or `depth` and `think`");
+    }
+    if every.is_some_and(|period| jitter >= period) {
+        let problem = "a release may be as late as the next one is due";
+        reader.refuse(raw, &place.key("jitter"), problem, "a jitter below the period");
+    }
+    if lost {
+        reader.refuse(raw, &place.key("jitter"), "`jitter` of a job without `every`", "`every` beside it");
+    }
+    if pattern == Pattern::Random && span.is_none() {
+        reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
+    }
+    let (name, size) = (name?, size?);
+    if from.checked_add(span.unwrap_or(size)).is_none() {
+        reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
+    }
+    let releases = match every {
+        Some(period) => Releases::Every { period, jitter },
+        None => Releases::Closed { depth, think },
+    };
+    let op = op.unwrap_or(Op::Read);
+    Some(Job { name, op, pattern, from, span, size, class, level, cpu, user_centric, releases, phase, count })
+}
