@@ -241,3 +241,29 @@ fn scenarios_that_cannot_be_are_pointed_at() {
     let run = rtflash_with_input(&["host", "run", "-"], flood.as_bytes());
     assert!(run.status == 3 && run.stderr.contains("wait at"), "{run:?}");
 }
+
+#[test]
+fn bounds_beside_runs() {
+    let scenario = r#"{ "device": { "kind": "emmc", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
+            "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
+        "scheduler": { "name": "k2-split", "max_sectors": "4KiB", "cut": "rest" },
+        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "think": "2ms" },
+            { "name": "log", "op": "write", "size": "512KiB", "class": "idle", "depth": 4 } ], "duration": "1s" }"#;
+    let bound = |more: &[&str]| {
+        let arguments = [&["host", "bound", "-"], more].concat();
+        let run = rtflash_with_input(&arguments, scenario.as_bytes());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+        run
+    };
+    // A piece of 4 KiB: 500 us + 4 · 15 us, or less behind a first one. The read: 200 us + 64 · 10 us.
+    let answer = &bound(&["--format", "json"]).json_lines()[0];
+    assert_eq!(answer["scheduler"], "k2-split");
+    let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
+        "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
+    assert_eq!(answer["jobs"], serde_json::json!([job]));
+    let other = &bound(&["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
+    assert_eq!((other.len(), &other[0]["jobs"][0]["bound_ns"]), (2, &9_020_000.into()));
+    assert!(other[1]["jobs"][0]["bound_ns"].is_null() && other[1]["jobs"][0]["why"].is_string());
+    assert!(bound(&[]).stdout.contains("1.4ms"));
+    assert!(bound(&["--scheduler", "bfq"]).stdout.contains("others may go ahead"));
+}

@@ -3,6 +3,7 @@
 //! A [`Scheduler`] keeps requests and says which goes next. It sees no device and moves no time: whoever drives it says what time it is. [`order`] drives one
 //! by a script.
 
+pub mod bound;
 mod command;
 mod file;
 pub mod order;

@@ -36,7 +36,7 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 const MAX_THREADS: i64 = 1_024;
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 11] = [
+pub const SCHEMAS: [&str; 12] = [
     "task-set",
     "allocation",
     "alloc",
@@ -47,6 +47,7 @@ pub const SCHEMAS: [&str; 11] = [
     "soak",
     "experiment",
     "manifest",
+    "host-bound",
     "host-run",
 ];
 
@@ -106,6 +107,20 @@ pub enum HostCommand {
     },
     /// Run jobs by a scheduler in front of a device: latencies, bytes a second
     Run(HostRunArgs),
+    /// Bound the latencies of real-time jobs, whatever the phases and places are
+    Bound(HostBoundArgs),
+}
+
+/// Options of `host bound`.
+#[derive(Debug, Args)]
+pub struct HostBoundArgs {
+    /// Scenario; `-` for standard input
+    pub file: PathBuf,
+    /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
+    pub scheduler: Vec<String>,
+    #[command(flatten)]
+    pub format: FormatArg,
 }
 
 /// Options of `host run`.

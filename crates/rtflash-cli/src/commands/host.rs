@@ -6,6 +6,7 @@ use rtflash_host::order::{self, OrderError, read_script};
 use rtflash_host::run::read_scenario;
 use rtflash_model::Diagnostics;
 
+use super::host_bound;
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::envelope::line;
@@ -18,6 +19,7 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
     match &args.command {
         HostCommand::Order { file } => order(file),
         HostCommand::Run(args) => simulate(args),
+        HostCommand::Bound(args) => host_bound::run(args),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod generate;
 pub mod guarantee;
 pub mod host;
+pub mod host_bound;
 pub mod policies;
 pub mod schema;
 pub mod shell;

@@ -12,6 +12,7 @@ use crate::render::envelope::schema;
 use crate::render::exec_wire::ExecAnswer;
 use crate::render::explain_wire::{Explanation, Unexplained};
 use crate::render::host::HostAnswer;
+use crate::render::host_bound::BoundAnswer;
 use crate::render::size_wire::SizeAnswer;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
@@ -39,6 +40,7 @@ pub fn text(name: &str) -> Option<String> {
         "exec" => schema(&[schema_for!(ExecAnswer<'static>)], true),
         "soak" => schema(&[schema_for!(SoakAnswer)], false),
         "experiment" => schema(&[schema_for!(Summary)], false),
+        "host-bound" => schema(&[schema_for!(BoundAnswer<'static>)], false),
         "host-run" => schema(&[schema_for!(HostAnswer<'static>)], false),
         "manifest" => schema(&[schema_for!(Manifest)], false),
         _ => return None,

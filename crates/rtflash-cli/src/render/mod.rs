@@ -11,6 +11,7 @@ pub mod explain_sound;
 pub mod explain_text;
 pub mod explain_wire;
 pub mod host;
+pub mod host_bound;
 pub mod numbers;
 pub mod size_text;
 pub mod size_wire;

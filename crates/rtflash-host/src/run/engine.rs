@@ -100,11 +100,24 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, RunError> {
+    run_by(scenario, scenario.scheduler.scheduler(), seed, watch)
+}
+
+/// Runs a scenario by a scheduler of the caller's in place of its own, as [`run_watched`] does.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by(
+    scenario: &Scenario,
+    scheduler: Box<dyn Scheduler>,
+    seed: u64,
+    watch: &mut impl Watch,
+) -> Result<Vec<JobReport>, RunError> {
     let mut engine = Engine {
         scenario,
         watch,
         seed,
-        scheduler: scenario.scheduler.scheduler(),
+        scheduler,
         now: Instant::START,
         events: BinaryHeap::new(),
         progress: scenario.jobs.iter().map(|job| Progress { released: 0, next: job.from }).collect(),

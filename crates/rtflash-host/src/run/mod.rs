@@ -8,7 +8,7 @@ mod scenario;
 mod watch;
 
 pub use device::{Cost, Emmc};
-pub use engine::{RunError, run, run_watched};
+pub use engine::{RunError, run, run_by, run_watched};
 pub use read::read_scenario;
 pub use report::{JobReport, Latencies};
 pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};

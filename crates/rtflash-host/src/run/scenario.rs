@@ -103,6 +103,13 @@ pub struct Job {
     pub count: Option<u64>,
 }
 
+impl Job {
+    /// Whether it is real-time.
+    pub fn is_real_time(&self) -> bool {
+        self.class == Class::RealTime
+    }
+}
+
 impl Scenario {
     /// An I/O of a job at a place, as the scheduler would see it in one piece.
     pub fn whole(&self, job: usize, from: u64) -> Option<Command> {

@@ -37,7 +37,14 @@ pub(super) trait Target: fmt::Debug {
 
 impl Device {
     /// The least that a command takes in it; `first`: of its I/O.
-    pub(super) fn least(&self, command: &Command, first: bool) -> Span {
+    pub(crate) fn least(&self, command: &Command, first: bool) -> Span {
+        match self {
+            Device::Emmc(emmc) => emmc.service(command, first),
+        }
+    }
+
+    /// The most that a command takes in it, once it is its turn.
+    pub(crate) fn most(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
         }

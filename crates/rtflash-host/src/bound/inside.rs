@@ -1,0 +1,58 @@
+//! What can be inside at a time.
+
+use super::view::Loops;
+
+/// Commands that may be inside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    /// Of whatever class.
+    pub(super) all: u32,
+    /// That are not real-time.
+    pub(super) rest: u32,
+}
+
+impl Most {
+    /// With so many places taken.
+    pub(super) fn without(self, taken: u64) -> Most {
+        let all = self.all.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
+        Most { all, rest: self.rest.min(all) }
+    }
+}
+
+/// Commands that some jobs may have outstanding, the most expensive first: cost, whether they are real-time, how many.
+#[derive(Debug)]
+pub(super) struct Inside(Vec<(u64, bool, u64)>);
+
+impl Inside {
+    pub(super) fn new<'a>(loops: impl Iterator<Item = &'a Loops>) -> Inside {
+        let commands = loops.flat_map(|of| {
+            of.commands.iter().map(|&(cost, several)| (cost, of.is_real_time, several.saturating_mul(of.pending)))
+        });
+        let mut commands: Vec<_> = commands.collect();
+        commands.sort_unstable_by(|one, other| other.cmp(one));
+        Inside(commands)
+    }
+
+    /// What the most expensive of them cost together, as many as may be inside.
+    pub(super) fn most(&self, most: Most) -> u128 {
+        let (mut sum, mut all, mut rest) = (0, u64::from(most.all), u64::from(most.rest));
+        for &(cost, is_real_time, several) in &self.0 {
+            let taken = several.min(all).min(if is_real_time { u64::MAX } else { rest });
+            sum += u128::from(cost) * u128::from(taken);
+            all -= taken;
+            rest -= if is_real_time { 0 } else { taken };
+        }
+        sum
+    }
+
+    /// What so many of the most expensive cost together.
+    pub(super) fn most_of(&self, number: u64) -> u128 {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        self.most(Most { all: number, rest: number })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.0.iter().fold(0, |sum: u64, &(_, _, several)| sum.saturating_add(several))
+    }
+}

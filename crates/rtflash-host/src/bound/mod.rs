@@ -1,0 +1,230 @@
+//! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is supposed).
+
+mod inside;
+mod observe;
+mod places;
+mod response;
+mod view;
+
+use std::fmt;
+
+use rtflash_model::Span;
+
+use crate::run::{Device, Scenario};
+use inside::Inside;
+pub use observe::{Assumption, Assumptions};
+use response::{Effort, Limit, Queue, Window};
+use view::{Loops, Releasing, queues};
+
+/// How a bound was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A device that does one command at a time: all that goes ahead is added up.
+    H1,
+    /// A device that ends each command in a stated time: rounds of as many commands as are inside.
+    H2,
+}
+
+impl Rule {
+    /// How answers call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::H1 => "H1",
+            Rule::H2 => "H2",
+        }
+    }
+}
+
+/// What a bound consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// What can be inside when the I/O is released, or when what goes ahead of it begins to wait.
+    pub inside: Span,
+    /// What other real-time jobs send ahead.
+    pub ahead: Span,
+    /// The I/O itself.
+    pub own: Span,
+}
+
+impl Terms {
+    /// The bound on the latency, from release to the end of the last request.
+    pub fn bound(&self) -> Span {
+        self.inside.saturating_add(self.ahead).saturating_add(self.own)
+    }
+}
+
+/// Why a job has no bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The scheduler lets others go ahead however long something waits.
+    Scheduler {
+        /// Its name.
+        name: &'static str,
+    },
+    /// Requests may have to wait for tags, where class and level count for nothing.
+    Tags {
+        /// Tags that all jobs together may want; `None` for more than can be counted.
+        wanted: Option<u64>,
+        /// Tags that there are.
+        there: u32,
+    },
+    /// The real-time I/Os at its level and above may keep the device busy for ever, or for longer than time is counted.
+    Overload,
+    /// An I/O of a real-time job with a period may not have ended when the next one comes.
+    Late {
+        /// That job's name.
+        job: String,
+    },
+    /// The search was given up.
+    Effort,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Scheduler { name } => write!(f, "by the rules of {name}, others may go ahead any number of times"),
+            Why::Tags { wanted: Some(wanted), there } => {
+                write!(f, "requests may wait for tags: up to {wanted} are wanted, and there are {there}")
+            }
+            Why::Tags { wanted: None, there } => {
+                write!(f, "requests may wait for tags: any number may be wanted, and there are {there}")
+            }
+            Why::Overload => f.write_str("what goes ahead of it may never end"),
+            Why::Late { job } => write!(f, "an I/O of `{job}` may still be under way when its next one comes"),
+            Why::Effort => f.write_str("the search for a bound was given up: it takes too many steps"),
+        }
+    }
+}
+
+/// What is known of the latency of a real-time job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The job, by position in the scenario.
+    pub job: usize,
+    /// By which rule it is looked for.
+    pub rule: Rule,
+    /// What the bound consists of, or why there is none.
+    pub terms: Result<Terms, Why>,
+}
+
+/// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases, the places and the jitter are.
+pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
+    let rule = rule(scenario);
+    let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
+    let none = |why: &Why| real_time.clone().map(|job| Bound { job, rule, terms: Err(why.clone()) }).collect();
+    let Some(queues) = queues(&scenario.scheduler) else {
+        return none(&Why::Scheduler { name: scenario.scheduler.name() });
+    };
+    let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
+    let effort = Effort::new();
+    let found = loop {
+        let found = all(scenario, &loops, &effort);
+        // Jobs with a period were supposed to have one I/O pending. Those that are not real-time may have more of them, up to all that they release.
+        let late = |job: usize| match (&loops[job].releasing, &found[job]) {
+            (Releasing::Every(period), Ok(terms)) => loops[job].pending == 1 && terms.bound() > *period,
+            (Releasing::Every(_), Err(_)) => loops[job].pending == 1,
+            (Releasing::Closed(_), _) => false,
+        };
+        let late: Vec<usize> = (0..loops.len()).filter(|&job| late(job)).collect();
+        if let Some(&job) = late.iter().find(|&&job| scenario.jobs[job].is_real_time()) {
+            return none(&Why::Late { job: scenario.jobs[job].name.clone() });
+        }
+        let more: Vec<usize> = late.into_iter().filter(|&job| loops[job].may_pile_up(scenario, job)).collect();
+        if more.is_empty() {
+            break found;
+        }
+        more.into_iter().for_each(|job| loops[job].pending = loops[job].most_released(scenario, job));
+    };
+    let wanted = places::wanted(&loops);
+    let there = scenario.host.requests;
+    if wanted.is_none_or(|wanted| wanted > there.into()) {
+        return none(&Why::Tags { wanted, there });
+    }
+    real_time.clone().map(|job| Bound { job, rule, terms: found[job].clone() }).collect()
+}
+
+fn rule(scenario: &Scenario) -> Rule {
+    match &scenario.device {
+        Device::Emmc(_) => Rule::H1,
+    }
+}
+
+/// What is found for each job, the more urgent ones first, as what is known of them helps.
+fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<Terms, Why>> {
+    let mut found: Vec<Result<Terms, Why>> = vec![Err(Why::Overload); loops.len()];
+    let mut order: Vec<usize> = (0..loops.len()).collect();
+    order.sort_by_key(|&job| loops[job].queue);
+    for job in order {
+        found[job] = one(scenario, loops, job, &found, effort).map_err(|limit| match limit {
+            Limit::Overload => Why::Overload,
+            Limit::Effort => Why::Effort,
+        });
+    }
+    found
+}
+
+/// What is found for a job, with what was found for more urgent ones.
+fn one(
+    scenario: &Scenario,
+    loops: &[Loops],
+    job: usize,
+    found: &[Result<Terms, Why>],
+    effort: &Effort,
+) -> Result<Terms, Limit> {
+    effort.spend(loops.len())?;
+    let Device::Emmc(emmc) = &scenario.device;
+    let own = &loops[job];
+    let most = view::most_inside(scenario, emmc.depth);
+    let rank = |other: &&Loops| other.queue.cmp(&own.queue);
+    let equal: u128 = loops.iter().enumerate().filter(|(_, other)| rank(other).is_eq()).fold(0, |sum, (at, other)| {
+        let pending = if at == job { other.pending - 1 } else { other.pending };
+        sum + other.cost * u128::from(pending)
+    });
+    let higher: Vec<Queue> = loops
+        .iter()
+        .zip(found)
+        .filter(|(other, _)| rank(other).is_lt())
+        .map(|(other, found)| other.queue_of(found.as_ref().ok().map(Terms::bound)))
+        .collect();
+    let last = own.last;
+    let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
+    // From the release on: whoever is not below has at most what is pending then, and what the higher ones release later.
+    let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
+    let from_release =
+        Window { inside: below.most(most), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(&higher, effort);
+    // From the last instant on at which nothing higher waited: none of the higher ones' requests is left but inside.
+    let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
+    let equals = Inside::new(loops.iter().filter(|other| rank(other).is_eq()));
+    let from_calm = || {
+        let mut worst: Option<Window> = None;
+        let several = u64::from(most.all).min(equals.count());
+        for done in (0..=several.min(MOST_APART)).chain((several > MOST_APART).then_some(several)) {
+            let left = most.without(done.min(MOST_APART + 1));
+            let (earlier, gaps) =
+                (equals.most_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
+            let window = Window { inside: others.most(left), fixed: equal + before, earlier, gaps };
+            let window = window.fresh(&higher, effort)?;
+            if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
+                worst = Some(window);
+            }
+        }
+        worst.ok_or(Limit::Overload)
+    };
+    let smaller = match (from_release, from_calm()) {
+        (Ok(one), Ok(other)) => Ok(if one.total() <= other.total() { one } else { other }),
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+        (Err(why), Err(_)) => Err(why),
+    };
+    let window = smaller?;
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(Limit::Overload);
+    let terms = Terms {
+        inside: span(window.inside)?,
+        ahead: span(window.total() - window.inside - before)?,
+        own: span(before + last)?,
+    };
+    // What is longer than time is counted is no bound.
+    span(window.total() + last).map(|_| terms)
+}
+
+/// Up to so many own requests that may be inside when the higher ones begin to wait, each number is looked at; beyond, all together.
+const MOST_APART: u64 = 64;

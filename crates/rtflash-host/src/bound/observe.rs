@@ -1,0 +1,111 @@
+//! What bounds suppose, observed in a run.
+
+use std::collections::HashMap;
+
+use rtflash_model::{Instant, Span};
+
+use super::{Bound, bounds};
+use crate::Command;
+use crate::run::{Releases, Scenario, Seen, Watch};
+use crate::scheduler::Settings;
+
+/// Something that bounds suppose, or the bounds themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assumption {
+    /// What it is called.
+    pub name: &'static str,
+    /// When it was first seen not to hold.
+    pub broken: Option<Instant>,
+}
+
+/// Looks at a run for what bounds suppose: see [`Assumptions::NAMES`].
+#[derive(Debug)]
+pub struct Assumptions<'a> {
+    scenario: &'a Scenario,
+    bounds: Vec<Option<Span>>,
+    /// Commands that may be inside.
+    most: Option<u32>,
+    /// I/Os of each job that are pending.
+    pending: Vec<u64>,
+    /// When I/Os of real-time jobs whose requests are not all at the scheduler were released.
+    released: HashMap<u64, Instant>,
+    /// Commands at the scheduler and inside, as they were queued.
+    queued: HashMap<u64, Command>,
+    inside: u32,
+    broken: [Option<Instant>; 5],
+}
+
+impl<'a> Assumptions<'a> {
+    /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a real-time job with a period ends before its next one comes.
+    /// `inside`: no more commands are inside than the scheduler's parameters say. `not-merged`: what the device gets is what was queued. `bounds`: no latency
+    /// is above its bound.
+    pub const NAMES: [&'static str; 5] = ["tags", "one-pending", "inside", "not-merged", "bounds"];
+
+    /// Before the run.
+    pub fn new(scenario: &'a Scenario) -> Assumptions<'a> {
+        let mut limits = vec![None; scenario.jobs.len()];
+        for Bound { job, terms, .. } in bounds(scenario) {
+            limits[job] = terms.ok().map(|terms| terms.bound());
+        }
+        let most = match scenario.scheduler {
+            Settings::K2(k2) => Some(k2.max_inflight),
+            _ => None,
+        };
+        Assumptions {
+            scenario,
+            bounds: limits,
+            most,
+            pending: vec![0; scenario.jobs.len()],
+            released: HashMap::new(),
+            queued: HashMap::new(),
+            inside: 0,
+            broken: [None; 5],
+        }
+    }
+
+    /// What was seen, in the order of [`Assumptions::NAMES`].
+    pub fn found(&self) -> impl Iterator<Item = Assumption> + '_ {
+        Self::NAMES.into_iter().zip(self.broken).map(|(name, broken)| Assumption { name, broken })
+    }
+
+    fn judge(&mut self, which: usize, holds: bool, now: Instant) {
+        if !holds {
+            self.broken[which].get_or_insert(now);
+        }
+    }
+}
+
+impl Watch for Assumptions<'_> {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        match *what {
+            Seen::Released { io, job } => {
+                let of = &self.scenario.jobs[job];
+                if of.is_real_time() {
+                    self.pending[job] += 1;
+                    self.released.insert(io, now);
+                    let several = matches!(of.releases, Releases::Every { .. }) && self.pending[job] > 1;
+                    self.judge(1, !several, now);
+                }
+            }
+            Seen::Queued { io, command } => {
+                let at_once = self.released.get(&io).is_none_or(|&released| released == now);
+                self.judge(0, at_once, now);
+                self.queued.insert(command.id, *command);
+            }
+            Seen::HandedOver(command) => {
+                self.inside += 1;
+                self.judge(2, self.most.is_none_or(|most| self.inside <= most), now);
+                let as_queued = self.queued.remove(&command.id).is_none_or(|queued| queued == *command);
+                self.judge(3, as_queued, now);
+            }
+            Seen::Ended(_) => self.inside = self.inside.saturating_sub(1),
+            Seen::Finished { io, job, released } => {
+                if self.released.remove(&io).is_some() {
+                    self.pending[job] = self.pending[job].saturating_sub(1);
+                    let within = self.bounds[job].is_none_or(|bound| now.since(released) <= bound);
+                    self.judge(4, within, now);
+                }
+            }
+        }
+    }
+}
