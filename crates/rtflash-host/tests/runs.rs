@@ -1,6 +1,6 @@
 //! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond, with lists.
 
-use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, run};
+use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, WriteBack, run};
 use rtflash_host::scheduler::{
     Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, Settings, Split, UserCentricSettings,
 };
@@ -40,11 +40,23 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut place: Vec<u64> = scenario.jobs.iter().map(|job| job.from).collect();
     // When closed jobs release, in the order in which that became known.
     let mut planned: Vec<(u64, usize)> = Vec::new();
+    let mut asked_for = vec![0_u64; scenario.jobs.len()];
+    let mut when = |number: usize, mut at: u64| {
+        let job = &scenario.jobs[number];
+        let bytes = u128::from(asked_for[number] * job.size) * 1_000_000_000;
+        asked_for[number] += 1;
+        while job.pace.is_some_and(|rate| u128::from(rate) * u128::from(at - job.phase.as_ns()) < bytes) {
+            at += 1;
+        }
+        at
+    };
     for (number, job) in scenario.jobs.iter().enumerate() {
         if let Releases::Closed { depth, .. } = job.releases {
-            planned.extend((0..depth).map(|_| (job.phase.as_ns(), number)));
+            planned.extend((0..depth).map(|_| (when(number, job.phase.as_ns()), number)));
         }
     }
+    // What has been written and not written back, in billionths of a byte.
+    let mut cached = vec![0_u128; scenario.jobs.len()];
     let mut asks: Vec<u64> = Vec::new();
     for now in 0..=scenario.duration.as_ns() {
         let mut may_ask = asks.contains(&now) || scheduler.next() == Some(at(now));
@@ -82,10 +94,9 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                     latencies[io.job].push(now - io.released);
                 }
                 if let Releases::Closed { think, .. } = scenario.jobs[io.job].releases {
-                    if think == Span::ZERO {
-                        caused.push(io.job);
-                    } else {
-                        planned.push((now + think.as_ns(), io.job));
+                    match when(io.job, now + think.as_ns()) {
+                        at if at == now => caused.push(io.job),
+                        at => planned.push((at, io.job)),
                     }
                 }
             }
@@ -108,6 +119,16 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             {
                 due.push(number);
             }
+            if let Releases::WriteBack(WriteBack { rate, flush }) = job.releases
+                && now > job.phase.as_ns()
+            {
+                cached[number] += u128::from(rate);
+                let io = u128::from(job.size) * 1_000_000_000;
+                while (now - job.phase.as_ns()).is_multiple_of(flush.as_ns()) && cached[number] >= io {
+                    cached[number] -= io;
+                    due.push(number);
+                }
+            }
         }
         due.sort_unstable();
         for (round, number) in due.iter().chain(&caused).copied().enumerate() {
@@ -118,7 +139,8 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 }
             }
             let job = &scenario.jobs[number];
-            if job.count.is_some_and(|count| released[number] >= count) {
+            let is_over = job.until.is_some_and(|until| now >= until.as_ns());
+            if is_over || job.count.is_some_and(|count| released[number] >= count) {
                 continue;
             }
             released[number] += 1;
@@ -220,24 +242,34 @@ fn scenario(seed: u64) -> Scenario {
     let mut cost =
         || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 40)), per_kib: ns(dice.within(0, 4)) };
     let (read, write) = (cost(), cost());
-    let job = |number: u64, dice: &mut Dice| Job {
-        name: number.to_string(),
-        op: dice.one_of(&[Op::Read, Op::Write]),
-        pattern: Pattern::Sequential,
-        from: dice.within(0, 3) << 12,
-        span: (dice.within(0, 1) == 0).then_some(96 << 10),
-        size: dice.within(1, 24) << 10,
-        class: dice.one_of(&Class::ALL),
-        level: u8::try_from(dice.within(0, 7)).expect("a level"),
-        cpu: dice.small(0, 1),
-        user_centric: dice.within(0, 1) == 0,
-        releases: if dice.within(0, 1) == 0 {
-            Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO }
-        } else {
-            Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) }
-        },
-        phase: at(dice.one_of(&[0, 0, 7, 100])),
-        count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
+    let job = |number: u64, dice: &mut Dice| {
+        let releases = match dice.within(0, 4) {
+            0 | 1 => Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO },
+            2 | 3 => Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) },
+            _ => {
+                let flush = ns(dice.within(1, 900));
+                Releases::WriteBack(WriteBack { rate: dice.within(1, 90_000_000_000), flush })
+            }
+        };
+        let is_closed = matches!(releases, Releases::Closed { .. });
+        let phase = dice.one_of(&[0, 0, 7, 100]);
+        Job {
+            name: number.to_string(),
+            op: dice.one_of(&[Op::Read, Op::Write]),
+            pattern: Pattern::Sequential,
+            from: dice.within(0, 3) << 12,
+            span: (dice.within(0, 1) == 0).then_some(96 << 10),
+            size: dice.within(1, 24) << 10,
+            class: dice.one_of(&Class::ALL),
+            level: u8::try_from(dice.within(0, 7)).expect("a level"),
+            cpu: dice.small(0, 1),
+            user_centric: dice.within(0, 1) == 0,
+            releases,
+            phase: at(phase),
+            count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
+            until: (dice.within(0, 5) == 0).then_some(at(phase + dice.within(1, 4_000))),
+            pace: (is_closed && dice.within(0, 2) == 0).then_some(dice.within(1_000_000_000, 90_000_000_000)),
+        }
     };
     let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
     Scenario {
@@ -295,6 +327,8 @@ fn a_reader_behind_a_writer() {
         releases: Releases::Every { period: us(10_000), jitter: Span::ZERO },
         phase: at(1_000),
         count: Some(1),
+        until: None,
+        pace: None,
     };
     let writer = Job {
         name: "writer".into(),
@@ -327,4 +361,21 @@ fn a_reader_behind_a_writer() {
     scenario.scheduler = Settings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
     let write = 560_000 + 5_000 + 840_000 + 5_000 + 127 * 365_000 - 5_000;
     assert_eq!(max(&scenario), [Some(560_000 - 1_000 + 5_000 + 840_000), Some(write)]);
+}
+
+/// 10 MB/s in I/Os of 64 KiB, flushed every 20 ms: 3.05 I/Os each time. Each takes 500 us + 64 · 15 us = 1,460 us.
+#[test]
+fn a_cache_is_written_back() {
+    let text = r#"{
+        "device": { "kind": "emmc", "read": { "first": "1us", "next": "1us", "per_kib": "0us" },
+            "write": { "first": "500us", "next": "300us", "per_kib": "15us" } },
+        "jobs": [ { "name": "cache", "op": "write", "size": "64KiB", "rate": "10MB", "flush": "20ms", "phase": "1ms" } ],
+        "duration": "1001ms" }"#;
+    let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
+    let reports = run(&scenario, 1).expect("a run");
+    let latencies = &reports[0].latencies;
+    // Fifty flushes, the last of them at the very end: 152.59 I/Os, and 149.54 by the one before.
+    assert_eq!((latencies.count(), latencies.max()), (149, Some(4 * 1_460_000)));
+    let fourth = (1..50).filter(|flush| flush * 200_000 / 65_536 - (flush - 1) * 200_000 / 65_536 == 4).count() as u128;
+    assert_eq!(latencies.sum(), (149 - fourth) / 3 * (1 + 2 + 3) * 1_460_000 + fourth * 4 * 1_460_000);
 }

@@ -8,6 +8,7 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
+use super::releases::paced;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Pattern, Releases, Scenario, cut};
 use super::watch::{Seen, Watch};
@@ -59,6 +60,8 @@ struct Io {
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     released: u64,
+    /// Of a closed job, with those that have a time already.
+    planned: u64,
     /// Where the next one lies, if it is sequential.
     next: u64,
 }
@@ -107,7 +110,7 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
         scheduler: scenario.scheduler.scheduler(),
         now: Instant::START,
         events: BinaryHeap::new(),
-        progress: scenario.jobs.iter().map(|job| Progress { released: 0, next: job.from }).collect(),
+        progress: scenario.jobs.iter().map(|job| Progress { next: job.from, ..Progress::default() }).collect(),
         ios: HashMap::new(),
         next_io: 0,
         io_of: HashMap::new(),
@@ -123,7 +126,7 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
         engine.now = now;
         engine.instant();
-        if engine.ios.len() > MAX_PENDING || engine.io_of.len() > 4 * MAX_PENDING {
+        if engine.has_too_many() {
             return Err(RunError::TooManyPending { at: now });
         }
     }
@@ -136,10 +139,12 @@ impl<W: Watch> Engine<'_, W> {
             match job.releases {
                 Releases::Every { .. } => self.release_next(position),
                 Releases::Closed { depth, .. } => {
-                    for _ in 0..u64::from(depth).min(job.count.unwrap_or(u64::MAX)) {
-                        self.events.push(Reverse((job.phase, Event::Release(position))));
+                    for _ in 0..depth {
+                        let at = self.plan(position, job.phase);
+                        self.events.extend(at.map(|at| Reverse((at, Event::Release(position)))));
                     }
                 }
+                Releases::WriteBack(_) => self.plan_flush(position),
             }
         }
     }
@@ -160,6 +165,51 @@ impl<W: Watch> Engine<'_, W> {
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
         self.events.push(Reverse((at, Event::Release(position))));
+    }
+
+    /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace allows it; `None` if there is none.
+    fn plan(&mut self, position: usize, at: Instant) -> Option<Instant> {
+        let job = &self.scenario.jobs[position];
+        let number = self.progress[position].planned;
+        if job.count.is_some_and(|count| number >= count) {
+            return None;
+        }
+        self.progress[position].planned += 1;
+        match job.pace {
+            None => Some(at),
+            Some(rate) => paced(job.phase, rate, number, job.size).map(|allowed| at.max(allowed)),
+        }
+    }
+
+    /// Plans the next flush of a job that writes back: the first one that releases something.
+    fn plan_flush(&mut self, position: usize) {
+        let job = &self.scenario.jobs[position];
+        let Releases::WriteBack(written) = job.releases else { return };
+        let flush = written.next(self.progress[position].released, job.size);
+        if let Some(at) = flush.and_then(|flush| written.at(job.phase, flush)) {
+            self.events.push(Reverse((at, Event::Release(position))));
+        }
+    }
+
+    /// A release whose time has come. Says whether there is one.
+    fn timed(&mut self, position: usize) -> bool {
+        let job = &self.scenario.jobs[position];
+        let Releases::WriteBack(written) = job.releases else { return self.release(position) };
+        let released = written.released(written.flushes(job.phase, self.now), job.size);
+        let mut any = false;
+        while self.progress[position].released < released && !self.has_too_many() {
+            if !self.release(position) {
+                return any;
+            }
+            any = true;
+        }
+        self.plan_flush(position);
+        any
+    }
+
+    /// Whether more waits than can be kept.
+    fn has_too_many(&self) -> bool {
+        self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
     }
 
     fn drawn(&self, what: &[u8; 8], job: usize, number: u64) -> Stream {
@@ -198,7 +248,7 @@ impl<W: Watch> Engine<'_, W> {
         {
             self.events.pop();
             asks |= match event {
-                Event::Release(job) => self.release(job),
+                Event::Release(job) => self.timed(job),
                 Event::Ask => true,
             };
         }
@@ -230,33 +280,23 @@ impl<W: Watch> Engine<'_, W> {
                 if self.now >= self.scenario.warmup {
                     self.latencies[job].push(self.now.since(released).as_ns());
                 }
-                self.replace(job);
+                if let Releases::Closed { think, .. } = self.scenario.jobs[job].releases {
+                    // What comes at once comes behind all else at this instant.
+                    match self.plan(job, self.now.saturating_add(think)) {
+                        Some(at) if at == self.now => self.caused.push(job),
+                        at => self.events.extend(at.map(|at| Reverse((at, Event::Release(job))))),
+                    }
+                }
             }
         }
         self.admit();
-    }
-
-    /// An I/O has ended: a closed job has another one, which `caused` gets if it comes at once.
-    fn replace(&mut self, position: usize) {
-        let job = &self.scenario.jobs[position];
-        let Releases::Closed { think, depth } = job.releases else { return };
-        // What is planned already, its first ones, has not ended.
-        let begun = self.progress[position].released.max(depth.into());
-        if job.count.is_some_and(|count| begun >= count) {
-            return;
-        }
-        if think == Span::ZERO {
-            self.caused.push(position);
-        } else {
-            self.events.push(Reverse((self.now.saturating_add(think), Event::Release(position))));
-        }
     }
 
     /// A job releases its next I/O. Says whether it has one.
     fn release(&mut self, position: usize) -> bool {
         let job = &self.scenario.jobs[position];
         let number = self.progress[position].released;
-        if job.count.is_some_and(|count| number >= count) {
+        if job.count.is_some_and(|count| number >= count) || job.until.is_some_and(|until| self.now >= until) {
             return false;
         }
         let from = match (job.pattern, job.span) {

@@ -3,6 +3,7 @@
 mod device;
 mod engine;
 mod read;
+mod releases;
 mod report;
 mod scenario;
 mod watch;
@@ -10,6 +11,7 @@ mod watch;
 pub use device::{Cost, Emmc};
 pub use engine::{RunError, run, run_watched};
 pub use read::read_scenario;
+pub use releases::{WriteBack, paced};
 pub use report::{JobReport, Latencies};
 pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};
 pub use watch::{Seen, Watch};
