@@ -273,7 +273,7 @@ fn scenario(seed: u64) -> Scenario {
     };
     let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write }),
+        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow: None }),
         host: Host {
             cpus: 2,
             max_sectors: dice.within(4, 16) << 10,
@@ -344,6 +344,7 @@ fn a_reader_behind_a_writer() {
             depth: 1,
             read: Cost { first: us(200), next: us(100), per_kib: us(10) },
             write: Cost { first: us(500), next: us(300), per_kib: us(15) },
+            slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5) },
         scheduler: Settings::K2(K2Settings::k2()),
@@ -378,4 +379,21 @@ fn a_cache_is_written_back() {
     assert_eq!((latencies.count(), latencies.max()), (149, Some(4 * 1_460_000)));
     let fourth = (1..50).filter(|flush| flush * 200_000 / 65_536 - (flush - 1) * 200_000 / 65_536 == 4).count() as u128;
     assert_eq!(latencies.sum(), (149 - fourth) / 3 * (1 + 2 + 3) * 1_460_000 + fourth * 4 * 1_460_000);
+}
+
+/// Reads of 1 ms each, and 10 ms more of those that begin from 20 ms on and before 25 ms, from 45 ms on and before 50 ms, …
+#[test]
+fn slow_episodes() {
+    let text = r#"{
+        "device": { "kind": "emmc", "read": { "first": "1ms", "next": "1ms", "per_kib": "0us" },
+            "write": { "first": "1ms", "next": "1ms", "per_kib": "0us" }, "slow": { "every": "20ms", "for": "5ms", "extra": "10ms" } },
+        "jobs": [ { "name": "reader", "op": "read", "size": "4KiB", "depth": 1 } ], "duration": "100ms" }"#;
+    let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
+    let reports = run(&scenario, 1).expect("a run");
+    // 20 reads, one of 11 ms until 31 ms, 14 until 45 ms, one until 56 ms, 14 until 70 ms, one until 81 ms, 14 until 95 ms.
+    let latencies = &reports[0].latencies;
+    assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
+    let Device::Emmc(emmc) = scenario.device;
+    let read = scenario.whole(0, 0).expect("a read");
+    assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }

@@ -117,7 +117,7 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
         next_command: 0,
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target(),
+        device: scenario.device.target(seed),
         ended: Vec::new(),
         caused: Vec::new(),
         latencies: vec![Vec::new(); scenario.jobs.len()],

@@ -8,7 +8,7 @@ mod report;
 mod scenario;
 mod watch;
 
-pub use device::{Cost, Emmc};
+pub use device::{Between, Cost, Emmc, Slow};
 pub use engine::{RunError, run, run_watched};
 pub use read::read_scenario;
 pub use releases::{WriteBack, paced};

@@ -1,12 +1,14 @@
 //! Devices, as the host sees them.
 
 mod emmc;
+mod slow;
 
 use std::fmt;
 
 use rtflash_model::{Instant, Span};
 
 pub use emmc::{Cost, Emmc};
+pub use slow::{Between, Slow};
 
 use super::scenario::Device;
 use crate::Command;
@@ -43,10 +45,10 @@ impl Device {
         }
     }
 
-    /// The device with nothing in it.
-    pub(super) fn target(&self) -> Box<dyn Target> {
+    /// The device with nothing in it, and the seed of what is chance in it.
+    pub(super) fn target(&self, seed: u64) -> Box<dyn Target> {
         match self {
-            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc)),
+            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, seed)),
         }
     }
 }
