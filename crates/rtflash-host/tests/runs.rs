@@ -24,14 +24,40 @@ struct Io {
     begun: bool,
 }
 
+/// What a request is merged into, if it is: by position, and what that is then. Whole requests alone, and what neither is cut nor is in pieces.
+fn merged(
+    scenario: &Scenario,
+    pieces: &[Command],
+    queued: &[Command],
+    scheduler: &dyn Scheduler,
+) -> Option<(usize, Command)> {
+    if !scenario.host.merge || pieces.len() > 1 {
+        return None;
+    }
+    let request = pieces[0];
+    let may = |other: &Command| {
+        (other.op, other.class, other.level) == (request.op, request.class, request.level)
+            && other.size + request.size <= scenario.host.max_sectors
+            && scheduler.merges(other, &request)
+    };
+    let back = queued.iter().position(|other| may(other) && other.from + other.size == request.from);
+    let front = queued.iter().position(|other| may(other) && request.from + request.size == other.from);
+    let place = back.or(front)?;
+    let size = queued[place].size + request.size;
+    let from = queued[place].from.min(request.from);
+    Some((place, Command { from, size, ..queued[place] }))
+}
+
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
     let Device::Emmc(emmc) = scenario.device;
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
-    // Commands by id: whose they are.
-    let mut owner: Vec<usize> = Vec::new();
+    // Commands by id: of which I/Os they are.
+    let mut owner: Vec<Vec<usize>> = Vec::new();
+    // What is at the scheduler, in order of arrival, as it is by now.
+    let mut queued: Vec<Command> = Vec::new();
     let mut waiting: Vec<Vec<Command>> = Vec::new();
     let mut device: Vec<Command> = Vec::new();
     let mut ends = None;
@@ -61,21 +87,24 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     for now in 0..=scenario.duration.as_ns() {
         let mut may_ask = asks.contains(&now) || scheduler.next() == Some(at(now));
         let mut caused = Vec::new();
-        let start = |device: &[Command], ios: &mut [Io], owner: &[usize]| {
+        let start = |device: &[Command], ios: &mut [Io], owner: &[Vec<usize>]| {
             device.first().map(|command| {
-                let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
-                let first = !io.begun;
-                io.begun = true;
+                let of = &owner[usize::try_from(command.id).expect("few")];
+                let first = of.iter().any(|&io| !ios[io].begun);
+                of.iter().for_each(|&io| ios[io].begun = true);
                 now + emmc.service(command, first).as_ns()
             })
         };
         let ask = |device: &mut Vec<Command>,
                    ends: &mut Option<u64>,
                    ios: &mut [Io],
-                   owner: &[usize],
+                   owner: &[Vec<usize>],
+                   queued: &mut Vec<Command>,
                    scheduler: &mut Box<dyn Scheduler>| {
             while device.len() < emmc.depth as usize {
                 let Some(command) = scheduler.ask(at(now)) else { break };
+                let place = queued.iter().position(|queued| queued.id == command.id).expect("at the scheduler");
+                let command = queued.remove(place);
                 device.push(command);
                 if ends.is_none() {
                     *ends = start(device, ios, owner);
@@ -87,9 +116,12 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             ends = start(&device, &mut ios, &owner);
             scheduler.completed(&command, at(now));
             tags += 1;
-            let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
-            io.left -= 1;
-            if io.left == 0 {
+            for &of in &owner[usize::try_from(command.id).expect("few")] {
+                let io = &mut ios[of];
+                io.left -= 1;
+                if io.left > 0 {
+                    continue;
+                }
                 if now >= scenario.warmup.as_ns() {
                     latencies[io.job].push(now - io.released);
                 }
@@ -103,14 +135,29 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             asks.push(now + scenario.host.turnaround.as_ns());
             may_ask |= scenario.host.turnaround == Span::ZERO;
         }
-        let admit = |waiting: &mut Vec<Vec<Command>>, tags: &mut usize, scheduler: &mut Box<dyn Scheduler>| {
-            while !waiting.is_empty() && waiting[0].len() <= *tags {
-                let pieces = waiting.remove(0);
-                *tags -= pieces.len();
-                pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
+        let admit = |waiting: &mut Vec<Vec<Command>>,
+                     tags: &mut usize,
+                     owner: &mut [Vec<usize>],
+                     queued: &mut Vec<Command>,
+                     scheduler: &mut Box<dyn Scheduler>| {
+            while !waiting.is_empty() {
+                if let Some((place, after)) = merged(scenario, &waiting[0], queued, &**scheduler) {
+                    scheduler.merged(&queued[place], &after);
+                    queued[place] = after;
+                    let gone = waiting.remove(0);
+                    let io = owner[usize::try_from(gone[0].id).expect("few")][0];
+                    owner[usize::try_from(after.id).expect("few")].push(io);
+                } else if waiting[0].len() <= *tags {
+                    let pieces = waiting.remove(0);
+                    *tags -= pieces.len();
+                    queued.extend(&pieces);
+                    pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
+                } else {
+                    break;
+                }
             }
         };
-        admit(&mut waiting, &mut tags, &mut scheduler);
+        admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
         let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
         for (number, job) in scenario.jobs.iter().enumerate() {
             if let Releases::Every { period, .. } = job.releases
@@ -135,7 +182,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             if round == due.len() {
                 // Everything timed has been released, and is asked for first.
                 if may_ask {
-                    ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+                    ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
                 }
             }
             let job = &scenario.jobs[number];
@@ -174,7 +221,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                         size: piece.min(size - offset),
                         ..request
                     };
-                    owner.push(ios.len());
+                    owner.push(vec![ios.len()]);
                     pieces.push(command);
                     offset += piece;
                 }
@@ -184,13 +231,13 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 next += size;
             }
             ios.push(Io { job: number, released: now, left, begun: false });
-            admit(&mut waiting, &mut tags, &mut scheduler);
+            admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
             if round >= due.len() {
-                ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+                ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
             }
         }
         if may_ask {
-            ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+            ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
         }
     }
     latencies.iter_mut().for_each(|of| of.sort_unstable());
@@ -279,6 +326,7 @@ fn scenario(seed: u64) -> Scenario {
             max_sectors: dice.within(4, 16) << 10,
             requests: dice.small(6, 20),
             turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
+            merge: dice.within(0, 1) == 0,
         },
         scheduler: scheduler(&mut dice),
         jobs,
@@ -346,7 +394,7 @@ fn a_reader_behind_a_writer() {
             write: Cost { first: us(500), next: us(300), per_kib: us(15) },
             slow: None,
         }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5) },
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5), merge: false },
         scheduler: Settings::K2(K2Settings::k2()),
         jobs: vec![reader, writer],
         duration: at(100_000_000),

@@ -8,6 +8,7 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
+use super::merge::Merger;
 use super::releases::paced;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Pattern, Releases, Scenario, cut};
@@ -80,6 +81,9 @@ struct Engine<'a, W> {
     /// The I/O of each command that is queued or inside.
     io_of: HashMap<u64, u64>,
     next_command: u64,
+    /// If requests are merged: those that others may be merged into, and the I/Os that commands have beside their own.
+    merger: Option<Merger>,
+    merged: HashMap<u64, Vec<u64>>,
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
     waiting: VecDeque<Vec<Command>>,
@@ -115,6 +119,8 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
         next_io: 0,
         io_of: HashMap::new(),
         next_command: 0,
+        merger: scenario.host.merge.then(|| Merger::new(scenario.host.max_sectors)),
+        merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
         device: scenario.device.target(seed),
@@ -269,7 +275,17 @@ impl<W: Watch> Engine<'_, W> {
         self.scheduler.completed(command, self.now);
         self.watch.see(self.now, &Seen::Ended(command));
         self.tags += 1;
-        if let Some(number) = self.io_of.remove(&command.id)
+        let own = self.io_of.remove(&command.id);
+        self.part(own);
+        for number in self.merged.remove(&command.id).unwrap_or_default() {
+            self.part(Some(number));
+        }
+        self.admit();
+    }
+
+    /// A part of an I/O has ended.
+    fn part(&mut self, number: Option<u64>) {
+        if let Some(number) = number
             && let Some(io) = self.ios.get_mut(&number)
         {
             io.left -= 1;
@@ -289,7 +305,6 @@ impl<W: Watch> Engine<'_, W> {
                 }
             }
         }
-        self.admit();
     }
 
     /// A job releases its next I/O. Says whether it has one.
@@ -336,26 +351,57 @@ impl<W: Watch> Engine<'_, W> {
         true
     }
 
-    /// Requests that wait get their tags, first come, first served, each for all of its pieces.
+    /// Requests that wait get their tags, first come, first served, each for all of its pieces. What is merged needs none.
     fn admit(&mut self) {
-        while let Some(pieces) = self.waiting.front().filter(|pieces| pieces.len() as u64 <= self.tags) {
-            self.tags -= pieces.len() as u64;
-            for &command in pieces {
+        while let Some(pieces) = self.waiting.pop_front() {
+            if let [request] = pieces[..]
+                && self.merge(&request)
+            {
+                continue;
+            }
+            let tags = pieces.len() as u64;
+            if tags > self.tags {
+                self.waiting.push_front(pieces);
+                break;
+            }
+            self.tags -= tags;
+            for command in pieces {
                 let io = self.io_of.get(&command.id).copied().unwrap_or(u64::MAX);
                 self.watch.see(self.now, &Seen::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
+                if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
+                    merger.insert(command);
+                }
             }
-            self.waiting.pop_front();
         }
+    }
+
+    /// Merges a request into one that waits at the scheduler, if it can be.
+    fn merge(&mut self, request: &Command) -> bool {
+        let Some(merger) = &mut self.merger else { return false };
+        let may = |queued: &Command, request: &Command| self.scheduler.merges(queued, request);
+        let Some((before, after)) = merger.merge(request, may) else { return false };
+        self.scheduler.merged(&before, &after);
+        if let Some(io) = self.io_of.remove(&request.id) {
+            self.merged.entry(after.id).or_default().push(io);
+            self.watch.see(self.now, &Seen::Merged { io, command: request, into: &after });
+        }
+        true
     }
 
     /// Asks until nothing comes, or there is no room.
     fn ask(&mut self) {
         while self.device.has_room() {
             let Some(command) = self.scheduler.ask(self.now) else { break };
+            let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
             self.watch.see(self.now, &Seen::HandedOver(&command));
-            let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
-            let is_first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+            let mut is_first = false;
+            for number in
+                self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
+            {
+                let io = self.ios.get_mut(number);
+                is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+            }
             self.device.take(Handed { command, is_first }, self.now);
         }
     }

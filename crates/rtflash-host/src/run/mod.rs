@@ -2,6 +2,7 @@
 
 mod device;
 mod engine;
+mod merge;
 mod read;
 mod releases;
 mod report;

@@ -42,6 +42,8 @@ pub struct Host {
     pub requests: u32,
     /// From a completion to the asking that it causes.
     pub turnaround: Span,
+    /// Whether requests are merged at the scheduler.
+    pub merge: bool,
 }
 
 /// Where the I/Os of a job lie.
