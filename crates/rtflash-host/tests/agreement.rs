@@ -66,6 +66,27 @@ fn kyber(dice: &mut Dice) -> Settings {
     Settings::Kyber(KyberSettings { tokens, batches, targets })
 }
 
+/// Something that waits becomes longer, at its end or its begin.
+fn merge(dice: &mut Dice, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
+    let waiting: Vec<Command> = twin.waiting().copied().collect();
+    if waiting.is_empty() {
+        return;
+    }
+    let before = dice.one_of(&waiting);
+    let size = dice.within(1, 8) << 10;
+    let front = dice.within(0, 1) == 0 && before.from >= size;
+    let from = if front { before.from - size } else { before.from + before.size };
+    let (cpu, job) = (dice.one_of(&[before.cpu, 7]), dice.one_of(&[before.job, 7]));
+    let request = Command { id: u64::MAX, from, size, cpu, job, user_centric: dice.within(0, 1) == 0, ..before };
+    let may = scheduler.merges(&before, &request);
+    assert_eq!(may, twin.merges(&before, &request), "{before:?} {request:?}");
+    if may {
+        let after = Command { from: if front { from } else { before.from }, size: before.size + size, ..before };
+        scheduler.merged(&before, &after);
+        twin.merged(&after);
+    }
+}
+
 /// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were handed out, and how many asks were in vain.
 fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
     let mut dice = Dice(Stream::numbered(seed, b"twins\0\0\0", 0));
@@ -73,9 +94,13 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
     let (mut now, mut id, mut handed, mut vain) = (Instant::START, 0, 0, 0);
     let mut inside: Vec<Command> = Vec::new();
     let longest = dice.one_of(&[0, 1, 3, 30]);
+    let merging = dice.within(0, 1) == 0;
     let classes = dice.one_of(&[&Class::ALL[..], &Class::ALL[..2], &Class::ALL[1..2], &Class::ALL[1..]]);
     for step in 0..steps {
         now = now.saturating_add(ns(dice.within(0, longest) * dice.one_of(&[1_000_000, 250_000])));
+        if merging && dice.within(0, 2) == 0 {
+            merge(&mut dice, &mut *scheduler, &mut twin);
+        }
         match dice.within(0, 3) {
             0 | 1 => {
                 let request = Command {
@@ -103,7 +128,10 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
             }
             2 => {
                 for _ in 0..dice.within(1, asks) {
+                    let waiting: Vec<Command> = twin.waiting().copied().collect();
                     let (command, said) = (scheduler.ask(now), twin.ask(now));
+                    // What it was before it was merged is as good.
+                    let command = command.and_then(|old| waiting.iter().copied().find(|command| command.id == old.id));
                     assert_eq!(command, said, "seed {seed}, step {step} at {now}: {settings:?}");
                     vain += u64::from(command.is_none());
                     handed += u64::from(command.is_some());

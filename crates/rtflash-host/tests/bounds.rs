@@ -4,7 +4,9 @@ mod draws;
 
 use draws::{Dice, at, ns};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
-use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, cut, run, run_by, run_watched};
+use rtflash_host::run::{
+    Between, Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, Slow, WriteBack, cut, run, run_by, run_watched,
+};
 use rtflash_host::scheduler::{Cut, K2Settings, Levels, Settings, Split};
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
@@ -24,7 +26,11 @@ fn job(dice: &mut Dice, class: Class, number: u64) -> Job {
         level: u8::try_from(dice.within(0, 3)).expect("a level"),
         cpu: 0,
         user_centric: false,
-        releases: if dice.within(0, 2) == 0 {
+        until: None,
+        pace: None,
+        releases: if dice.within(0, 7) == 0 {
+            Releases::WriteBack(WriteBack { rate: dice.within(1, 8) << 30, flush: ns(dice.within(300, 3_000)) })
+        } else if dice.within(0, 2) == 0 {
             let jitter = dice.one_of(&[0, 0, 60]);
             Releases::Every { period: ns(dice.within(400, 3_000)), jitter: ns(jitter) }
         } else {
@@ -50,18 +56,22 @@ fn scenario(seed: u64) -> Scenario {
     let mut cost =
         || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 60)), per_kib: ns(dice.within(0, 9)) };
     let (read, write) = (cost(), cost());
+    let between = Between { shortest: ns(50), longest: ns(2_000) };
+    let slow =
+        (dice.within(0, 3) == 0).then(|| Slow { every: between, length: between, extra: ns(dice.within(1, 50)) });
     let mut jobs: Vec<Job> = (0..dice.within(1, 3)).map(|number| job(&mut dice, Class::RealTime, number)).collect();
     for number in 0..dice.within(0, 2) {
         let class = dice.one_of(&[Class::BestEffort, Class::Idle]);
         jobs.push(job(&mut dice, class, 10 + number));
     }
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write }),
+        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
             max_sectors: dice.within(4, 16) << 10,
             requests: 100,
             turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
+            merge: dice.within(0, 3) == 0,
         },
         scheduler: scheduler(&mut dice),
         jobs,
@@ -154,7 +164,7 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
     let depth = |job: &Job| match job.releases {
         Releases::Closed { depth, .. } => depth as usize,
         Releases::Every { .. } if job.class == Class::RealTime => 1,
-        Releases::Every { .. } => 9,
+        Releases::Every { .. } | Releases::WriteBack(_) => 9,
     };
     let own = &scenario.jobs[job];
     let mut outstanding: Vec<u64> = Vec::new();
@@ -168,6 +178,7 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
             Releases::Closed { think, .. } => {
                 think.as_ns() + all - scenario.host.turnaround.as_ns() * services.len() as u64
             }
+            Releases::WriteBack(written) => written.flush.as_ns(),
         };
         for _ in 0..several {
             outstanding.extend(&services);
@@ -207,6 +218,11 @@ fn no_latency_exceeds_a_bound() {
         let bounds = bounds(&scenario);
         for bound in &bounds {
             let Ok(terms) = &bound.terms else { continue };
+            let Device::Emmc(emmc) = &scenario.device;
+            let others = scenario.jobs.iter().any(|job| matches!(job.releases, Releases::WriteBack(_)));
+            if scenario.host.merge || emmc.slow.is_some() || others {
+                continue;
+            }
             if let Some(h1) = plain_h1(&scenario, bound.job) {
                 compared += 1;
                 looser += u32::from(terms.bound().as_ns() > h1);
@@ -218,7 +234,7 @@ fn no_latency_exceeds_a_bound() {
     let (median, most) = (ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
     eprintln!("{} bounds, median {median}, most {most}; {looser} of {compared} looser than H1", ratios.len());
     assert!(looser * 100 <= compared, "{looser} of {compared}");
-    assert!(ratios.len() > 1_500 && median >= 0.7 && most >= 0.99, "{} {median} {most}", ratios.len());
+    assert!(ratios.len() > 1_200 && median >= 0.7 && most >= 0.99, "{} {median} {most}", ratios.len());
 }
 
 /// Reads of so many KiB that cost 1 us and 3 us each KiB, one command at a time.
@@ -237,14 +253,16 @@ fn reader(level: u8, kib: u64, releases: Releases, phase: u64) -> Job {
         releases,
         phase: at(phase),
         count: None,
+        until: None,
+        pace: None,
     }
 }
 
 fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = Cost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3) };
     Scenario {
-        device: Device::Emmc(Emmc { depth: 1, read: cost, write: cost }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO },
+        device: Device::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO, merge: false },
         scheduler: Settings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() }),
         jobs,
         duration: at(1_000_000),
@@ -344,7 +362,7 @@ fn bounds_break_with_what_they_suppose() {
     let merging = || Box::new(Merging(scenario.scheduler.scheduler()));
     let reports = run_by(&scenario, merging(), 1, &mut ()).expect("a short run");
     assert!(reports[0].latencies.max().is_some_and(|max| max > bound));
-    assert_eq!(broken_by(&scenario, merging(), &scenario), ["not-merged", "bounds"]);
+    assert_eq!(broken_by(&scenario, merging(), &scenario), ["classes-apart", "bounds"]);
 }
 
 #[test]

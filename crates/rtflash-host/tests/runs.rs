@@ -1,6 +1,6 @@
 //! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond, with lists.
 
-use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, run};
+use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, WriteBack, run};
 use rtflash_host::scheduler::{
     Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, Settings, Split, UserCentricSettings,
 };
@@ -24,14 +24,40 @@ struct Io {
     begun: bool,
 }
 
+/// What a request is merged into, if it is: by position, and what that is then. Whole requests alone, and what neither is cut nor is in pieces.
+fn merged(
+    scenario: &Scenario,
+    pieces: &[Command],
+    queued: &[Command],
+    scheduler: &dyn Scheduler,
+) -> Option<(usize, Command)> {
+    if !scenario.host.merge || pieces.len() > 1 {
+        return None;
+    }
+    let request = pieces[0];
+    let may = |other: &Command| {
+        (other.op, other.class, other.level) == (request.op, request.class, request.level)
+            && other.size + request.size <= scenario.host.max_sectors
+            && scheduler.merges(other, &request)
+    };
+    let back = queued.iter().position(|other| may(other) && other.from + other.size == request.from);
+    let front = queued.iter().position(|other| may(other) && request.from + request.size == other.from);
+    let place = back.or(front)?;
+    let size = queued[place].size + request.size;
+    let from = queued[place].from.min(request.from);
+    Some((place, Command { from, size, ..queued[place] }))
+}
+
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
     let Device::Emmc(emmc) = scenario.device;
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
-    // Commands by id: whose they are.
-    let mut owner: Vec<usize> = Vec::new();
+    // Commands by id: of which I/Os they are.
+    let mut owner: Vec<Vec<usize>> = Vec::new();
+    // What is at the scheduler, in order of arrival, as it is by now.
+    let mut queued: Vec<Command> = Vec::new();
     let mut waiting: Vec<Vec<Command>> = Vec::new();
     let mut device: Vec<Command> = Vec::new();
     let mut ends = None;
@@ -40,30 +66,45 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut place: Vec<u64> = scenario.jobs.iter().map(|job| job.from).collect();
     // When closed jobs release, in the order in which that became known.
     let mut planned: Vec<(u64, usize)> = Vec::new();
+    let mut asked_for = vec![0_u64; scenario.jobs.len()];
+    let mut when = |number: usize, mut at: u64| {
+        let job = &scenario.jobs[number];
+        let bytes = u128::from(asked_for[number] * job.size) * 1_000_000_000;
+        asked_for[number] += 1;
+        while job.pace.is_some_and(|rate| u128::from(rate) * u128::from(at - job.phase.as_ns()) < bytes) {
+            at += 1;
+        }
+        at
+    };
     for (number, job) in scenario.jobs.iter().enumerate() {
         if let Releases::Closed { depth, .. } = job.releases {
-            planned.extend((0..depth).map(|_| (job.phase.as_ns(), number)));
+            planned.extend((0..depth).map(|_| (when(number, job.phase.as_ns()), number)));
         }
     }
+    // What has been written and not written back, in billionths of a byte.
+    let mut cached = vec![0_u128; scenario.jobs.len()];
     let mut asks: Vec<u64> = Vec::new();
     for now in 0..=scenario.duration.as_ns() {
         let mut may_ask = asks.contains(&now) || scheduler.next() == Some(at(now));
         let mut caused = Vec::new();
-        let start = |device: &[Command], ios: &mut [Io], owner: &[usize]| {
+        let start = |device: &[Command], ios: &mut [Io], owner: &[Vec<usize>]| {
             device.first().map(|command| {
-                let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
-                let first = !io.begun;
-                io.begun = true;
+                let of = &owner[usize::try_from(command.id).expect("few")];
+                let first = of.iter().any(|&io| !ios[io].begun);
+                of.iter().for_each(|&io| ios[io].begun = true);
                 now + emmc.service(command, first).as_ns()
             })
         };
         let ask = |device: &mut Vec<Command>,
                    ends: &mut Option<u64>,
                    ios: &mut [Io],
-                   owner: &[usize],
+                   owner: &[Vec<usize>],
+                   queued: &mut Vec<Command>,
                    scheduler: &mut Box<dyn Scheduler>| {
             while device.len() < emmc.depth as usize {
                 let Some(command) = scheduler.ask(at(now)) else { break };
+                let place = queued.iter().position(|queued| queued.id == command.id).expect("at the scheduler");
+                let command = queued.remove(place);
                 device.push(command);
                 if ends.is_none() {
                     *ends = start(device, ios, owner);
@@ -75,31 +116,48 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             ends = start(&device, &mut ios, &owner);
             scheduler.completed(&command, at(now));
             tags += 1;
-            let io = &mut ios[owner[usize::try_from(command.id).expect("few")]];
-            io.left -= 1;
-            if io.left == 0 {
+            for &of in &owner[usize::try_from(command.id).expect("few")] {
+                let io = &mut ios[of];
+                io.left -= 1;
+                if io.left > 0 {
+                    continue;
+                }
                 if now >= scenario.warmup.as_ns() {
                     latencies[io.job].push(now - io.released);
                 }
                 if let Releases::Closed { think, .. } = scenario.jobs[io.job].releases {
-                    if think == Span::ZERO {
-                        caused.push(io.job);
-                    } else {
-                        planned.push((now + think.as_ns(), io.job));
+                    match when(io.job, now + think.as_ns()) {
+                        at if at == now => caused.push(io.job),
+                        at => planned.push((at, io.job)),
                     }
                 }
             }
             asks.push(now + scenario.host.turnaround.as_ns());
             may_ask |= scenario.host.turnaround == Span::ZERO;
         }
-        let admit = |waiting: &mut Vec<Vec<Command>>, tags: &mut usize, scheduler: &mut Box<dyn Scheduler>| {
-            while !waiting.is_empty() && waiting[0].len() <= *tags {
-                let pieces = waiting.remove(0);
-                *tags -= pieces.len();
-                pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
+        let admit = |waiting: &mut Vec<Vec<Command>>,
+                     tags: &mut usize,
+                     owner: &mut [Vec<usize>],
+                     queued: &mut Vec<Command>,
+                     scheduler: &mut Box<dyn Scheduler>| {
+            while !waiting.is_empty() {
+                if let Some((place, after)) = merged(scenario, &waiting[0], queued, &**scheduler) {
+                    scheduler.merged(&queued[place], &after);
+                    queued[place] = after;
+                    let gone = waiting.remove(0);
+                    let io = owner[usize::try_from(gone[0].id).expect("few")][0];
+                    owner[usize::try_from(after.id).expect("few")].push(io);
+                } else if waiting[0].len() <= *tags {
+                    let pieces = waiting.remove(0);
+                    *tags -= pieces.len();
+                    queued.extend(&pieces);
+                    pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
+                } else {
+                    break;
+                }
             }
         };
-        admit(&mut waiting, &mut tags, &mut scheduler);
+        admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
         let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
         for (number, job) in scenario.jobs.iter().enumerate() {
             if let Releases::Every { period, .. } = job.releases
@@ -108,17 +166,28 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             {
                 due.push(number);
             }
+            if let Releases::WriteBack(WriteBack { rate, flush }) = job.releases
+                && now > job.phase.as_ns()
+            {
+                cached[number] += u128::from(rate);
+                let io = u128::from(job.size) * 1_000_000_000;
+                while (now - job.phase.as_ns()).is_multiple_of(flush.as_ns()) && cached[number] >= io {
+                    cached[number] -= io;
+                    due.push(number);
+                }
+            }
         }
         due.sort_unstable();
         for (round, number) in due.iter().chain(&caused).copied().enumerate() {
             if round == due.len() {
                 // Everything timed has been released, and is asked for first.
                 if may_ask {
-                    ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+                    ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
                 }
             }
             let job = &scenario.jobs[number];
-            if job.count.is_some_and(|count| released[number] >= count) {
+            let is_over = job.until.is_some_and(|until| now >= until.as_ns());
+            if is_over || job.count.is_some_and(|count| released[number] >= count) {
                 continue;
             }
             released[number] += 1;
@@ -152,7 +221,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                         size: piece.min(size - offset),
                         ..request
                     };
-                    owner.push(ios.len());
+                    owner.push(vec![ios.len()]);
                     pieces.push(command);
                     offset += piece;
                 }
@@ -162,13 +231,13 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 next += size;
             }
             ios.push(Io { job: number, released: now, left, begun: false });
-            admit(&mut waiting, &mut tags, &mut scheduler);
+            admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
             if round >= due.len() {
-                ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+                ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
             }
         }
         if may_ask {
-            ask(&mut device, &mut ends, &mut ios, &owner, &mut scheduler);
+            ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
         }
     }
     latencies.iter_mut().for_each(|of| of.sort_unstable());
@@ -220,33 +289,44 @@ fn scenario(seed: u64) -> Scenario {
     let mut cost =
         || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 40)), per_kib: ns(dice.within(0, 4)) };
     let (read, write) = (cost(), cost());
-    let job = |number: u64, dice: &mut Dice| Job {
-        name: number.to_string(),
-        op: dice.one_of(&[Op::Read, Op::Write]),
-        pattern: Pattern::Sequential,
-        from: dice.within(0, 3) << 12,
-        span: (dice.within(0, 1) == 0).then_some(96 << 10),
-        size: dice.within(1, 24) << 10,
-        class: dice.one_of(&Class::ALL),
-        level: u8::try_from(dice.within(0, 7)).expect("a level"),
-        cpu: dice.small(0, 1),
-        user_centric: dice.within(0, 1) == 0,
-        releases: if dice.within(0, 1) == 0 {
-            Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO }
-        } else {
-            Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) }
-        },
-        phase: at(dice.one_of(&[0, 0, 7, 100])),
-        count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
+    let job = |number: u64, dice: &mut Dice| {
+        let releases = match dice.within(0, 4) {
+            0 | 1 => Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO },
+            2 | 3 => Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) },
+            _ => {
+                let flush = ns(dice.within(1, 900));
+                Releases::WriteBack(WriteBack { rate: dice.within(1, 90_000_000_000), flush })
+            }
+        };
+        let is_closed = matches!(releases, Releases::Closed { .. });
+        let phase = dice.one_of(&[0, 0, 7, 100]);
+        Job {
+            name: number.to_string(),
+            op: dice.one_of(&[Op::Read, Op::Write]),
+            pattern: Pattern::Sequential,
+            from: dice.within(0, 3) << 12,
+            span: (dice.within(0, 1) == 0).then_some(96 << 10),
+            size: dice.within(1, 24) << 10,
+            class: dice.one_of(&Class::ALL),
+            level: u8::try_from(dice.within(0, 7)).expect("a level"),
+            cpu: dice.small(0, 1),
+            user_centric: dice.within(0, 1) == 0,
+            releases,
+            phase: at(phase),
+            count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
+            until: (dice.within(0, 5) == 0).then_some(at(phase + dice.within(1, 4_000))),
+            pace: (is_closed && dice.within(0, 2) == 0).then_some(dice.within(1_000_000_000, 90_000_000_000)),
+        }
     };
     let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write }),
+        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow: None }),
         host: Host {
             cpus: 2,
             max_sectors: dice.within(4, 16) << 10,
             requests: dice.small(6, 20),
             turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
+            merge: dice.within(0, 1) == 0,
         },
         scheduler: scheduler(&mut dice),
         jobs,
@@ -295,6 +375,8 @@ fn a_reader_behind_a_writer() {
         releases: Releases::Every { period: us(10_000), jitter: Span::ZERO },
         phase: at(1_000),
         count: Some(1),
+        until: None,
+        pace: None,
     };
     let writer = Job {
         name: "writer".into(),
@@ -310,8 +392,9 @@ fn a_reader_behind_a_writer() {
             depth: 1,
             read: Cost { first: us(200), next: us(100), per_kib: us(10) },
             write: Cost { first: us(500), next: us(300), per_kib: us(15) },
+            slow: None,
         }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5) },
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5), merge: false },
         scheduler: Settings::K2(K2Settings::k2()),
         jobs: vec![reader, writer],
         duration: at(100_000_000),
@@ -327,4 +410,38 @@ fn a_reader_behind_a_writer() {
     scenario.scheduler = Settings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
     let write = 560_000 + 5_000 + 840_000 + 5_000 + 127 * 365_000 - 5_000;
     assert_eq!(max(&scenario), [Some(560_000 - 1_000 + 5_000 + 840_000), Some(write)]);
+}
+
+/// 10 MB/s in I/Os of 64 KiB, flushed every 20 ms: 3.05 I/Os each time. Each takes 500 us + 64 · 15 us = 1,460 us.
+#[test]
+fn a_cache_is_written_back() {
+    let text = r#"{
+        "device": { "kind": "emmc", "read": { "first": "1us", "next": "1us", "per_kib": "0us" },
+            "write": { "first": "500us", "next": "300us", "per_kib": "15us" } },
+        "jobs": [ { "name": "cache", "op": "write", "size": "64KiB", "rate": "10MB", "flush": "20ms", "phase": "1ms" } ],
+        "duration": "1001ms" }"#;
+    let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
+    let reports = run(&scenario, 1).expect("a run");
+    let latencies = &reports[0].latencies;
+    // Fifty flushes, the last of them at the very end: 152.59 I/Os, and 149.54 by the one before.
+    assert_eq!((latencies.count(), latencies.max()), (149, Some(4 * 1_460_000)));
+    let fourth = (1..50).filter(|flush| flush * 200_000 / 65_536 - (flush - 1) * 200_000 / 65_536 == 4).count() as u128;
+    assert_eq!(latencies.sum(), (149 - fourth) / 3 * (1 + 2 + 3) * 1_460_000 + fourth * 4 * 1_460_000);
+}
+
+/// Reads of 1 ms each, and 10 ms more of those that begin from 20 ms on and before 25 ms, from 45 ms on and before 50 ms, …
+#[test]
+fn slow_episodes() {
+    let text = r#"{
+        "device": { "kind": "emmc", "read": { "first": "1ms", "next": "1ms", "per_kib": "0us" },
+            "write": { "first": "1ms", "next": "1ms", "per_kib": "0us" }, "slow": { "every": "20ms", "for": "5ms", "extra": "10ms" } },
+        "jobs": [ { "name": "reader", "op": "read", "size": "4KiB", "depth": 1 } ], "duration": "100ms" }"#;
+    let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
+    let reports = run(&scenario, 1).expect("a run");
+    // 20 reads, one of 11 ms until 31 ms, 14 until 45 ms, one until 56 ms, 14 until 70 ms, one until 81 ms, 14 until 95 ms.
+    let latencies = &reports[0].latencies;
+    assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
+    let Device::Emmc(emmc) = scenario.device;
+    let read = scenario.whole(0, 0).expect("a read");
+    assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }

@@ -26,7 +26,10 @@ pub(super) struct Inside(Vec<(u64, bool, u64)>);
 impl Inside {
     pub(super) fn new<'a>(loops: impl Iterator<Item = &'a Loops>) -> Inside {
         let commands = loops.flat_map(|of| {
-            of.commands.iter().map(|&(cost, several)| (cost, of.is_real_time, several.saturating_mul(of.pending)))
+            let longest = of.merging.filter(|_| of.is_merged).map_or(0, |(_, cost)| cost);
+            of.commands
+                .iter()
+                .map(move |&(cost, several)| (cost.max(longest), of.is_real_time, several.saturating_mul(of.pending)))
         });
         let mut commands: Vec<_> = commands.collect();
         commands.sort_unstable_by(|one, other| other.cmp(one));

@@ -75,6 +75,8 @@ pub enum Why {
         /// That job's name.
         job: String,
     },
+    /// Requests that come later may become part of one that goes ahead of its own, or of its own.
+    Merged,
     /// The search was given up.
     Effort,
 }
@@ -91,6 +93,9 @@ impl fmt::Display for Why {
             }
             Why::Overload => f.write_str("what goes ahead of it may never end"),
             Why::Late { job } => write!(f, "an I/O of `{job}` may still be under way when its next one comes"),
+            Why::Merged => {
+                f.write_str("others may be merged into what goes ahead of it, or into its own requests (`merge`)")
+            }
             Why::Effort => f.write_str("the search for a bound was given up: it takes too many steps"),
         }
     }
@@ -118,22 +123,22 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
     let effort = Effort::new();
     let found = loop {
+        view::mark_merged(&mut loops);
         let found = all(scenario, &loops, &effort);
         // Jobs with a period were supposed to have one I/O pending. Those that are not real-time may have more of them, up to all that they release.
         let late = |job: usize| match (&loops[job].releasing, &found[job]) {
-            (Releasing::Every(period), Ok(terms)) => loops[job].pending == 1 && terms.bound() > *period,
-            (Releasing::Every(_), Err(_)) => loops[job].pending == 1,
+            (Releasing::Every(period), Ok(terms)) => terms.bound() > *period,
+            (Releasing::Every(_), Err(_)) => true,
             (Releasing::Closed(_), _) => false,
         };
-        let late: Vec<usize> = (0..loops.len()).filter(|&job| late(job)).collect();
+        let late: Vec<usize> = (0..loops.len()).filter(|&job| !loops[job].piled && late(job)).collect();
         if let Some(&job) = late.iter().find(|&&job| scenario.jobs[job].is_real_time()) {
             return none(&Why::Late { job: scenario.jobs[job].name.clone() });
         }
-        let more: Vec<usize> = late.into_iter().filter(|&job| loops[job].may_pile_up(scenario, job)).collect();
-        if more.is_empty() {
+        if late.is_empty() {
             break found;
         }
-        more.into_iter().for_each(|job| loops[job].pending = loops[job].most_released(scenario, job));
+        late.into_iter().for_each(|job| loops[job].pile_up(scenario, job));
     };
     let wanted = places::wanted(&loops);
     let there = scenario.host.requests;
@@ -158,6 +163,7 @@ fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<Term
         found[job] = one(scenario, loops, job, &found, effort).map_err(|limit| match limit {
             Limit::Overload => Why::Overload,
             Limit::Effort => Why::Effort,
+            Limit::Merged => Why::Merged,
         });
     }
     found
@@ -176,6 +182,9 @@ fn one(
     let own = &loops[job];
     let most = view::most_inside(scenario, emmc.depth);
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
+    if loops.iter().any(|other| rank(&other).is_eq() && other.is_merged) {
+        return Err(Limit::Merged);
+    }
     let equal: u128 = loops.iter().enumerate().filter(|(_, other)| rank(other).is_eq()).fold(0, |sum, (at, other)| {
         let pending = if at == job { other.pending - 1 } else { other.pending };
         sum + other.cost * u128::from(pending)

@@ -37,9 +37,9 @@ pub struct Assumptions<'a> {
 
 impl<'a> Assumptions<'a> {
     /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a real-time job with a period ends before its next one comes.
-    /// `inside`: no more commands are inside than the scheduler's parameters say. `not-merged`: what the device gets is what was queued. `bounds`: no latency
+    /// `inside`: no more commands are inside than the scheduler's parameters say. `classes-apart`: what the device gets is what was queued, and merged within a class alone. `bounds`: no latency
     /// is above its bound.
-    pub const NAMES: [&'static str; 5] = ["tags", "one-pending", "inside", "not-merged", "bounds"];
+    pub const NAMES: [&'static str; 5] = ["tags", "one-pending", "inside", "classes-apart", "bounds"];
 
     /// Before the run.
     pub fn new(scenario: &'a Scenario) -> Assumptions<'a> {
@@ -91,6 +91,12 @@ impl Watch for Assumptions<'_> {
                 let at_once = self.released.get(&io).is_none_or(|&released| released == now);
                 self.judge(0, at_once, now);
                 self.queued.insert(command.id, *command);
+            }
+            Seen::Merged { io, command, into } => {
+                let at_once = self.released.get(&io).is_none_or(|&released| released == now);
+                self.judge(0, at_once, now);
+                self.judge(3, command.class == into.class, now);
+                self.queued.insert(into.id, *into);
             }
             Seen::HandedOver(command) => {
                 self.inside += 1;

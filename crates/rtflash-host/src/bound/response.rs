@@ -7,6 +7,8 @@ use std::cell::Cell;
 pub(super) enum Limit {
     /// What goes ahead is as much as time passes, or more.
     Overload,
+    /// Others may be merged into what goes ahead.
+    Merged,
     /// Too many steps.
     Effort,
 }

@@ -1,12 +1,14 @@
 //! Jobs as the bounds see them.
 
+use std::collections::HashMap;
+
 use rtflash_model::Span;
 
 use super::inside::Most;
 use super::response::Queue;
 use crate::run::{Job, Releases, Scenario, cut};
 use crate::scheduler::{Levels, Scheduler, Settings};
-use crate::{Class, Command, LEVELS};
+use crate::{Class, Command, LEVELS, Op};
 
 /// Into which queue a scheduler puts what a job does: the lowest number goes first, each is first in, first out.
 pub(super) type Queues = fn(&Settings, &Job) -> u8;
@@ -54,6 +56,12 @@ pub(super) struct Loops {
     pub(super) releasing: Releasing,
     /// I/Os that may be pending at a time.
     pub(super) pending: u64,
+    /// Whether those are all that it releases in the scenario, as they may pile up.
+    pub(super) piled: bool,
+    /// What requests have to have in common to be merged, and what the longest one costs; `None` where nothing is merged.
+    pub(super) merging: Option<((Op, Class, u8), u64)>,
+    /// Whether its requests may be merged with others.
+    pub(super) is_merged: bool,
     /// I/Os in all.
     pub(super) count: u64,
     /// What an I/O costs.
@@ -89,21 +97,52 @@ impl Loops {
                 (Releasing::Every(apart), 1)
             }
             Releases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(least)), depth.into()),
+            // A flush releases as many as are whole, and one more at most where something was carried over.
+            Releases::WriteBack(written) => (Releasing::Every(written.flush), written.most_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
-        Loops { queue, is_real_time, releasing, pending: pending.min(count.max(1)), count, cost, last, commands }
+        let longest =
+            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
+        let merging = longest.map(|whole| {
+            let longest = Command { size: scenario.host.max_sectors, ..whole };
+            let cost = scenario.device.most(&longest, true).as_ns().saturating_add(turnaround);
+            ((whole.op, whole.class, whole.level), cost)
+        });
+        let pending = pending.min(count.max(1));
+        Loops {
+            queue,
+            is_real_time,
+            releasing,
+            pending,
+            piled: false,
+            merging,
+            is_merged: false,
+            count,
+            cost,
+            last,
+            commands,
+        }
     }
 
-    /// Whether it may have more I/Os pending than it was supposed to have.
-    pub(super) fn may_pile_up(&self, scenario: &Scenario, position: usize) -> bool {
-        self.pending < self.most_released(scenario, position)
+    /// Lets all that it releases until the scenario ends be pending.
+    pub(super) fn pile_up(&mut self, scenario: &Scenario, position: usize) {
+        (self.pending, self.piled) = (self.most_released(scenario, position), true);
     }
 
-    /// I/Os that it releases in all until the scenario ends.
-    pub(super) fn most_released(&self, scenario: &Scenario, position: usize) -> u64 {
-        let Releases::Every { period, .. } = scenario.jobs[position].releases else { return self.pending };
-        let time = scenario.duration.since(scenario.jobs[position].phase.min(scenario.duration)).as_ns();
-        (time / period.as_ns().max(1)).saturating_add(1).min(self.count).max(1)
+    fn most_released(&self, scenario: &Scenario, position: usize) -> u64 {
+        let job = &scenario.jobs[position];
+        let released = match job.releases {
+            Releases::Every { period, .. } => {
+                let time = scenario.duration.since(job.phase.min(scenario.duration)).as_ns();
+                (time / period.as_ns().max(1)).saturating_add(1)
+            }
+            Releases::Closed { depth, .. } => depth.into(),
+            Releases::WriteBack(written) => {
+                let flushes = written.flushes(job.phase.min(scenario.duration), scenario.duration);
+                written.released(flushes, job.size)
+            }
+        };
+        released.min(self.count).max(self.pending)
     }
 
     /// What it sends ahead of what is less urgent. `response`: the bound of its own.
@@ -117,6 +156,20 @@ impl Loops {
             count: u128::from(self.count),
             is_closed: matches!(self.releasing, Releasing::Closed(_)),
         }
+    }
+}
+
+/// Finds the jobs whose requests may be merged with others that are pending.
+pub(super) fn mark_merged(loops: &mut [Loops]) {
+    let mut pending: HashMap<(Op, Class, u8), u64> = HashMap::new();
+    for of in loops.iter() {
+        if let Some((alike, _)) = of.merging {
+            let sum = pending.entry(alike).or_default();
+            *sum = sum.saturating_add(of.pending);
+        }
+    }
+    for of in loops {
+        of.is_merged = of.merging.is_some_and(|(alike, _)| pending.get(&alike).is_some_and(|&sum| sum > 1));
     }
 }
 

@@ -8,6 +8,8 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
+use super::merge::Merger;
+use super::releases::paced;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Pattern, Releases, Scenario, cut};
 use super::watch::{Seen, Watch};
@@ -59,6 +61,8 @@ struct Io {
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     released: u64,
+    /// Of a closed job, with those that have a time already.
+    planned: u64,
     /// Where the next one lies, if it is sequential.
     next: u64,
 }
@@ -77,6 +81,9 @@ struct Engine<'a, W> {
     /// The I/O of each command that is queued or inside.
     io_of: HashMap<u64, u64>,
     next_command: u64,
+    /// If requests are merged: those that others may be merged into, and the I/Os that commands have beside their own.
+    merger: Option<Merger>,
+    merged: HashMap<u64, Vec<u64>>,
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
     waiting: VecDeque<Vec<Command>>,
@@ -120,14 +127,16 @@ pub fn run_by(
         scheduler,
         now: Instant::START,
         events: BinaryHeap::new(),
-        progress: scenario.jobs.iter().map(|job| Progress { released: 0, next: job.from }).collect(),
+        progress: scenario.jobs.iter().map(|job| Progress { next: job.from, ..Progress::default() }).collect(),
         ios: HashMap::new(),
         next_io: 0,
         io_of: HashMap::new(),
         next_command: 0,
+        merger: scenario.host.merge.then(|| Merger::new(scenario.host.max_sectors)),
+        merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target(),
+        device: scenario.device.target(seed),
         ended: Vec::new(),
         caused: Vec::new(),
         latencies: vec![Vec::new(); scenario.jobs.len()],
@@ -136,7 +145,7 @@ pub fn run_by(
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
         engine.now = now;
         engine.instant();
-        if engine.ios.len() > MAX_PENDING || engine.io_of.len() > 4 * MAX_PENDING {
+        if engine.has_too_many() {
             return Err(RunError::TooManyPending { at: now });
         }
     }
@@ -149,10 +158,12 @@ impl<W: Watch> Engine<'_, W> {
             match job.releases {
                 Releases::Every { .. } => self.release_next(position),
                 Releases::Closed { depth, .. } => {
-                    for _ in 0..u64::from(depth).min(job.count.unwrap_or(u64::MAX)) {
-                        self.events.push(Reverse((job.phase, Event::Release(position))));
+                    for _ in 0..depth {
+                        let at = self.plan(position, job.phase);
+                        self.events.extend(at.map(|at| Reverse((at, Event::Release(position)))));
                     }
                 }
+                Releases::WriteBack(_) => self.plan_flush(position),
             }
         }
     }
@@ -173,6 +184,51 @@ impl<W: Watch> Engine<'_, W> {
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
         self.events.push(Reverse((at, Event::Release(position))));
+    }
+
+    /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace allows it; `None` if there is none.
+    fn plan(&mut self, position: usize, at: Instant) -> Option<Instant> {
+        let job = &self.scenario.jobs[position];
+        let number = self.progress[position].planned;
+        if job.count.is_some_and(|count| number >= count) {
+            return None;
+        }
+        self.progress[position].planned += 1;
+        match job.pace {
+            None => Some(at),
+            Some(rate) => paced(job.phase, rate, number, job.size).map(|allowed| at.max(allowed)),
+        }
+    }
+
+    /// Plans the next flush of a job that writes back: the first one that releases something.
+    fn plan_flush(&mut self, position: usize) {
+        let job = &self.scenario.jobs[position];
+        let Releases::WriteBack(written) = job.releases else { return };
+        let flush = written.next(self.progress[position].released, job.size);
+        if let Some(at) = flush.and_then(|flush| written.at(job.phase, flush)) {
+            self.events.push(Reverse((at, Event::Release(position))));
+        }
+    }
+
+    /// A release whose time has come. Says whether there is one.
+    fn timed(&mut self, position: usize) -> bool {
+        let job = &self.scenario.jobs[position];
+        let Releases::WriteBack(written) = job.releases else { return self.release(position) };
+        let released = written.released(written.flushes(job.phase, self.now), job.size);
+        let mut any = false;
+        while self.progress[position].released < released && !self.has_too_many() {
+            if !self.release(position) {
+                return any;
+            }
+            any = true;
+        }
+        self.plan_flush(position);
+        any
+    }
+
+    /// Whether more waits than can be kept.
+    fn has_too_many(&self) -> bool {
+        self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
     }
 
     fn drawn(&self, what: &[u8; 8], job: usize, number: u64) -> Stream {
@@ -211,7 +267,7 @@ impl<W: Watch> Engine<'_, W> {
         {
             self.events.pop();
             asks |= match event {
-                Event::Release(job) => self.release(job),
+                Event::Release(job) => self.timed(job),
                 Event::Ask => true,
             };
         }
@@ -232,7 +288,17 @@ impl<W: Watch> Engine<'_, W> {
         self.scheduler.completed(command, self.now);
         self.watch.see(self.now, &Seen::Ended(command));
         self.tags += 1;
-        if let Some(number) = self.io_of.remove(&command.id)
+        let own = self.io_of.remove(&command.id);
+        self.part(own);
+        for number in self.merged.remove(&command.id).unwrap_or_default() {
+            self.part(Some(number));
+        }
+        self.admit();
+    }
+
+    /// A part of an I/O has ended.
+    fn part(&mut self, number: Option<u64>) {
+        if let Some(number) = number
             && let Some(io) = self.ios.get_mut(&number)
         {
             io.left -= 1;
@@ -243,25 +309,14 @@ impl<W: Watch> Engine<'_, W> {
                 if self.now >= self.scenario.warmup {
                     self.latencies[job].push(self.now.since(released).as_ns());
                 }
-                self.replace(job);
+                if let Releases::Closed { think, .. } = self.scenario.jobs[job].releases {
+                    // What comes at once comes behind all else at this instant.
+                    match self.plan(job, self.now.saturating_add(think)) {
+                        Some(at) if at == self.now => self.caused.push(job),
+                        at => self.events.extend(at.map(|at| Reverse((at, Event::Release(job))))),
+                    }
+                }
             }
-        }
-        self.admit();
-    }
-
-    /// An I/O has ended: a closed job has another one, which `caused` gets if it comes at once.
-    fn replace(&mut self, position: usize) {
-        let job = &self.scenario.jobs[position];
-        let Releases::Closed { think, depth } = job.releases else { return };
-        // What is planned already, its first ones, has not ended.
-        let begun = self.progress[position].released.max(depth.into());
-        if job.count.is_some_and(|count| begun >= count) {
-            return;
-        }
-        if think == Span::ZERO {
-            self.caused.push(position);
-        } else {
-            self.events.push(Reverse((self.now.saturating_add(think), Event::Release(position))));
         }
     }
 
@@ -269,7 +324,7 @@ impl<W: Watch> Engine<'_, W> {
     fn release(&mut self, position: usize) -> bool {
         let job = &self.scenario.jobs[position];
         let number = self.progress[position].released;
-        if job.count.is_some_and(|count| number >= count) {
+        if job.count.is_some_and(|count| number >= count) || job.until.is_some_and(|until| self.now >= until) {
             return false;
         }
         let from = match (job.pattern, job.span) {
@@ -309,26 +364,57 @@ impl<W: Watch> Engine<'_, W> {
         true
     }
 
-    /// Requests that wait get their tags, first come, first served, each for all of its pieces.
+    /// Requests that wait get their tags, first come, first served, each for all of its pieces. What is merged needs none.
     fn admit(&mut self) {
-        while let Some(pieces) = self.waiting.front().filter(|pieces| pieces.len() as u64 <= self.tags) {
-            self.tags -= pieces.len() as u64;
-            for &command in pieces {
+        while let Some(pieces) = self.waiting.pop_front() {
+            if let [request] = pieces[..]
+                && self.merge(&request)
+            {
+                continue;
+            }
+            let tags = pieces.len() as u64;
+            if tags > self.tags {
+                self.waiting.push_front(pieces);
+                break;
+            }
+            self.tags -= tags;
+            for command in pieces {
                 let io = self.io_of.get(&command.id).copied().unwrap_or(u64::MAX);
                 self.watch.see(self.now, &Seen::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
+                if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
+                    merger.insert(command);
+                }
             }
-            self.waiting.pop_front();
         }
+    }
+
+    /// Merges a request into one that waits at the scheduler, if it can be.
+    fn merge(&mut self, request: &Command) -> bool {
+        let Some(merger) = &mut self.merger else { return false };
+        let may = |queued: &Command, request: &Command| self.scheduler.merges(queued, request);
+        let Some((before, after)) = merger.merge(request, may) else { return false };
+        self.scheduler.merged(&before, &after);
+        if let Some(io) = self.io_of.remove(&request.id) {
+            self.merged.entry(after.id).or_default().push(io);
+            self.watch.see(self.now, &Seen::Merged { io, command: request, into: &after });
+        }
+        true
     }
 
     /// Asks until nothing comes, or there is no room.
     fn ask(&mut self) {
         while self.device.has_room() {
             let Some(command) = self.scheduler.ask(self.now) else { break };
+            let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
             self.watch.see(self.now, &Seen::HandedOver(&command));
-            let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
-            let is_first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+            let mut is_first = false;
+            for number in
+                self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
+            {
+                let io = self.ios.get_mut(number);
+                is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+            }
             self.device.take(Handed { command, is_first }, self.now);
         }
     }

@@ -2,14 +2,17 @@
 
 mod device;
 mod engine;
+mod merge;
 mod read;
+mod releases;
 mod report;
 mod scenario;
 mod watch;
 
-pub use device::{Cost, Emmc};
+pub use device::{Between, Cost, Emmc, Slow};
 pub use engine::{RunError, run, run_by, run_watched};
 pub use read::read_scenario;
+pub use releases::{WriteBack, paced};
 pub use report::{JobReport, Latencies};
 pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};
 pub use watch::{Seen, Watch};

@@ -3,6 +3,7 @@
 use rtflash_model::{Instant, Span};
 
 use super::device::Emmc;
+use super::releases::WriteBack;
 use crate::scheduler::Settings;
 use crate::{Class, Command, Op};
 
@@ -41,6 +42,8 @@ pub struct Host {
     pub requests: u32,
     /// From a completion to the asking that it causes.
     pub turnaround: Span,
+    /// Whether requests are merged at the scheduler.
+    pub merge: bool,
 }
 
 /// Where the I/Os of a job lie.
@@ -70,6 +73,8 @@ pub enum Releases {
         /// See above.
         think: Span,
     },
+    /// What an application has written is written back at each flush, as far as it is whole I/Os; the rest is carried over.
+    WriteBack(WriteBack),
 }
 
 /// Who has I/O to do.
@@ -101,6 +106,10 @@ pub struct Job {
     pub phase: Instant,
     /// How many I/Os it has; `None` for no end.
     pub count: Option<u64>,
+    /// When it ends: nothing is released from then on; `None` for no end.
+    pub until: Option<Instant>,
+    /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from 0, not before the phase and the time that k I/Os take at this rate.
+    pub pace: Option<u64>,
 }
 
 impl Job {

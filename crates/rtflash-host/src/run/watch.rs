@@ -21,6 +21,15 @@ pub enum Seen<'a> {
         /// It; `job` is the position of its job.
         command: &'a Command,
     },
+    /// A request has become part of another one that waits at the scheduler.
+    Merged {
+        /// The number of its I/O.
+        io: u64,
+        /// It.
+        command: &'a Command,
+        /// What the other one is now.
+        into: &'a Command,
+    },
     /// The scheduler hands it to the device.
     HandedOver(&'a Command),
     /// The device has done it.

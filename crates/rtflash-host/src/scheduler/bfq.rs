@@ -135,5 +135,18 @@ impl Scheduler for Bfq {
         Class::ALL.into_iter().find_map(|class| self.classes[class as usize].ask(self.settings.budget))
     }
 
+    fn merges(&self, queued: &Command, request: &Command) -> bool {
+        queued.job == request.job
+    }
+
+    fn merged(&mut self, before: &Command, after: &Command) {
+        let queue = self.classes[before.class as usize].queues.get_mut(&(before.job, before.level));
+        let requests = queue.into_iter().flat_map(|queue| &mut queue.requests);
+        // Most are merged soon after they came.
+        if let Some(request) = requests.rev().find(|request| request.id == before.id) {
+            *request = *after;
+        }
+    }
+
     fn completed(&mut self, _: &Command, _: Instant) {}
 }

@@ -132,6 +132,10 @@ impl Scheduler for K2 {
         Some(command)
     }
 
+    fn merges(&self, _: &Command, _: &Command) -> bool {
+        self.settings.split.is_none()
+    }
+
     fn completed(&mut self, command: &Command, _: Instant) {
         self.inside = self.inside.saturating_sub(1);
         self.rest_inside = self.rest_inside.saturating_sub(u32::from(!command.is_real_time()));

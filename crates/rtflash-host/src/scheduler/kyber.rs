@@ -195,6 +195,11 @@ impl Scheduler for Kyber {
         None
     }
 
+    fn merges(&self, queued: &Command, request: &Command) -> bool {
+        // Each core has a list of its own.
+        queued.cpu == request.cpu
+    }
+
     fn completed(&mut self, command: &Command, now: Instant) {
         self.judge_by(now);
         let number = domain(command);

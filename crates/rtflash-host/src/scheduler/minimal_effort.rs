@@ -129,6 +129,13 @@ impl Scheduler for MinimalEffort {
         Some(command)
     }
 
+    fn merged(&mut self, before: &Command, after: &Command) {
+        // The lengths of reads play no part.
+        if let Some(write) = self.writes.iter_mut().rev().find(|write| write.id == before.id) {
+            *write = *after;
+        }
+    }
+
     fn completed(&mut self, _: &Command, now: Instant) {
         self.slices_by(now);
     }

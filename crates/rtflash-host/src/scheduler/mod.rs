@@ -41,6 +41,19 @@ pub trait Scheduler: fmt::Debug + Send {
     /// What was handed out has ended.
     fn completed(&mut self, command: &Command, now: Instant);
 
+    /// Whether a request may become part of another one that was inserted and has not been handed out. Both do the same, in the same class and level, and lie one behind the
+    /// other.
+    fn merges(&self, queued: &Command, request: &Command) -> bool {
+        let _ = (queued, request);
+        true
+    }
+
+    /// What was inserted as `before` has become `after`: it is longer, and may begin earlier. It keeps its [`id`](Command::id) and its age. It may be handed out as
+    /// either, since whoever drives the scheduler knows what it is.
+    fn merged(&mut self, before: &Command, after: &Command) {
+        let _ = (before, after);
+    }
+
     /// When to be asked again though nothing arrives and nothing ends; `None` where that would be in vain.
     fn next(&self) -> Option<Instant> {
         None

@@ -73,6 +73,16 @@ impl Queue {
         Some(command)
     }
 
+    /// A request lies elsewhere; its age is the same.
+    fn move_to(&mut self, before: &Command, after: &Command) {
+        let mut there = self.sorted.range((before.from, 0)..=(before.from, u64::MAX));
+        let key = there.find(|(_, (command, _))| command.id == before.id).map(|(&key, _)| key);
+        if let Some((key, (_, arrival))) = key.and_then(|key| Some((key, self.sorted.remove(&key)?))) {
+            self.sorted.insert((after.from, key.1), (*after, arrival));
+            self.arrivals.insert(key.1, after.from);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
@@ -198,6 +208,10 @@ impl Scheduler for MqDeadline {
             }
         }
         None
+    }
+
+    fn merged(&mut self, before: &Command, after: &Command) {
+        self.classes[before.class as usize].queues[direction(before)].move_to(before, after);
     }
 
     fn completed(&mut self, command: &Command, _: Instant) {

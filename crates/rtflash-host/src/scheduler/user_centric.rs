@@ -57,5 +57,10 @@ impl Scheduler for UserCentric {
         command
     }
 
+    fn merges(&self, queued: &Command, request: &Command) -> bool {
+        let alike = !self.settings.separated || queued.user_centric == request.user_centric;
+        alike && queued.cpu == request.cpu
+    }
+
     fn completed(&mut self, _: &Command, _: Instant) {}
 }

@@ -73,6 +73,30 @@ impl Twin {
         self.kyber.completed(command, now);
     }
 
+    /// Whether two requests that lie one behind the other may become one.
+    pub fn merges(&self, queued: &Command, request: &Command) -> bool {
+        let same_core = queued.cpu == request.cpu;
+        match self.settings {
+            Settings::K2(k2) => k2.split.is_none(),
+            Settings::Bfq(_) => queued.job == request.job,
+            Settings::None | Settings::Kyber(_) => same_core,
+            Settings::UserCentric(user) if user.separated => same_core && queued.user_centric == request.user_centric,
+            Settings::UserCentric(_) => same_core,
+            Settings::MqDeadline(_) | Settings::MinimalEffort(_) => true,
+        }
+    }
+
+    /// A request that waits is longer now.
+    pub fn merged(&mut self, after: &Command) {
+        for waiting in self.waiting.iter_mut().filter(|waiting| waiting.command.id == after.id) {
+            waiting.command = *after;
+        }
+    }
+
+    pub fn waiting(&self) -> impl Iterator<Item = &Command> {
+        self.waiting.iter().map(|waiting| &waiting.command)
+    }
+
     fn tick(&mut self, now: Instant) {
         if let Settings::Kyber(settings) = self.settings {
             self.kyber.tick(&settings, now);

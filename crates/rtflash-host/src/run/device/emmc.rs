@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
 
+use super::slow::{Episodes, Slow};
 use super::{Handed, Target};
 use crate::{Command, Op};
 
@@ -16,6 +17,8 @@ pub struct Emmc {
     pub read: Cost,
     /// What a write costs.
     pub write: Cost,
+    /// Episodes in which commands cost more, if it has any.
+    pub slow: Option<Slow>,
 }
 
 /// What a command costs.
@@ -30,13 +33,18 @@ pub struct Cost {
 }
 
 impl Emmc {
-    /// What a command takes; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
+    /// What a command takes, but for what an episode adds; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
     pub fn service(&self, command: &Command, first: bool) -> Span {
         let cost = if command.op == Op::Read { self.read } else { self.write };
         let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);
         let begin = if first { cost.first } else { cost.next };
         let size = u64::try_from(size).ok().and_then(Span::from_ns);
         size.map_or(begin.saturating_add(Instant::END.since(Instant::START)), |size| begin.saturating_add(size))
+    }
+
+    /// The most that a command takes, in whatever episode; `first`: of its I/O.
+    pub fn most(&self, command: &Command, first: bool) -> Span {
+        self.service(command, first).saturating_add(self.slow.map_or(Span::ZERO, |slow| slow.extra))
     }
 }
 
@@ -47,18 +55,24 @@ pub(super) struct Running {
     /// What it has, the first one under way until then.
     commands: VecDeque<Handed>,
     ends: Option<Instant>,
+    episodes: Option<Episodes>,
 }
 
 impl Running {
     /// With nothing in it.
-    pub(super) fn new(of: Emmc) -> Running {
-        Running { of, commands: VecDeque::new(), ends: None }
+    pub(super) fn new(of: Emmc, seed: u64) -> Running {
+        let episodes = of.slow.map(|slow| Episodes::new(slow, seed));
+        Running { of, commands: VecDeque::new(), ends: None, episodes }
     }
 
     /// The first command is under way from now on.
     fn start(&mut self, now: Instant) {
-        let first = self.commands.front();
-        self.ends = first.map(|handed| now.saturating_add(self.of.service(&handed.command, handed.is_first)));
+        let Some(Handed { command, is_first }) = self.commands.front() else {
+            self.ends = None;
+            return;
+        };
+        let extra = self.episodes.as_mut().map_or(Span::ZERO, |episodes| episodes.extra(now));
+        self.ends = Some(now.saturating_add(self.of.service(command, *is_first)).saturating_add(extra));
     }
 }
 

@@ -1,12 +1,14 @@
 //! Devices, as the host sees them.
 
 mod emmc;
+mod slow;
 
 use std::fmt;
 
 use rtflash_model::{Instant, Span};
 
 pub use emmc::{Cost, Emmc};
+pub use slow::{Between, Slow};
 
 use super::scenario::Device;
 use crate::Command;
@@ -46,14 +48,14 @@ impl Device {
     /// The most that a command takes in it, once it is its turn.
     pub(crate) fn most(&self, command: &Command, first: bool) -> Span {
         match self {
-            Device::Emmc(emmc) => emmc.service(command, first),
+            Device::Emmc(emmc) => emmc.most(command, first),
         }
     }
 
-    /// The device with nothing in it.
-    pub(super) fn target(&self) -> Box<dyn Target> {
+    /// The device with nothing in it, and the seed of what is chance in it.
+    pub(super) fn target(&self, seed: u64) -> Box<dyn Target> {
         match self {
-            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc)),
+            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, seed)),
         }
     }
 }

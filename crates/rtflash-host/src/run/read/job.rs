@@ -5,6 +5,7 @@ use rtflash_model::{Instant, Span};
 
 use super::{MAX_COMMANDS, instant};
 use crate::file::{Fields, above_zero, bytes_above_zero, class, level, op, time_above_zero};
+use crate::run::releases::WriteBack;
 use crate::run::scenario::{Host, Job, Pattern, Releases};
 use crate::{Class, Op};
 
@@ -25,7 +26,10 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         "jitter",
         "depth",
         "think",
+        "rate",
+        "flush",
         "phase",
+        "until",
         "count",
     ];
     let mut fields = Fields::open(reader, raw, place, names)?;
@@ -67,20 +71,22 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         Some(depth)
     });
     let think = fields.or("think", Span::ZERO, Reader::time);
+    let rate = fields.or("rate", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some));
+    let flush = fields.or("flush", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let phase = fields.or("phase", Instant::START, instant);
+    let until = fields.or("until", None, |reader, raw, place| {
+        let until = instant(reader, raw, place)?;
+        if until <= phase {
+            reader.refuse(raw, place, format!("it begins only at {phase}"), "a time behind `phase`");
+        }
+        Some(Some(until))
+    });
     let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
-    let (periodic, closed) = (fields.has("every"), fields.has("depth") || fields.has("think"));
-    let lost = fields.has("jitter") && !periodic;
-    if periodic && closed {
-        let problem = "a job with a period, and with I/Os that are replaced";
-        reader.refuse(raw, place, problem, "`every` and `jitter`, or `depth` and `think`");
-    }
+    let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
+    contradictions(reader, raw, place, given, op);
     if every.is_some_and(|period| jitter >= period) {
         let problem = "a release may be as late as the next one is due";
         reader.refuse(raw, &place.key("jitter"), problem, "a jitter below the period");
-    }
-    if lost {
-        reader.refuse(raw, &place.key("jitter"), "`jitter` of a job without `every`", "`every` beside it");
     }
     if pattern == Pattern::Random && span.is_none() {
         reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
@@ -89,10 +95,59 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     if from.checked_add(span.unwrap_or(size)).is_none() {
         reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
     }
-    let releases = match every {
-        Some(period) => Releases::Every { period, jitter },
-        None => Releases::Closed { depth, think },
+    let releases = match (every, rate, flush) {
+        (Some(period), ..) => Releases::Every { period, jitter },
+        (None, Some(rate), Some(flush)) => Releases::WriteBack(WriteBack { rate, flush }),
+        (None, ..) => Releases::Closed { depth, think },
     };
+    let pace = rate.filter(|_| matches!(releases, Releases::Closed { .. }));
     let op = op.unwrap_or(Op::Read);
-    Some(Job { name, op, pattern, from, span, size, class, level, cpu, user_centric, releases, phase, count })
+    Some(Job {
+        name,
+        op,
+        pattern,
+        from,
+        span,
+        size,
+        class,
+        level,
+        cpu,
+        user_centric,
+        releases,
+        phase,
+        count,
+        until,
+        pace,
+    })
+}
+
+/// Fields that say different things of when I/Os are released.
+fn contradictions(
+    reader: &mut Reader<'_>,
+    raw: &str,
+    place: &Place<'_>,
+    [every, depth, think, jitter, rate, flush]: [bool; 6],
+    op: Option<Op>,
+) {
+    if every && (depth || think) {
+        let problem = "a job with a period, and with I/Os that are replaced";
+        reader.refuse(raw, place, problem, "`every` and `jitter`, or `depth` and `think`");
+    }
+    if every && (rate || flush) {
+        let problem = "a job with a period, and with a rate";
+        reader.refuse(raw, place, problem, "`every`, or `rate` with `flush`, or `rate` with `depth` and `think`");
+    }
+    if jitter && !every {
+        reader.refuse(raw, &place.key("jitter"), "`jitter` of a job without `every`", "`every` beside it");
+    }
+    if flush && !rate {
+        reader.refuse(raw, &place.key("flush"), "`flush` of a job without `rate`", "`rate` beside it: bytes a second");
+    }
+    if flush && (depth || think) {
+        let problem = "a job that writes back, and has I/Os that are replaced";
+        reader.refuse(raw, place, problem, "`rate` and `flush`, or `depth` and `think`");
+    }
+    if flush && op.is_some_and(|op| op != Op::Write) {
+        reader.refuse(raw, &place.key("flush"), "only writes are written back", "`op` `write`, or no `flush`");
+    }
 }

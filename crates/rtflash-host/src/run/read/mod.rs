@@ -39,7 +39,7 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
     let names = ["device", "host", "scheduler", "jobs", "duration", "warmup"];
     let mut fields = Fields::open(reader, root, &place, names)?;
     let device = fields.required(root, "device", "an object with `kind`, `read` and `write`", device);
-    let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO };
+    let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO, merge: false };
     let host = fields.or("host", host, |reader, raw, place| self::host(reader, raw, place, host));
     let settings =
         fields.or("scheduler", Some(Settings::None), |reader, raw, place| scheduler(reader, raw, place).map(Some));
@@ -139,16 +139,11 @@ const MAX_COMMANDS: u64 = 1 << 14;
 
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: Host) -> Option<Host> {
     let mut fields = Fields::open(reader, raw, place, ["cpus", "max_sectors", "requests", "turnaround", "merge"])?;
-    fields.or("merge", (), |reader, raw, place| {
-        if reader.truth(raw, place)? {
-            reader.refuse(raw, place, "requests are not merged yet", "false");
-        }
-        Some(())
-    });
     Some(Host {
         cpus: fields.or("cpus", defaults.cpus, above_zero),
         max_sectors: fields.or("max_sectors", defaults.max_sectors, bytes_above_zero),
         requests: fields.or("requests", defaults.requests, above_zero),
         turnaround: fields.or("turnaround", defaults.turnaround, Reader::time),
+        merge: fields.or("merge", defaults.merge, |reader, raw, place| reader.truth(raw, place)),
     })
 }

@@ -1,0 +1,97 @@
+//! Episodes in which a device is slower.
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Instant, Span};
+
+/// Times of which each is drawn, all alike likely, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Between {
+    /// The shortest.
+    pub shortest: Span,
+    /// The longest, no shorter than the shortest.
+    pub longest: Span,
+}
+
+impl Between {
+    fn draw(&self, stream: &mut Stream) -> Span {
+        let beyond = stream.below(self.longest.saturating_sub(self.shortest).as_ns() + 1);
+        Span::from_ns(beyond).map_or(self.longest, |beyond| self.shortest.saturating_add(beyond).min(self.longest))
+    }
+}
+
+/// Episodes in which every command costs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slow {
+    /// From the start, or the end of an episode, to the begin of the next one; 1 ms at least.
+    pub every: Between,
+    /// How long an episode is, its end excluded; above zero.
+    pub length: Between,
+    /// What a command that begins in an episode costs more.
+    pub extra: Span,
+}
+
+/// Where a device is in its episodes.
+#[derive(Debug)]
+pub(super) struct Episodes {
+    of: Slow,
+    seed: u64,
+    /// The number of the next one to draw.
+    number: u64,
+    /// The last one drawn; `None` behind the end of time.
+    current: Option<(Instant, Instant)>,
+}
+
+impl Episodes {
+    /// From the start on.
+    pub(super) fn new(of: Slow, seed: u64) -> Episodes {
+        Episodes { of, seed, number: 0, current: Some((Instant::START, Instant::START)) }
+    }
+
+    /// What a command that begins now costs more. Times never decrease.
+    pub(super) fn extra(&mut self, now: Instant) -> Span {
+        while let Some((_, end)) = self.current.filter(|&(_, end)| end <= now) {
+            let mut stream = Stream::numbered(self.seed, b"episodes", self.number);
+            self.number += 1;
+            let begin = end.checked_add(self.of.every.draw(&mut stream));
+            self.current = begin.map(|begin| (begin, begin.saturating_add(self.of.length.draw(&mut stream))));
+        }
+        let within = self.current.is_some_and(|(begin, _)| begin <= now);
+        if within { self.of.extra } else { Span::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(shortest: u32, longest: u32) -> Between {
+        Between { shortest: Span::from_us(shortest * 1_000), longest: Span::from_us(longest * 1_000) }
+    }
+
+    /// Milliseconds at which a command costs more, of so many.
+    fn slow(of: Slow, seed: u64, milliseconds: u32) -> Vec<u32> {
+        let mut episodes = Episodes::new(of, seed);
+        let at = |ms: u32| Instant::START.saturating_add(Span::from_us(ms * 1_000));
+        (0..milliseconds).filter(|&ms| episodes.extra(at(ms)) > Span::ZERO).collect()
+    }
+
+    #[test]
+    fn episodes_without_chance() {
+        let of = Slow { every: ms(5, 5), length: ms(2, 2), extra: Span::from_us(1) };
+        assert_eq!(slow(of, 1, 22), [5, 6, 12, 13, 19, 20]);
+    }
+
+    #[test]
+    fn episodes_come_from_the_seed_alone() {
+        let of = Slow { every: ms(5, 15), length: ms(3, 7), extra: Span::from_us(1) };
+        let found = slow(of, 1, 100_000);
+        // Five of fifteen milliseconds in the mean.
+        assert!((32_000..35_000).contains(&found.len()), "{}", found.len());
+        assert_eq!(found, slow(of, 1, 100_000));
+        assert_ne!(found, slow(of, 2, 100_000));
+        // Whoever looks rarely finds the same.
+        let mut rarely = Episodes::new(of, 1);
+        let at = Instant::START.saturating_add(Span::from_us(99_990_000));
+        assert_eq!(rarely.extra(at) > Span::ZERO, found.contains(&99_990));
+    }
+}
