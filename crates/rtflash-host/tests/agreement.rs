@@ -43,6 +43,7 @@ fn k2(dice: &mut Dice) -> Settings {
         max_inflight: small(dice.within(1, 5)),
         max_inflight_rest: (dice.within(0, 2) == 0).then_some(small(dice.within(1, 3))),
         levels: dice.one_of(&[Levels::Eight, Levels::Eight, Levels::One]),
+        max_inflight_ahead: None,
         split: (dice.within(0, 1) == 0).then_some(split),
     })
 }

@@ -47,8 +47,16 @@ fn scheduler(dice: &mut Dice) -> Settings {
     let max_inflight = dice.small(1, 3);
     let max_inflight_rest = (dice.within(0, 3) == 0).then_some(dice.small(1, 3));
     let levels = dice.one_of(&[Levels::Eight, Levels::Eight, Levels::One]);
-    let k2 = K2Settings { max_inflight, max_inflight_rest, levels, split: None };
-    dice.one_of(&[Settings::None, Settings::K2(k2), Settings::K2(K2Settings { split: Some(split), ..k2 })])
+    let k2 = K2Settings { max_inflight, max_inflight_rest, levels, ..K2Settings::k2() };
+    let k2_split = K2Settings { split: Some(split), ..k2 };
+    let k2_ahead = K2Settings { max_inflight_ahead: Some(dice.small(1, 4)), ..k2_split };
+    dice.one_of(&[
+        Settings::None,
+        Settings::K2(k2),
+        Settings::K2(k2_split),
+        Settings::K2(k2_ahead),
+        Settings::K2(k2_ahead),
+    ])
 }
 
 fn scenario(seed: u64) -> Scenario {

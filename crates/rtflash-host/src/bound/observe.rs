@@ -48,7 +48,7 @@ impl<'a> Assumptions<'a> {
             limits[job] = terms.ok().map(|terms| terms.bound());
         }
         let most = match scenario.scheduler {
-            Settings::K2(k2) => Some(k2.max_inflight),
+            Settings::K2(k2) => Some(k2.max_inflight.max(k2.max_inflight_ahead.unwrap_or(0))),
             _ => None,
         };
         Assumptions {
@@ -66,6 +66,18 @@ impl<'a> Assumptions<'a> {
     /// What was seen, in the order of [`Assumptions::NAMES`].
     pub fn found(&self) -> impl Iterator<Item = Assumption> + '_ {
         Self::NAMES.into_iter().zip(self.broken).map(|(name, broken)| Assumption { name, broken })
+    }
+
+    /// A command, or the first part of it, leaves the queue. Says whether it is what was queued.
+    fn leave(&mut self, command: &Command) -> bool {
+        let Some(queued) = self.queued.get_mut(&command.id) else { return true };
+        if command.size < queued.size {
+            let part = Command { size: command.size, ..*queued };
+            queued.from = queued.from.saturating_add(command.size);
+            queued.size -= command.size;
+            return part == *command;
+        }
+        self.queued.remove(&command.id).is_some_and(|queued| queued == *command)
     }
 
     fn judge(&mut self, which: usize, holds: bool, now: Instant) {
@@ -101,7 +113,7 @@ impl Watch for Assumptions<'_> {
             Seen::HandedOver(command) => {
                 self.inside += 1;
                 self.judge(2, self.most.is_none_or(|most| self.inside <= most), now);
-                let as_queued = self.queued.remove(&command.id).is_none_or(|queued| queued == *command);
+                let as_queued = self.leave(command);
                 self.judge(3, as_queued, now);
             }
             Seen::Ended(_) => self.inside = self.inside.saturating_sub(1),

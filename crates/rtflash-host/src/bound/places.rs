@@ -4,8 +4,5 @@ use super::view::Loops;
 
 /// Tags that all jobs together may want; `None` for more than can be counted.
 pub(super) fn wanted(loops: &[Loops]) -> Option<u64> {
-    loops.iter().try_fold(0_u64, |sum, of| {
-        let each = of.commands.iter().try_fold(0_u64, |sum, &(_, several)| sum.checked_add(several))?;
-        sum.checked_add(each.checked_mul(of.pending)?)
-    })
+    loops.iter().try_fold(0_u64, |sum, of| sum.checked_add(of.tags.checked_mul(of.pending)?))
 }

@@ -64,6 +64,8 @@ pub(super) struct Loops {
     pub(super) is_merged: bool,
     /// I/Os in all.
     pub(super) count: u64,
+    /// Tags that each takes.
+    pub(super) tags: u64,
     /// What an I/O costs.
     pub(super) cost: u128,
     /// What its last command takes, without the turnaround.
@@ -75,7 +77,9 @@ pub(super) struct Loops {
 impl Loops {
     pub(super) fn new(scenario: &Scenario, position: usize, queues: Queues) -> Loops {
         let job = &scenario.jobs[position];
+        // Where it looks ahead it is supposed not to: its pieces are the shortest then.
         let scheduler = scenario.scheduler.scheduler();
+        let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
         let (mut cost, mut least, mut last) = (0_u128, Span::ZERO, 0);
         let mut commands: Vec<(u64, u64)> = Vec::new();
@@ -117,6 +121,7 @@ impl Loops {
             piled: false,
             merging,
             is_merged: false,
+            tags,
             count,
             cost,
             last,

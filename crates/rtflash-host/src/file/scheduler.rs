@@ -33,6 +33,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     match Settings::named(Settings::NAMES[at])? {
         Settings::None => reader.object(raw, place, &["name"]).map(|_| Settings::None),
         Settings::K2(settings) if settings.split.is_none() => k2(reader, raw, place, settings),
+        Settings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => k2_ahead(reader, raw, place),
         Settings::K2(_) => k2_split(reader, raw, place),
         Settings::MqDeadline(settings) => mq_deadline(reader, raw, place, settings),
         Settings::Kyber(settings) => kyber(reader, raw, place, settings),
@@ -70,6 +71,28 @@ fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2
             .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
         levels: fields.or("levels", settings.levels, levels),
         split: None,
+        max_inflight_ahead: None,
+    }))
+}
+
+fn k2_ahead<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+    let names = ["name", "max_inflight", "max_inflight_rest", "max_inflight_ahead", "levels", "max_sectors"];
+    let mut fields = Fields::open(reader, raw, place, names)?;
+    let defaults = K2Settings::ahead();
+    let max_inflight = fields.or("max_inflight", defaults.max_inflight, above_zero);
+    let split = defaults.split.map(|mut split| {
+        split.max_sectors = fields.or("max_sectors", split.max_sectors, bytes_above_zero);
+        split
+    });
+    Some(Settings::K2(K2Settings {
+        max_inflight,
+        max_inflight_rest: fields
+            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+        levels: fields.or("levels", defaults.levels, levels),
+        split,
+        max_inflight_ahead: fields.or("max_inflight_ahead", Some(max_inflight), |reader, raw, place| {
+            above_zero(reader, raw, place).map(Some)
+        }),
     }))
 }
 
@@ -91,6 +114,7 @@ fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
             .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
         levels: fields.or("levels", defaults.levels, levels),
         split,
+        max_inflight_ahead: None,
     }))
 }
 

@@ -8,6 +8,7 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
+use super::foresight::Foresight;
 use super::merge::Merger;
 use super::releases::paced;
 use super::report::{JobReport, Latencies};
@@ -72,6 +73,9 @@ struct Engine<'a, W> {
     watch: &'a mut W,
     seed: u64,
     scheduler: Box<dyn Scheduler>,
+    /// If the scheduler looks ahead: what it is told, and the bytes that are left of commands.
+    foresight: Option<Foresight>,
+    left: HashMap<u64, u64>,
     now: Instant,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
     progress: Vec<Progress>,
@@ -107,7 +111,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, RunError> {
-    run_by(scenario, scenario.scheduler.scheduler(), seed, watch)
+    run_by(scenario, scenario.scheduler(), seed, watch)
 }
 
 /// Runs a scenario by a scheduler of the caller's in place of its own, as [`run_watched`] does.
@@ -124,7 +128,8 @@ pub fn run_by(
         scenario,
         watch,
         seed,
-        scheduler,
+        foresight: scheduler.looks_ahead().then(|| Foresight::new(scenario)),
+        left: HashMap::new(),
         now: Instant::START,
         events: BinaryHeap::new(),
         progress: scenario.jobs.iter().map(|job| Progress { next: job.from, ..Progress::default() }).collect(),
@@ -132,13 +137,15 @@ pub fn run_by(
         next_io: 0,
         io_of: HashMap::new(),
         next_command: 0,
-        merger: scenario.host.merge.then(|| Merger::new(scenario.host.max_sectors)),
+        // What is cut as it goes out is no longer what was merged.
+        merger: (scenario.host.merge && !scheduler.looks_ahead()).then(|| Merger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
         device: scenario.device.target(seed),
         ended: Vec::new(),
         caused: Vec::new(),
+        scheduler,
         latencies: vec![Vec::new(); scenario.jobs.len()],
     };
     engine.begin();
@@ -183,6 +190,7 @@ impl<W: Watch> Engine<'_, W> {
             self.drawn(b"jitter\0\0", position, number).below(jitter.as_ns() + 1)
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
+        self.foresee(|foresight| foresight.plan(position, nominal));
         self.events.push(Reverse((at, Event::Release(position))));
     }
 
@@ -194,9 +202,18 @@ impl<W: Watch> Engine<'_, W> {
             return None;
         }
         self.progress[position].planned += 1;
-        match job.pace {
-            None => Some(at),
-            Some(rate) => paced(job.phase, rate, number, job.size).map(|allowed| at.max(allowed)),
+        let at = match job.pace {
+            None => at,
+            Some(rate) => at.max(paced(job.phase, rate, number, job.size)?),
+        };
+        self.foresee(|foresight| foresight.plan(position, at));
+        Some(at)
+    }
+
+    /// Tells what is known of the time to come, if the scheduler wants to know.
+    fn foresee(&mut self, tell: impl FnOnce(&mut Foresight)) {
+        if let Some(foresight) = &mut self.foresight {
+            tell(foresight);
         }
     }
 
@@ -206,12 +223,14 @@ impl<W: Watch> Engine<'_, W> {
         let Releases::WriteBack(written) = job.releases else { return };
         let flush = written.next(self.progress[position].released, job.size);
         if let Some(at) = flush.and_then(|flush| written.at(job.phase, flush)) {
+            self.foresee(|foresight| foresight.plan(position, at));
             self.events.push(Reverse((at, Event::Release(position))));
         }
     }
 
     /// A release whose time has come. Says whether there is one.
     fn timed(&mut self, position: usize) -> bool {
+        self.foresee(|foresight| foresight.happens(position));
         let job = &self.scenario.jobs[position];
         let Releases::WriteBack(written) = job.releases else { return self.release(position) };
         let released = written.released(written.flushes(job.phase, self.now), job.size);
@@ -276,6 +295,7 @@ impl<W: Watch> Engine<'_, W> {
         }
         let mut caused = std::mem::take(&mut self.caused);
         for job in caused.drain(..) {
+            self.foresee(|foresight| foresight.happens(job));
             if self.release(job) {
                 self.ask();
             }
@@ -287,6 +307,13 @@ impl<W: Watch> Engine<'_, W> {
     fn complete(&mut self, command: &Command) {
         self.scheduler.completed(command, self.now);
         self.watch.see(self.now, &Seen::Ended(command));
+        if let Some(left) = self.left.get_mut(&command.id) {
+            *left = left.saturating_sub(command.size);
+            if *left > 0 {
+                return;
+            }
+            self.left.remove(&command.id);
+        }
         self.tags += 1;
         let own = self.io_of.remove(&command.id);
         self.part(own);
@@ -306,6 +333,7 @@ impl<W: Watch> Engine<'_, W> {
                 let Io { job, released, .. } = *io;
                 self.ios.remove(&number);
                 self.watch.see(self.now, &Seen::Finished { io: number, job, released });
+                self.foresee(|foresight| foresight.ended(job));
                 if self.now >= self.scenario.warmup {
                     self.latencies[job].push(self.now.since(released).as_ns());
                 }
@@ -346,6 +374,7 @@ impl<W: Watch> Engine<'_, W> {
         let io = self.next_io;
         self.next_io += 1;
         self.watch.see(self.now, &Seen::Released { io, job: position });
+        self.foresee(|foresight| foresight.released(position));
         let mut left = 0;
         for request in self.scenario.requests(whole) {
             let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
@@ -382,6 +411,9 @@ impl<W: Watch> Engine<'_, W> {
                 let io = self.io_of.get(&command.id).copied().unwrap_or(u64::MAX);
                 self.watch.see(self.now, &Seen::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
+                if self.foresight.is_some() {
+                    self.left.insert(command.id, command.size);
+                }
                 if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
                     merger.insert(command);
                 }
@@ -405,6 +437,9 @@ impl<W: Watch> Engine<'_, W> {
     /// Asks until nothing comes, or there is no room.
     fn ask(&mut self) {
         while self.device.has_room() {
+            if let Some(foresight) = &self.foresight {
+                self.scheduler.foresee(foresight.earliest(self.now));
+            }
             let Some(command) = self.scheduler.ask(self.now) else { break };
             let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
             self.watch.see(self.now, &Seen::HandedOver(&command));

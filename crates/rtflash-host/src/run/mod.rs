@@ -2,6 +2,7 @@
 
 mod device;
 mod engine;
+mod foresight;
 mod merge;
 mod read;
 mod releases;

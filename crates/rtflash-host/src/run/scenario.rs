@@ -4,7 +4,7 @@ use rtflash_model::{Instant, Span};
 
 use super::device::Emmc;
 use super::releases::WriteBack;
-use crate::scheduler::Settings;
+use crate::scheduler::{Scheduler, Settings};
 use crate::{Class, Command, Op};
 
 /// What is run.
@@ -120,6 +120,11 @@ impl Job {
 }
 
 impl Scenario {
+    /// Its scheduler, with nothing in it, in front of its device.
+    pub fn scheduler(&self) -> Box<dyn Scheduler> {
+        self.device.in_front(&self.scheduler)
+    }
+
     /// An I/O of a job at a place, as the scheduler would see it in one piece.
     pub fn whole(&self, job: usize, from: u64) -> Option<Command> {
         let of = self.jobs.get(job)?;

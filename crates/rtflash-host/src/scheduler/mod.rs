@@ -13,7 +13,7 @@ use std::fmt;
 use rtflash_model::{Instant, Span};
 
 pub use bfq::{Bfq, BfqSettings};
-pub use k2::{Cut, K2, K2Settings, Levels, Split};
+pub use k2::{Cut, Ends, K2, K2Settings, Levels, Line, Split};
 pub use kyber::{Kyber, KyberSettings};
 pub use minimal_effort::{MinimalEffort, MinimalEffortSettings};
 pub use mq_deadline::{MqDeadline, MqDeadlineSettings};
@@ -54,6 +54,22 @@ pub trait Scheduler: fmt::Debug + Send {
         let _ = (before, after);
     }
 
+    /// What commands take on the device that it is in front of, where that is known.
+    fn foretell(&mut self, ends: Ends) {
+        let _ = ends;
+    }
+
+    /// Whether it is to be told before each asking when the next real-time request may come. Such a scheduler may hand out a command in parts: the bytes from the front on, the
+    /// [`id`](Command::id) the same.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// No real-time request is released before this; `None` if none is released any more.
+    fn foresee(&mut self, earliest: Option<Instant>) {
+        let _ = earliest;
+    }
+
     /// When to be asked again though nothing arrives and nothing ends; `None` where that would be in vain.
     fn next(&self) -> Option<Instant> {
         None
@@ -65,7 +81,7 @@ pub trait Scheduler: fmt::Debug + Send {
 pub enum Settings {
     /// Linux's `none`: in order of arrival.
     None,
-    /// K2 and K2-split (papers 000, 003).
+    /// K2 and K2-split (papers 000, 003), and k2-ahead.
     K2(K2Settings),
     /// Linux's mq-deadline.
     MqDeadline(MqDeadlineSettings),
@@ -81,8 +97,8 @@ pub enum Settings {
 
 impl Settings {
     /// The schedulers' names, as files have them.
-    pub const NAMES: [&'static str; 8] =
-        ["none", "k2", "k2-split", "mq-deadline", "kyber", "bfq", "minimal-effort", "user-centric"];
+    pub const NAMES: [&'static str; 9] =
+        ["none", "k2", "k2-split", "k2-ahead", "mq-deadline", "kyber", "bfq", "minimal-effort", "user-centric"];
 
     /// A scheduler of this name with its defaults.
     pub fn named(name: &str) -> Option<Settings> {
@@ -90,6 +106,7 @@ impl Settings {
             "none" => Settings::None,
             "k2" => Settings::K2(K2Settings::k2()),
             "k2-split" => Settings::K2(K2Settings::split(Cut::Idle)),
+            "k2-ahead" => Settings::K2(K2Settings::ahead()),
             "mq-deadline" => Settings::MqDeadline(MqDeadlineSettings::default()),
             "kyber" => Settings::Kyber(KyberSettings::default()),
             "bfq" => Settings::Bfq(BfqSettings::default()),
@@ -104,6 +121,7 @@ impl Settings {
         match self {
             Settings::None => "none",
             Settings::K2(K2Settings { split: None, .. }) => "k2",
+            Settings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => "k2-ahead",
             Settings::K2(_) => "k2-split",
             Settings::MqDeadline(_) => "mq-deadline",
             Settings::Kyber(_) => "kyber",

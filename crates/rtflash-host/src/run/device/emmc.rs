@@ -6,6 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::slow::{Episodes, Slow};
 use super::{Handed, Target};
+use crate::scheduler::{Ends, Line};
 use crate::{Command, Op};
 
 /// A device that does one command at a time, first in, first out, without a gap.
@@ -40,6 +41,13 @@ impl Emmc {
         let begin = if first { cost.first } else { cost.next };
         let size = u64::try_from(size).ok().and_then(Span::from_ns);
         size.map_or(begin.saturating_add(Instant::END.since(Instant::START)), |size| begin.saturating_add(size))
+    }
+
+    /// What commands take at most.
+    pub(super) fn ends(&self) -> Ends {
+        let extra = self.slow.map_or(Span::ZERO, |slow| slow.extra);
+        let line = |cost: Cost| Line { begin: cost.first.max(cost.next).saturating_add(extra), per_kib: cost.per_kib };
+        Ends::InTurn { read: line(self.read), write: line(self.write) }
     }
 
     /// The most that a command takes, in whatever episode; `first`: of its I/O.

@@ -11,7 +11,7 @@ pub use emmc::{Cost, Emmc};
 pub use slow::{Between, Slow};
 
 use super::scenario::Device;
-use crate::Command;
+use crate::{Command, Scheduler, Settings};
 
 /// A command as a device gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,15 @@ impl Device {
         match self {
             Device::Emmc(emmc) => emmc.most(command, first),
         }
+    }
+
+    /// A scheduler in front of it, that knows what commands take where that can be known.
+    pub(crate) fn in_front(&self, settings: &Settings) -> Box<dyn Scheduler> {
+        let mut scheduler = settings.scheduler();
+        match self {
+            Device::Emmc(emmc) => scheduler.foretell(emmc.ends()),
+        }
+        scheduler
     }
 
     /// The device with nothing in it, and the seed of what is chance in it.

@@ -110,7 +110,7 @@ fn fits(
         reader.refuse(raw, &place.key("size"), problem, format!("at most {MAX_COMMANDS}"));
         return;
     }
-    let scheduler: Box<dyn Scheduler> = settings.scheduler();
+    let scheduler: Box<dyn Scheduler> = device.in_front(settings);
     let (mut alone, mut first) = (Span::ZERO, true);
     for request in cut(whole, host.max_sectors) {
         let piece = scheduler.piece(&request).unwrap_or(request.size);

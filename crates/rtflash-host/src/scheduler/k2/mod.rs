@@ -2,11 +2,18 @@
 //!
 //! A queue for each real-time level, the lowest number first, and one for the rest; each first in, first out. There is no ageing. Nothing goes out while
 //! `max_inflight` commands are inside, of whatever size and class.
+//!
+//! k2-ahead, ours, is K2-split that cuts as it hands over: into longer pieces, and with more of them inside, where all of them end before a real-time request can be released.
+
+mod ahead;
 
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 
+pub use ahead::{Ends, Line};
+
+use self::ahead::Outlook;
 use super::Scheduler;
 use crate::command::LEVELS;
 use crate::{Class, Command};
@@ -44,6 +51,8 @@ pub struct K2Settings {
     pub levels: Levels,
     /// Which requests are cut, and into what; `None` for K2.
     pub split: Option<Split>,
+    /// Of k2-ahead: commands that may be inside as long as all of them end before a real-time request can be released; `max_inflight` at least counts.
+    pub max_inflight_ahead: Option<u32>,
 }
 
 /// How K2-split cuts.
@@ -60,13 +69,25 @@ pub struct Split {
 impl K2Settings {
     /// K2's defaults: 32 inside.
     pub fn k2() -> K2Settings {
-        K2Settings { max_inflight: 32, max_inflight_rest: None, levels: Levels::Eight, split: None }
+        K2Settings {
+            max_inflight: 32,
+            max_inflight_rest: None,
+            levels: Levels::Eight,
+            split: None,
+            max_inflight_ahead: None,
+        }
     }
 
     /// K2-split's defaults: one inside, pieces of 1,024 KiB; where idle requests are cut, only whole multiples.
     pub fn split(cut: Cut) -> K2Settings {
         let split = Split { cut, max_sectors: 1 << 20, multiples: cut == Cut::Idle };
         K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() }
+    }
+
+    /// k2-ahead's defaults: one inside, all that is not real-time cut into pieces of 4 KiB at least.
+    pub fn ahead() -> K2Settings {
+        let split = Split { cut: Cut::Rest, max_sectors: PAGE, multiples: false };
+        K2Settings { max_inflight: 1, split: Some(split), max_inflight_ahead: Some(1), ..K2Settings::k2() }
     }
 }
 
@@ -77,7 +98,7 @@ impl Split {
     }
 }
 
-/// K2, or K2-split.
+/// K2, K2-split or k2-ahead.
 #[derive(Debug)]
 pub struct K2 {
     settings: K2Settings,
@@ -87,17 +108,24 @@ pub struct K2 {
     /// Commands inside, and those of them that are not real-time.
     inside: u32,
     rest_inside: u32,
+    outlook: Outlook,
 }
 
 impl K2 {
     /// With nothing in it.
     pub fn new(settings: K2Settings) -> K2 {
-        K2 { settings, real_time: Default::default(), rest: VecDeque::new(), inside: 0, rest_inside: 0 }
+        K2 {
+            settings,
+            real_time: Default::default(),
+            rest: VecDeque::new(),
+            inside: 0,
+            rest_inside: 0,
+            outlook: Outlook::default(),
+        }
     }
-}
 
-impl Scheduler for K2 {
-    fn piece(&self, request: &Command) -> Option<u64> {
+    /// The size of the pieces of a request.
+    fn cut(&self, request: &Command) -> Option<u64> {
         let split = self.settings.split?;
         let cut = match split.cut {
             Cut::Idle => request.class == Class::Idle,
@@ -106,6 +134,42 @@ impl Scheduler for K2 {
         let piece = split.piece();
         let whole = request.size.is_multiple_of(piece);
         (cut && request.size > piece && (whole || !split.multiples)).then_some(piece)
+    }
+
+    /// What goes out of what is not real-time.
+    fn ask_rest(&mut self, now: Instant) -> Option<Command> {
+        if self.settings.max_inflight_rest.is_some_and(|most| self.rest_inside >= most) {
+            return None;
+        }
+        let request = *self.rest.front()?;
+        if self.outlook.ends.is_none() {
+            return if self.inside < self.settings.max_inflight { self.rest.pop_front() } else { None };
+        }
+        let fits = self.outlook.fits(&request, self.inside, now);
+        let least = if self.inside < self.settings.max_inflight {
+            self.cut(&request).unwrap_or(request.size)
+        } else if self.settings.max_inflight_ahead.is_some_and(|most| self.inside < most) {
+            0
+        } else {
+            return None;
+        };
+        let size = fits.max(least).min(request.size);
+        if size == 0 {
+            return None;
+        }
+        let left = request.size - size;
+        if left == 0 {
+            return self.rest.pop_front();
+        }
+        *self.rest.front_mut()? = Command { from: request.from.saturating_add(size), size: left, ..request };
+        Some(Command { size, ..request })
+    }
+}
+
+impl Scheduler for K2 {
+    fn piece(&self, request: &Command) -> Option<u64> {
+        // With an outlook, requests are cut as they go out.
+        self.outlook.ends.map_or_else(|| self.cut(request), |_| None)
     }
 
     fn insert(&mut self, command: Command, _: Instant) {
@@ -117,27 +181,42 @@ impl Scheduler for K2 {
         queue.push_back(command);
     }
 
-    fn ask(&mut self, _: Instant) -> Option<Command> {
-        if self.inside >= self.settings.max_inflight {
-            return None;
-        }
-        let urgent = self.real_time.iter_mut().find_map(VecDeque::pop_front);
-        let command = match urgent {
-            Some(command) => command,
-            None if self.settings.max_inflight_rest.is_some_and(|most| self.rest_inside >= most) => return None,
-            None => self.rest.pop_front()?,
+    fn ask(&mut self, now: Instant) -> Option<Command> {
+        let level = self.real_time.iter_mut().find(|queue| !queue.is_empty());
+        let command = match level {
+            Some(queue) if self.inside < self.settings.max_inflight => queue.pop_front()?,
+            Some(_) => return None,
+            None => self.ask_rest(now)?,
         };
+        self.outlook.hand_over(&command, now);
         self.inside += 1;
         self.rest_inside += u32::from(!command.is_real_time());
         Some(command)
+    }
+
+    fn foretell(&mut self, ends: Ends) {
+        if self.settings.max_inflight_ahead.is_some() {
+            self.outlook.ends = Some(ends);
+        }
+    }
+
+    fn looks_ahead(&self) -> bool {
+        self.outlook.ends.is_some()
+    }
+
+    fn foresee(&mut self, earliest: Option<Instant>) {
+        self.outlook.foresee(earliest);
     }
 
     fn merges(&self, _: &Command, _: &Command) -> bool {
         self.settings.split.is_none()
     }
 
-    fn completed(&mut self, command: &Command, _: Instant) {
+    fn completed(&mut self, command: &Command, now: Instant) {
         self.inside = self.inside.saturating_sub(1);
+        if self.inside == 0 {
+            self.outlook.is_empty(now);
+        }
         self.rest_inside = self.rest_inside.saturating_sub(u32::from(!command.is_real_time()));
     }
 }

@@ -1,0 +1,83 @@
+//! When a real-time request may be released next, as a host can know it: by periods, think times and what has ended, not by what jitter will draw.
+
+use std::collections::BTreeSet;
+
+use rtflash_model::{Instant, Span};
+
+use super::scenario::{Job, Releases, Scenario};
+
+/// What is known of a real-time job's next releases.
+#[derive(Debug)]
+struct Coming {
+    job: usize,
+    /// The earliest that planned releases can be, with their numbers.
+    planned: BTreeSet<(Instant, u64)>,
+    numbers: u64,
+    /// I/Os that are pending, and how long after its end each is replaced; `None` if they are not.
+    pending: u64,
+    think: Option<Span>,
+    until: Option<Instant>,
+}
+
+/// What is known of all real-time jobs' next releases.
+#[derive(Debug)]
+pub(super) struct Foresight(Vec<Coming>);
+
+impl Foresight {
+    pub(super) fn new(scenario: &Scenario) -> Foresight {
+        let coming = |(job, of): (usize, &Job)| {
+            let think = match of.releases {
+                Releases::Closed { think, .. } => Some(think),
+                _ => None,
+            };
+            let (planned, until) = (BTreeSet::new(), of.until);
+            of.is_real_time().then_some(Coming { job, planned, numbers: 0, pending: 0, think, until })
+        };
+        Foresight(scenario.jobs.iter().enumerate().filter_map(coming).collect())
+    }
+
+    fn of(&mut self, job: usize) -> Option<&mut Coming> {
+        let place = self.0.binary_search_by_key(&job, |coming| coming.job).ok()?;
+        self.0.get_mut(place)
+    }
+
+    /// A release is planned, and cannot be earlier than this.
+    pub(super) fn plan(&mut self, job: usize, earliest: Instant) {
+        if let Some(of) = self.of(job) {
+            of.planned.insert((earliest, of.numbers));
+            of.numbers += 1;
+        }
+    }
+
+    /// What was planned next happens.
+    pub(super) fn happens(&mut self, job: usize) {
+        if let Some(of) = self.of(job) {
+            of.planned.pop_first();
+        }
+    }
+
+    /// An I/O is released.
+    pub(super) fn released(&mut self, job: usize) {
+        if let Some(of) = self.of(job) {
+            of.pending += 1;
+        }
+    }
+
+    /// An I/O has ended.
+    pub(super) fn ended(&mut self, job: usize) {
+        if let Some(of) = self.of(job) {
+            of.pending = of.pending.saturating_sub(1);
+        }
+    }
+
+    /// Nothing real-time is released before this; `None` if nothing is any more.
+    pub(super) fn earliest(&self, now: Instant) -> Option<Instant> {
+        let next = |of: &Coming| {
+            let planned = of.planned.first().map(|&(at, _)| at.max(now));
+            let replaced = of.think.filter(|_| of.pending > 0).map(|think| now.saturating_add(think));
+            let next = planned.into_iter().chain(replaced).min();
+            next.filter(|&next| of.until.is_none_or(|until| next < until))
+        };
+        self.0.iter().filter_map(next).min()
+    }
+}
