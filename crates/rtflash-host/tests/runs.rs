@@ -445,3 +445,18 @@ fn slow_episodes() {
     let read = scenario.whole(0, 0).expect("a read");
     assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }
+
+/// The rest of an I/O of 68 KiB becomes part of another one of 4 KiB behind it: that is the first command of the short one, though not of the long one.
+#[test]
+fn a_merged_command_is_the_first_of_an_io() {
+    let text = r#"{
+        "device": { "kind": "emmc", "read": { "first": "100us", "next": "10us", "per_kib": "0us" },
+            "write": { "first": "1us", "next": "1us", "per_kib": "0us" } },
+        "host": { "max_sectors": "64KiB", "merge": true }, "scheduler": "mq-deadline",
+        "jobs": [ { "name": "short", "op": "read", "from": "68KiB", "size": "4KiB", "count": 1 },
+            { "name": "long", "op": "read", "size": "68KiB", "count": 1 } ],
+        "duration": "1s" }"#;
+    let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
+    let max: Vec<_> = run(&scenario, 1).expect("a run").iter().map(|job| job.latencies.max()).collect();
+    assert_eq!(max, [Some(200_000), Some(200_000)]);
+}

@@ -111,11 +111,21 @@ pub enum HostCommand {
     Bound(HostBoundArgs),
 }
 
+/// What `host` runs or bounds.
+#[derive(Debug, Args)]
+pub struct HostInputArgs {
+    /// Scenario, or a job file of fio; `-` for standard input
+    pub file: PathBuf,
+    /// Device, host and scheduler for a job file of fio, which has none: an object with `device`, `host` and `scheduler`, as in a scenario
+    #[arg(long, value_name = "FILE")]
+    pub device: Option<PathBuf>,
+}
+
 /// Options of `host bound`.
 #[derive(Debug, Args)]
 pub struct HostBoundArgs {
-    /// Scenario; `-` for standard input
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub input: HostInputArgs,
     /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
     pub scheduler: Vec<String>,
@@ -126,8 +136,8 @@ pub struct HostBoundArgs {
 /// Options of `host run`.
 #[derive(Debug, Args)]
 pub struct HostRunArgs {
-    /// Scenario; `-` for standard input
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub input: HostInputArgs,
     /// Schedulers to run it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
     pub scheduler: Vec<String>,

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::read_scenario;
 use rtflash_model::Diagnostics;
 
 use super::host_bound;
+use super::host_input::Input;
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::envelope::line;
@@ -25,7 +25,7 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
 
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
-    let (name, text) = source::read(&args.file)?;
+    let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
@@ -34,13 +34,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let written = |error: &std::io::Error| Failure::io("cannot write", error);
     let mut answers = String::new();
     for scheduler in schedulers {
-        let scenario = match read_scenario(&text, scheduler) {
-            Ok(scenario) => scenario,
-            Err(wrong) => {
-                output::complain(&diagnose::render(&name, &text, 1, 1, &wrong, output::complaints_in_colour()));
-                return Ok(Status::Wrong);
-            }
-        };
+        let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
         let jobs = match rtflash_host::run::run(&scenario, args.seed) {
             Ok(jobs) => jobs,
             Err(error) => {

@@ -1,31 +1,25 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
 use rtflash_host::bound::bounds;
-use rtflash_host::run::read_scenario;
 
+use super::host_input::Input;
+use crate::Failure;
 use crate::args::{Format, HostBoundArgs};
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::render::envelope::line;
 use crate::render::host_bound::BoundAnswer;
 use crate::status::Status;
-use crate::{Failure, diagnose, source};
 
 /// Carries the command out.
 pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
-    let (name, text) = source::read(&args.file)?;
+    let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
     let mut answers = String::new();
     for scheduler in schedulers {
-        let scenario = match read_scenario(&text, scheduler) {
-            Ok(scenario) => scenario,
-            Err(wrong) => {
-                output::complain(&diagnose::render(&name, &text, 1, 1, &wrong, output::complaints_in_colour()));
-                return Ok(Status::Wrong);
-            }
-        };
+        let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
         let bounds = bounds(&scenario);
         let answer = BoundAnswer::new(&scenario, &bounds);
         if !answers.is_empty() && args.format.format == Format::Text {

@@ -2,6 +2,7 @@
 
 mod device;
 mod engine;
+mod fio;
 mod foresight;
 mod merge;
 mod read;
@@ -12,8 +13,9 @@ mod watch;
 
 pub use device::{Between, Cost, Emmc, Slow};
 pub use engine::{RunError, run, run_by, run_watched};
-pub use read::read_scenario;
+pub use fio::{is_fio, read_fio};
+pub use read::{read_scenario, read_setup};
 pub use releases::{WriteBack, paced};
 pub use report::{JobReport, Latencies};
-pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};
+pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, Setup, cut};
 pub use watch::{Seen, Watch};

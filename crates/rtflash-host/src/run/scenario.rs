@@ -24,6 +24,17 @@ pub struct Scenario {
     pub warmup: Instant,
 }
 
+/// What jobs run on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// The device.
+    pub device: Device,
+    /// The host.
+    pub host: Host,
+    /// The scheduler.
+    pub scheduler: Settings,
+}
+
 /// What the host is in front of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
@@ -117,6 +128,21 @@ impl Job {
     pub fn is_real_time(&self) -> bool {
         self.class == Class::RealTime
     }
+
+    /// An I/O at a place, as the scheduler would see it in one piece; `number`: of the job.
+    pub(super) fn io(&self, number: u32, from: u64) -> Command {
+        Command {
+            id: 0,
+            op: self.op,
+            from,
+            size: self.size,
+            class: self.class,
+            level: self.level,
+            cpu: self.cpu,
+            job: number,
+            user_centric: self.user_centric,
+        }
+    }
 }
 
 impl Scenario {
@@ -127,18 +153,7 @@ impl Scenario {
 
     /// An I/O of a job at a place, as the scheduler would see it in one piece.
     pub fn whole(&self, job: usize, from: u64) -> Option<Command> {
-        let of = self.jobs.get(job)?;
-        Some(Command {
-            id: 0,
-            op: of.op,
-            from,
-            size: of.size,
-            class: of.class,
-            level: of.level,
-            cpu: of.cpu,
-            job: u32::try_from(job).ok()?,
-            user_centric: of.user_centric,
-        })
+        Some(self.jobs.get(job)?.io(u32::try_from(job).ok()?, from))
     }
 
     /// The requests of an I/O: it is cut at `max_sectors`.

@@ -26,7 +26,7 @@ pub use device::read_device;
 pub use diagnostic::{Diagnostic, Diagnostics, line_column};
 pub use meta::MetaJson;
 pub use place::{Place, Slot, quote, quoted};
-pub use reader::Reader;
+pub use reader::{Reader, nearest};
 pub use record::{ANSWER_FORMAT, AllocationRecord, read_allocation_record};
 pub use scalar::parse_bytes;
 pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};

@@ -190,18 +190,26 @@ impl<'t> Reader<'t> {
             return None;
         }
         self.suggestions -= 1;
-        let name = name.to_lowercase();
-        candidates
-            .enumerate()
-            .filter(|(_, candidate)| candidate.len() <= MAX_SHOWN)
-            .map(|(position, candidate)| {
-                let close = (candidate.chars().count() / 3).max(1);
-                (strsim::osa_distance(&name, &candidate.to_lowercase()), close, position)
-            })
-            .filter(|&(distance, close, _)| distance <= close)
-            .min()
-            .map(|(_, _, position)| position)
+        nearest(name, candidates)
     }
+}
+
+/// The position of the candidate that a mistyped name was most likely meant to be.
+pub fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<usize> {
+    if name.len() > MAX_SHOWN {
+        return None;
+    }
+    let name = name.to_lowercase();
+    candidates
+        .enumerate()
+        .filter(|(_, candidate)| candidate.len() <= MAX_SHOWN)
+        .map(|(position, candidate)| {
+            let close = (candidate.chars().count() / 3).max(1);
+            (strsim::osa_distance(&name, &candidate.to_lowercase()), close, position)
+        })
+        .filter(|&(distance, close, _)| distance <= close)
+        .min()
+        .map(|(_, _, position)| position)
 }
 
 fn not_json(text: &str, body: &str, error: &serde_json::Error, what: &str) -> Diagnostics {

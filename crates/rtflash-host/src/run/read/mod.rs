@@ -10,7 +10,7 @@ use rtflash_model::{Diagnostics, Instant, Span};
 
 use self::device::device;
 use self::job::job;
-use super::scenario::{Device, Host, Job, Releases, Scenario, cut};
+use super::scenario::{Device, Host, Job, Releases, Scenario, Setup, cut};
 use crate::Class;
 use crate::file::{Fields, above_zero, bytes_above_zero, scheduler, time_above_zero};
 use crate::scheduler::{Scheduler, Settings};
@@ -30,14 +30,29 @@ pub fn read_scenario(text: &str, instead: Option<&str>) -> Result<Scenario, Diag
     }
 }
 
-fn instant(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<Instant> {
-    Instant::from_ns(reader.time(raw, place)?.as_ns())
+/// Reads what jobs run on: an object with `device`, and `host` and `scheduler` or not; by the scheduler of this name instead, as [`read_scenario`].
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_setup(text: &str, instead: Option<&str>) -> Result<Setup, Diagnostics> {
+    let (mut reader, root) = Reader::open(text, "a setup: an object with `device`")?;
+    let place = Place::Root;
+    let setup = Fields::open(&mut reader, root, &place, ["device", "host", "scheduler"]).and_then(|mut fields| {
+        let (device, host, scheduler) = setup(&mut fields, root, instead);
+        Some(Setup { device: device?, host, scheduler: scheduler? })
+    });
+    match setup {
+        Some(setup) if reader.faults() == 0 => Ok(setup),
+        _ => Err(reader.into_diagnostics()),
+    }
 }
 
-fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -> Option<Scenario> {
-    let place = Place::Root;
-    let names = ["device", "host", "scheduler", "jobs", "duration", "warmup"];
-    let mut fields = Fields::open(reader, root, &place, names)?;
+/// Device, host and scheduler in an object that has them among others.
+fn setup<const N: usize>(
+    fields: &mut Fields<'_, '_, '_, N>,
+    root: &str,
+    instead: Option<&str>,
+) -> (Option<Device>, Host, Option<Settings>) {
     let device = fields.required(root, "device", "an object with `kind`, `read` and `write`", device);
     let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO, merge: false };
     let host = fields.or("host", host, |reader, raw, place| self::host(reader, raw, place, host));
@@ -47,6 +62,18 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
         Some(name) if settings.is_none_or(|settings| settings.name() != name) => Settings::named(name),
         _ => settings,
     };
+    (device, host, settings)
+}
+
+fn instant(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<Instant> {
+    Instant::from_ns(reader.time(raw, place)?.as_ns())
+}
+
+fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -> Option<Scenario> {
+    let place = Place::Root;
+    let names = ["device", "host", "scheduler", "jobs", "duration", "warmup"];
+    let mut fields = Fields::open(reader, root, &place, names)?;
+    let (device, host, settings) = setup(&mut fields, root, instead);
     let duration = fields.required(root, "duration", "how long to run, such as \"10s\"", |reader, raw, place| {
         Instant::from_ns(time_above_zero(reader, raw, place)?.as_ns())
     });
@@ -69,8 +96,11 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
                     let problem = format!("a second job is called {}", quote(&job.name));
                     reader.refuse(raw, &place.key("name"), problem, "a name of its own for each");
                 }
-                if let (Some(device), Some(settings)) = (&device, &settings) {
-                    fits(reader, raw, place, &job, device, &host, settings);
+                if let (Some(device), Some(settings)) = (&device, &settings)
+                    && let Some(misfit) = misfit(&job, device, &host, settings)
+                {
+                    let at = misfit.field.map_or(*place, |field| place.key(field));
+                    reader.refuse(raw, &at, misfit.problem, misfit.expected);
                 }
                 jobs.push(job);
             }
@@ -83,42 +113,32 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
     Some(Scenario { device: device?, host, scheduler: settings?, jobs: jobs?, duration: duration?, warmup })
 }
 
-/// Whether a job can be run at all: its requests find tags, and what is real-time and has a period can end within it.
-fn fits(
-    reader: &mut Reader<'_>,
-    raw: &str,
-    place: &Place<'_>,
-    job: &Job,
-    device: &Device,
-    host: &Host,
-    settings: &Settings,
-) {
-    let whole = crate::Command {
-        id: 0,
-        op: job.op,
-        from: job.from,
-        size: job.size,
-        class: job.class,
-        level: job.level,
-        cpu: job.cpu,
-        job: 0,
-        user_centric: job.user_centric,
-    };
+/// Why a job cannot be run.
+pub(super) struct Misfit {
+    /// The field of the job that is to blame, if it is one.
+    pub(super) field: Option<&'static str>,
+    /// What is wrong.
+    pub(super) problem: String,
+    /// What would be right.
+    pub(super) expected: String,
+}
+
+/// Why a job cannot be run at all: its requests find no tags, or what is real-time and has a period cannot end within it.
+pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Settings) -> Option<Misfit> {
+    let misfit = |field, problem: String, expected: &str| Some(Misfit { field, problem, expected: expected.into() });
     let commands = job.size.div_ceil(host.max_sectors);
     if commands > MAX_COMMANDS {
         let problem = format!("each I/O is cut into {commands} requests");
-        reader.refuse(raw, &place.key("size"), problem, format!("at most {MAX_COMMANDS}"));
-        return;
+        return misfit(Some("size"), problem, &format!("at most {MAX_COMMANDS}"));
     }
     let scheduler: Box<dyn Scheduler> = device.in_front(settings);
     let (mut alone, mut first) = (Span::ZERO, true);
-    for request in cut(whole, host.max_sectors) {
+    for request in cut(job.io(0, job.from), host.max_sectors) {
         let piece = scheduler.piece(&request).unwrap_or(request.size);
         let pieces = request.size.div_ceil(piece);
         if pieces > host.requests.into() {
             let problem = format!("a request is cut into {pieces} pieces, and there are {} tags", host.requests);
-            reader.refuse(raw, place, problem, "longer pieces (`max_sectors`), or as many `requests` in `host`");
-            return;
+            return misfit(None, problem, "longer pieces (`max_sectors`), or as many `requests` in `host`");
         }
         for piece in cut(request, piece) {
             alone = alone.saturating_add(device.least(&piece, first));
@@ -130,12 +150,13 @@ fn fits(
         && alone > period
     {
         let problem = format!("an I/O takes {alone} alone, and the next one comes after {period}");
-        reader.refuse(raw, &place.key("every"), problem, "a period that an I/O can end in");
+        return misfit(Some("every"), problem, "a period that an I/O can end in");
     }
+    None
 }
 
 /// Requests that an I/O may be cut into, and I/Os of a job that may be outstanding.
-const MAX_COMMANDS: u64 = 1 << 14;
+pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: Host) -> Option<Host> {
     let mut fields = Fields::open(reader, raw, place, ["cpus", "max_sectors", "requests", "turnaround", "merge"])?;

@@ -1,0 +1,144 @@
+//! Numbers, bytes and times as fio's documentation has them, with `kb_base` 1024: `4k` is 4,096, and `4ki` 4,000.
+
+use rtflash_model::{Span, TIME_LIMIT_NS};
+
+/// Digits, and what stands behind them in lower case.
+fn parts(text: &str) -> Option<(u64, String)> {
+    let text = text.trim();
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    if let Some(hex) = hex {
+        // A sign is no digit.
+        let digits = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return u64::from_str_radix(hex, 16).ok().filter(|_| digits).map(|number| (number, String::new()));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    Some((digits.parse().ok()?, unit.to_ascii_lowercase()))
+}
+
+/// A whole number without a unit.
+pub(super) fn number(text: &str) -> Option<u64> {
+    parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
+}
+
+/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024) or ki, mi, gi, ti, pi (1,000), and a `b` behind it or not.
+pub(super) fn bytes(text: &str) -> Option<u64> {
+    let (number, unit) = parts(text)?;
+    let prefix = unit.strip_suffix('b').unwrap_or(&unit);
+    let (prefix, base) = match prefix.strip_suffix('i') {
+        Some(prefix) if !prefix.is_empty() => (prefix, 1_000_u64),
+        Some(_) => return None,
+        None => (prefix, 1_024),
+    };
+    let power = ["", "k", "m", "g", "t", "p"].into_iter().position(|known| known == prefix)?;
+    number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
+}
+
+/// A time, with one of the suffixes d, h, m, s, sec, ms, msec, us and usec, or in nanoseconds of `plain` each without one.
+pub(super) fn time(text: &str, plain: u64) -> Option<Span> {
+    let (number, unit) = parts(text)?;
+    let scale = match unit.as_str() {
+        "" => plain,
+        "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(scale).filter(|&time| time < TIME_LIMIT_NS).and_then(Span::from_ns)
+}
+
+/// Cores: numbers and ranges of numbers, `0,5,8-15`, each below `cpus`.
+pub(super) fn cores(text: &str, cpus: u32) -> Result<Vec<(u32, u32)>, Option<u64>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first).ok_or(None)?, number(last).ok_or(None)?);
+        let core = |core: u64| u32::try_from(core).ok().filter(|&core| core < cpus).ok_or(Some(core));
+        let range = (core(first)?, core(last)?);
+        if range.0 <= range.1 { Ok(range) } else { Err(None) }
+    };
+    text.split(',').map(range).collect()
+}
+
+/// For reads, writes and trims: what a list of up to three values says. One without a comma behind it holds for the rest, too.
+pub(super) fn by_operation<T: Copy>(text: &str, value: impl Fn(&str) -> Option<T>) -> Option<[Option<T>; 3]> {
+    let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_open = parts.len() > 1 && parts.last().is_some_and(|last| last.is_empty());
+    if is_open {
+        parts.pop();
+    }
+    if text.is_empty() || parts.len() > 3 {
+        return None;
+    }
+    let mut values = [None; 3];
+    for (at, part) in parts.iter().enumerate() {
+        values[at] = if part.is_empty() { None } else { Some(value(part)?) };
+        if at + 1 == parts.len() && !is_open {
+            let last = values[at];
+            values[at..].fill(last);
+        }
+    }
+    Some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_as_the_documentation_has_them() {
+        for text in ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "0x1000"] {
+            assert_eq!(bytes(text), Some(4_096), "{text}");
+        }
+        for text in ["1mi", "1000ki", "1000000", "1MiB"] {
+            assert_eq!(bytes(text), Some(1_000_000), "{text}");
+        }
+        assert_eq!((bytes("1m"), bytes("1024g")), (Some(1 << 20), Some(1 << 40)));
+        assert_eq!((bytes("2p"), bytes("1pi")), (Some(2 << 50), Some(1_000_000_000_000_000)));
+        for text in [
+            "",
+            "k",
+            "-4k",
+            "4x",
+            "4kk",
+            "4i",
+            "4ib",
+            "1.5k",
+            "20%",
+            "16384p",
+            "0x",
+            "0x+1",
+            "$pagesize",
+            "99999999999999999999",
+        ] {
+            assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_as_the_documentation_has_them() {
+        let ns = |text: &str| time(text, 1_000_000_000).map(Span::as_ns);
+        for (text, seconds) in [("2", 2), ("2s", 2), ("2SEC", 2), ("2m", 120), ("1h", 3_600), ("1d", 86_400)] {
+            assert_eq!(ns(text), Some(seconds * 1_000_000_000), "{text}");
+        }
+        assert_eq!(
+            (ns("3ms"), ns("3msec"), ns("3us"), ns("3usec")),
+            (Some(3_000_000), Some(3_000_000), Some(3_000), Some(3_000))
+        );
+        assert_eq!(time("7", 1_000).map(Span::as_ns), Some(7_000));
+        assert_eq!((ns("1-5"), ns("1ns"), ns("1.5s"), ns("106752d")), (None, None, None, None));
+    }
+
+    #[test]
+    fn lists() {
+        assert_eq!(cores("0,5,8-15", 16), Ok(vec![(0, 0), (5, 5), (8, 15)]));
+        assert_eq!((cores("4", 4), cores("0-9", 4), cores("3-1", 4)), (Err(Some(4)), Err(Some(9)), Err(None)));
+        assert_eq!(by_operation("8k,32k", bytes), Some([Some(8 << 10), Some(32 << 10), Some(32 << 10)]));
+        assert_eq!(by_operation("8k,32k,", bytes), Some([Some(8 << 10), Some(32 << 10), None]));
+        assert_eq!(by_operation(",8k", bytes), Some([None, Some(8 << 10), Some(8 << 10)]));
+        assert_eq!(by_operation(",8k,", bytes), Some([None, Some(8 << 10), None]));
+        assert_eq!((by_operation("8k", bytes), by_operation("1,2,3,4", bytes)), (Some([Some(8 << 10); 3]), None));
+    }
+}
