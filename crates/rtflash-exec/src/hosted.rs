@@ -1,6 +1,6 @@
 //! A device that a host steps from instant to instant: it hands over requests and jobs, and learns of what is over.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Arrival, Parallel, Placed, Servers};
 use crate::options::{Options, Service};
@@ -56,7 +56,7 @@ pub struct Hosted<'a, O> {
     servers: Option<Servers<'a>>,
     /// How many jobs each source has had.
     next: Vec<u64>,
-    /// What is over and has not been told the host, as it was the time then.
+    /// What was over when chips went on last, and when that was.
     over: Vec<JobId>,
     now: Instant,
 }
@@ -92,25 +92,30 @@ impl<'a, O: Observer> Hosted<'a, O> {
         }
     }
 
-    /// When something happens next in it; `None` while it has nothing to do. That may be the very instant that has been settled: a job whose last pass is
-    /// left out is over without any more time.
+    /// When something happens next in it; `None` while it has nothing to do.
     pub fn next_instant(&self) -> Option<Instant> {
-        if !self.over.is_empty() {
-            return Some(self.now);
-        }
-        match &self.engine {
+        let next = match &self.engine {
             Engine::Parallel(engine) => engine.next_instant(),
             Engine::Placed(engine) => engine.next_instant(),
-        }
+        };
+        next.into_iter().chain((!self.over.is_empty()).then(|| self.told_at())).min()
     }
 
-    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is over by now is added to `over`.
+    /// When the host learns of what was over as chips went on.
+    fn told_at(&self) -> Instant {
+        self.now.saturating_add(Span::from_ns(1).unwrap_or_default())
+    }
+
+    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is over by now is added to `over`. A job that is over because
+    /// its last pass is left out, when chips go on, is told of one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.ends_at(now),
             Engine::Placed(engine) => engine.ends_at(now),
         }
-        over.append(&mut self.over);
+        if now >= self.told_at() {
+            over.append(&mut self.over);
+        }
         over.append(&mut self.observers().0.0);
     }
 

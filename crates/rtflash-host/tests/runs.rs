@@ -27,7 +27,7 @@ struct Io {
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
-    let Device::Emmc(emmc) = scenario.device;
+    let Device::Emmc(emmc) = scenario.device else { panic!("no eMMC") };
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
     // Commands by id: whose they are.

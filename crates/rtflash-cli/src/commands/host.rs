@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::verdict::completed;
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::read_scenario;
-use rtflash_model::Diagnostics;
+use rtflash_host::run::{Outside, read_scenario_with};
+use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
 
+use super::{allocate, allocator, analysis_relying_on};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::envelope::line;
@@ -21,6 +24,28 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
     }
 }
 
+/// Files beside the scenario, and certificates of the sound analysis.
+struct Beside<'p>(Option<&'p Path>);
+
+impl Outside for Beside<'_> {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        let path = self.0.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
+        source::read(&path).map(|(_, text)| text).map_err(|failure| failure.0)
+    }
+
+    fn certified(&mut self, set: &TaskSet, given: Option<Allocation>) -> Result<Allocation, String> {
+        let analysis = analysis_relying_on("sound", Reliance::Neighbours).map_err(|failure| failure.0)?;
+        if let Some(given) = given {
+            return Ok(completed(set, analysis, given));
+        }
+        match allocate(set, allocator("clustering-bfd").map_err(|failure| failure.0)?, analysis, false) {
+            Outcome::Schedulable(allocation) => Ok(allocation),
+            Outcome::CannotTell(limit) => Err(limit.to_string()),
+            _ => Err("the sound analysis finds no allocation by which all deadlines are kept".to_owned()),
+        }
+    }
+}
+
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let (name, text) = source::read(&args.file)?;
@@ -32,7 +57,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let written = |error: &std::io::Error| Failure::io("cannot write", error);
     let mut answers = String::new();
     for scheduler in schedulers {
-        let scenario = match read_scenario(&text, scheduler) {
+        let scenario = match read_scenario_with(&text, scheduler, &mut Beside(args.file.parent())) {
             Ok(scenario) => scenario,
             Err(wrong) => {
                 output::complain(&diagnose::render(&name, &text, 1, 1, &wrong, output::complaints_in_colour()));

@@ -80,7 +80,7 @@ struct Engine<'a, W> {
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
     waiting: VecDeque<Vec<Command>>,
-    device: Box<dyn Target>,
+    device: Box<dyn Target + 'a>,
     // Kept for their memory.
     ended: Vec<Command>,
     caused: Vec<usize>,
@@ -100,6 +100,8 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, RunError> {
+    let looks_inside = watch.looks_inside();
+    let options = scenario.device.options(scenario, seed);
     let mut engine = Engine {
         scenario,
         watch,
@@ -114,7 +116,7 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
         next_command: 0,
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target(),
+        device: scenario.device.target(scenario, &options, looks_inside),
         ended: Vec::new(),
         caused: Vec::new(),
         latencies: vec![Vec::new(); scenario.jobs.len()],
@@ -123,9 +125,17 @@ pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Re
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
         engine.now = now;
         engine.instant();
-        if engine.ios.len() > MAX_PENDING || engine.io_of.len() > 4 * MAX_PENDING {
+        engine.device.settle(now);
+        if looks_inside {
+            engine.look_inside(false);
+        }
+        let pending = engine.ios.len() > MAX_PENDING || engine.io_of.len() > 4 * MAX_PENDING;
+        if pending || engine.device.is_overloaded() {
             return Err(RunError::TooManyPending { at: now });
         }
+    }
+    if looks_inside {
+        engine.look_inside(true);
     }
     Ok(engine.report())
 }
@@ -212,6 +222,12 @@ impl<W: Watch> Engine<'_, W> {
             }
         }
         self.caused = caused;
+    }
+
+    /// Tells what the flash has done; all of it when the run is over.
+    fn look_inside(&mut self, over: bool) {
+        let records = self.device.told(self.now, over);
+        records.iter().for_each(|record| self.watch.inside(record));
     }
 
     /// A command has ended.

@@ -2,14 +2,16 @@
 
 mod device;
 mod engine;
+mod hand_over;
 mod read;
 mod report;
 mod scenario;
 mod watch;
 
-pub use device::{Cost, Emmc};
+pub use device::{Clusters, ClustersError, Cost, Emmc};
 pub use engine::{RunError, run, run_watched};
-pub use read::read_scenario;
+pub use hand_over::hand_over_jitter;
+pub use read::{Alone, Outside, read_scenario, read_scenario_with};
 pub use report::{JobReport, Latencies};
 pub use scenario::{Device, Host, Job, Pattern, Releases, Scenario, cut};
 pub use watch::{Seen, Watch};

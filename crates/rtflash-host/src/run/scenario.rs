@@ -2,7 +2,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use super::device::Emmc;
+use super::device::{Clusters, Emmc};
 use crate::scheduler::Settings;
 use crate::{Class, Command, Op};
 
@@ -28,6 +28,8 @@ pub struct Scenario {
 pub enum Device {
     /// One command at a time.
     Emmc(Emmc),
+    /// A task set and its allocation, by certificates.
+    Clusters(Box<Clusters>),
 }
 
 /// What is between jobs and the scheduler.

@@ -1,14 +1,19 @@
 //! Devices, as the host sees them.
 
+mod clusters;
 mod emmc;
+mod flash;
 
 use std::fmt;
 
+use rtflash_exec::Options;
+use rtflash_exec::trace::Record;
 use rtflash_model::{Instant, Span};
 
+pub use clusters::{Clusters, ClustersError};
 pub use emmc::{Cost, Emmc};
 
-use super::scenario::Device;
+use super::scenario::{Device, Scenario};
 use crate::Command;
 
 /// A command as a device gets it.
@@ -33,6 +38,22 @@ pub(super) trait Target: fmt::Debug {
 
     /// All that happens in it now; what ends is added to `ended`, in order.
     fn advance(&mut self, now: Instant, ended: &mut Vec<Command>);
+
+    /// The host has handed over all that it has now.
+    fn settle(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Whether more waits in it than can be kept.
+    fn is_overloaded(&self) -> bool {
+        false
+    }
+
+    /// What the flash in it did, as far as that can be told by now; `over`: the run is over.
+    fn told(&mut self, now: Instant, over: bool) -> Vec<Record> {
+        let _ = (now, over);
+        Vec::new()
+    }
 }
 
 impl Device {
@@ -40,13 +61,29 @@ impl Device {
     pub(super) fn least(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
+            Device::Clusters(_) => Span::ZERO,
         }
     }
 
-    /// The device with nothing in it.
-    pub(super) fn target(&self) -> Box<dyn Target> {
+    /// How the flash in it is run, from this seed.
+    pub(super) fn options(&self, scenario: &Scenario, seed: u64) -> Options {
+        let options = Options { duration: scenario.duration, seed, ..Options::default() };
+        match self {
+            Device::Emmc(_) => options,
+            Device::Clusters(clusters) => Options { aging: clusters.aging, ..options },
+        }
+    }
+
+    /// The device with nothing in it. `told`: somebody wants to know what the flash in it does.
+    pub(super) fn target<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        options: &'a Options,
+        told: bool,
+    ) -> Box<dyn Target + 'a> {
         match self {
             Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc)),
+            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, scenario, options, told)),
         }
     }
 }
