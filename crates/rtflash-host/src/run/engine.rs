@@ -194,6 +194,9 @@ impl<W: Watch> Engine<'_, W> {
         let mut asks = self.scheduler.next() == Some(self.now);
         let mut ended = std::mem::take(&mut self.ended);
         self.device.advance(self.now, &mut ended);
+        for (command, took) in self.device.late() {
+            self.watch.see(self.now, &Seen::Late { command: &command, took });
+        }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
             if turnaround == Span::ZERO {
@@ -332,7 +335,8 @@ impl<W: Watch> Engine<'_, W> {
             self.watch.see(self.now, &Seen::HandedOver(&command));
             let io = self.io_of.get(&command.id).and_then(|number| self.ios.get_mut(number));
             let is_first = io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
-            self.device.take(Handed { command, is_first }, self.now);
+            let queue = self.scheduler.queue(&command, self.device.unfetched());
+            self.device.take(Handed { command, is_first, queue }, self.now);
         }
     }
 

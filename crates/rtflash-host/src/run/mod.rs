@@ -8,7 +8,7 @@ mod report;
 mod scenario;
 mod watch;
 
-pub use device::{Clusters, ClustersError, Cost, Emmc};
+pub use device::{Clusters, ClustersError, CommandCost, Cost, Costs, Emmc, Nvme, NvmeError};
 pub use engine::{RunError, run, run_watched};
 pub use hand_over::hand_over_jitter;
 pub use read::{Alone, Outside, read_scenario, read_scenario_with};

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use super::device::{Clusters, Emmc};
+use super::device::{Clusters, Emmc, Nvme};
 use crate::scheduler::Settings;
 use crate::{Class, Command, Op};
 
@@ -28,6 +28,8 @@ pub struct Scenario {
 pub enum Device {
     /// One command at a time.
     Emmc(Emmc),
+    /// Submission queues, a controller, a write buffer, flash.
+    Nvme(Box<Nvme>),
     /// A task set and its allocation, by certificates.
     Clusters(Box<Clusters>),
 }

@@ -1,7 +1,7 @@
 //! What can be seen of a run.
 
 use rtflash_exec::trace::Record;
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use crate::Command;
 
@@ -26,6 +26,13 @@ pub enum Seen<'a> {
     HandedOver(&'a Command),
     /// The device has done it.
     Ended(&'a Command),
+    /// It took longer than the device says that a command does.
+    Late {
+        /// The command.
+        command: &'a Command,
+        /// From its fetching to its end.
+        took: Span,
+    },
     /// All requests of an I/O have ended.
     Finished {
         /// Its number.

@@ -3,15 +3,17 @@
 mod clusters;
 mod emmc;
 mod flash;
+mod nvme;
 
 use std::fmt;
 
-use rtflash_exec::Options;
 use rtflash_exec::trace::Record;
+use rtflash_exec::{Dispatch, Options, Service};
 use rtflash_model::{Instant, Span};
 
 pub use clusters::{Clusters, ClustersError};
 pub use emmc::{Cost, Emmc};
+pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 
 use super::scenario::{Device, Scenario};
 use crate::Command;
@@ -23,12 +25,19 @@ pub(super) struct Handed {
     pub(super) command: Command,
     /// Whether it is the first of its I/O to be handed over.
     pub(super) is_first: bool,
+    /// The submission queue that it goes to, where there are such.
+    pub(super) queue: usize,
 }
 
 /// A device at run time: what a host may ask of it. It is stepped from event to event; times never decrease from one call to the next.
 pub(super) trait Target: fmt::Debug {
     /// Whether it takes a command now.
     fn has_room(&self) -> bool;
+
+    /// How many commands it has not fetched from each of its submission queues; empty where it has none.
+    fn unfetched(&self) -> &[u32] {
+        &[]
+    }
 
     /// A command is handed over.
     fn take(&mut self, handed: Handed, now: Instant);
@@ -42,6 +51,11 @@ pub(super) trait Target: fmt::Debug {
     /// The host has handed over all that it has now.
     fn settle(&mut self, now: Instant) {
         let _ = now;
+    }
+
+    /// Commands that ended later than the device says that they do, with what they took.
+    fn late(&mut self) -> Vec<(Command, Span)> {
+        Vec::new()
     }
 
     /// Whether more waits in it than can be kept.
@@ -61,6 +75,7 @@ impl Device {
     pub(super) fn least(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
+            Device::Nvme(nvme) => nvme.least(command),
             Device::Clusters(_) => Span::ZERO,
         }
     }
@@ -70,6 +85,9 @@ impl Device {
         let options = Options { duration: scenario.duration, seed, ..Options::default() };
         match self {
             Device::Emmc(_) => options,
+            Device::Nvme(nvme) => {
+                Options { aging: nvme.aging, dispatch: Dispatch::Parallel, service: Service::Background, ..options }
+            }
             Device::Clusters(clusters) => Options { aging: clusters.aging, ..options },
         }
     }
@@ -83,6 +101,7 @@ impl Device {
     ) -> Box<dyn Target + 'a> {
         match self {
             Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc)),
+            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, scenario.host.cpus, options, told)),
             Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, scenario, options, told)),
         }
     }

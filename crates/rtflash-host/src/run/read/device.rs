@@ -3,6 +3,7 @@
 use rtflash_model::reading::{Place, Reader};
 
 use super::clusters::clusters;
+use super::nvme::nvme;
 use super::outside::Outside;
 use crate::file::{Fields, above_zero, time_above_zero};
 use crate::run::device::{Cost, Emmc};
@@ -17,9 +18,10 @@ pub(super) fn device<'t>(
 ) -> Option<Device> {
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
-    let kind = reader.required(kind, raw, place, "kind", "`emmc` or `clusters`, in a string")?;
-    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "clusters"])? {
+    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme` or `clusters`, in a string")?;
+    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "clusters"])? {
         0 => emmc(reader, raw, place),
+        1 => nvme(reader, raw, place),
         _ => clusters(reader, raw, place, outside),
     }
 }

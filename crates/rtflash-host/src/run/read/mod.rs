@@ -3,6 +3,7 @@
 mod clusters;
 mod device;
 mod job;
+mod nvme;
 mod outside;
 
 use std::collections::HashSet;
