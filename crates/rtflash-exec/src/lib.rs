@@ -7,6 +7,7 @@ pub mod dispatch;
 mod flash;
 pub mod ftl;
 mod groups;
+mod hosted;
 mod lengths;
 mod memory;
 mod options;
@@ -16,6 +17,7 @@ mod run;
 pub mod trace;
 
 pub use groups::{groups, shared_channels};
+pub use hosted::{HostJob, Hosted};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};

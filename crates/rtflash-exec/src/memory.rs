@@ -97,6 +97,8 @@ fn releases(plan: &Plan, source: &Source, end: Instant) -> u128 {
         Releases::Periodic(period) => end.saturating_mul(period.denominator()) / period.numerator() + 1,
         // Each erases a block.
         Releases::Collected { .. } => every(plan.device().block_erase().as_ns()),
+        // Who looks at what a host has handed over has to say how much that is.
+        Releases::Handed => 0,
         Releases::Arrivals(stream) => match plan.jobs().get(stream).map(|job| &job.arrivals) {
             Some(Arrivals::Every(gap) | Arrivals::Uniform(gap, _)) => every(gap.as_ns()),
             Some(Arrivals::At(times)) => times.len() as u128,

@@ -120,6 +120,8 @@ pub enum Releases {
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
+    /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
+    Handed,
     /// GC under a certificate: one job for each so many pages that arrive to be written to this chip of the device, or to the whole cluster where it
     /// is `None`.
     Collected {
@@ -184,7 +186,7 @@ pub struct Data {
 }
 
 /// Everything that a run has to do, checked: it can be run as it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     device: Device,
     timing: Timing,
@@ -437,6 +439,17 @@ impl Plan {
             access: Access::Random,
             bound: None,
         }));
+    }
+
+    /// The same for a host: jobs of its streams come when the host hands them over, with pages of their own. In a run without a host none comes.
+    #[must_use]
+    pub fn for_host(mut self) -> Plan {
+        for source in &mut self.sources {
+            if matches!(source.releases, Releases::Arrivals(_)) {
+                source.releases = Releases::Handed;
+            }
+        }
+        self
     }
 
     /// The device.

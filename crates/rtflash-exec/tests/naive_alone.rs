@@ -321,6 +321,7 @@ fn server_jobs_and_background_jobs() {
         job: JobId { source: 1, index },
         read_pages: 1,
         write_pages: 1,
+        first_page: None,
         grant,
     };
     // Logical pages 0 to 8 are those of the task, 9 to 17 those of the jobs: page 9 is the second one of block 0.
@@ -531,6 +532,7 @@ fn nothing_overlaps() {
                     job: JobId { source, index },
                     read_pages,
                     write_pages,
+                    first_page: None,
                     grant,
                 });
             }

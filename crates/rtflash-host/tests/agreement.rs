@@ -206,5 +206,33 @@ fn minimal_effort_write() {
 
 #[test]
 fn user_centric_queues() {
-    compare(100, 400, 4, |dice| Settings::UserCentric(UserCentricSettings { separated: dice.within(0, 3) > 0 }));
+    compare(100, 400, 4, |dice| {
+        let (separated, high_priority) = (dice.within(0, 3) > 0, dice.within(0, 2) == 0);
+        Settings::UserCentric(UserCentricSettings { separated, shortest: false, high_priority })
+    });
+}
+
+#[test]
+fn submission_queues() {
+    let command = |cpu, user_centric| Command {
+        id: 0,
+        op: Op::Read,
+        from: 0,
+        size: 1,
+        class: Class::BestEffort,
+        level: 4,
+        cpu,
+        job: 0,
+        user_centric,
+    };
+    let settings = |shortest| UserCentricSettings { shortest, ..UserCentricSettings::default() };
+    let queue = |shortest, cpu, user_centric, unfetched: &[u32]| {
+        Settings::UserCentric(settings(shortest)).scheduler().queue(&command(cpu, user_centric), unfetched)
+    };
+    // To the core's own; what is user-centric to the shortest, its own among equals.
+    assert_eq!(Settings::None.scheduler().queue(&command(5, true), &[1, 2, 3, 4]), 1);
+    assert_eq!(Settings::None.scheduler().queue(&command(5, true), &[]), 0);
+    assert_eq!((queue(false, 2, true, &[0, 0, 7]), queue(true, 2, false, &[0, 0, 7])), (2, 2));
+    assert_eq!((queue(true, 2, true, &[1, 0, 7]), queue(true, 2, true, &[1, 1, 1])), (1, 2));
+    assert_eq!((queue(true, 1, true, &[0, 3, 0]), queue(true, 9, true, &[])), (0, 0));
 }

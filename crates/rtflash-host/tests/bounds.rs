@@ -154,7 +154,7 @@ type Other = (u8, u64, u64);
 /// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with levels; `None` where it has no end.
 fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
     let Settings::K2(k2) = scenario.scheduler else { return None };
-    let Device::Emmc(emmc) = &scenario.device;
+    let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
     let scheduler = scenario.scheduler.scheduler();
     let costs = |job: usize| -> Vec<u64> {
         let whole = scenario.whole(job, 0).expect("a command");
@@ -226,7 +226,7 @@ fn no_latency_exceeds_a_bound() {
         let bounds = bounds(&scenario);
         for bound in &bounds {
             let Ok(terms) = &bound.terms else { continue };
-            let Device::Emmc(emmc) = &scenario.device;
+            let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
             let others = scenario.jobs.iter().any(|job| matches!(job.releases, Releases::WriteBack(_)));
             if scenario.host.merge || emmc.slow.is_some() || others {
                 continue;
@@ -356,6 +356,7 @@ fn bounds_break_with_what_they_suppose() {
         depth: 3,
         ..match more.device {
             Device::Emmc(emmc) => emmc,
+            _ => panic!("an eMMC"),
         }
     });
     assert!(longest(&more, 0) > bound);

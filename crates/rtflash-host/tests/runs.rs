@@ -51,7 +51,7 @@ fn merged(
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
-    let Device::Emmc(emmc) = scenario.device;
+    let Device::Emmc(emmc) = scenario.device else { panic!("no eMMC") };
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
     // Commands by id: of which I/Os they are.
@@ -441,7 +441,7 @@ fn slow_episodes() {
     // 20 reads, one of 11 ms until 31 ms, 14 until 45 ms, one until 56 ms, 14 until 70 ms, one until 81 ms, 14 until 95 ms.
     let latencies = &reports[0].latencies;
     assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
-    let Device::Emmc(emmc) = scenario.device;
+    let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
     let read = scenario.whole(0, 0).expect("a read");
     assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }

@@ -1,13 +1,38 @@
 //! What `rtflash host run` is given: a scenario, or a job file of fio and what it runs on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rtflash_host::run::{Scenario, is_fio, read_fio, read_scenario, read_setup};
-use rtflash_model::Diagnostics;
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::verdict::completed;
+use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
+use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
 
+use super::{allocate, allocator, analysis_relying_on};
 use crate::args::HostInputArgs;
 use crate::output;
 use crate::{Failure, diagnose, source};
+
+/// Files beside the scenario, and certificates of the sound analysis.
+struct Beside<'p>(Option<&'p Path>);
+
+impl Outside for Beside<'_> {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        let path = self.0.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
+        source::read(&path).map(|(_, text)| text).map_err(|failure| failure.0)
+    }
+
+    fn certified(&mut self, set: &TaskSet, given: Option<Allocation>) -> Result<Allocation, String> {
+        let analysis = analysis_relying_on("sound", Reliance::Neighbours).map_err(|failure| failure.0)?;
+        if let Some(given) = given {
+            return Ok(completed(set, analysis, given));
+        }
+        match allocate(set, allocator("clustering-bfd").map_err(|failure| failure.0)?, analysis, false) {
+            Outcome::Schedulable(allocation) => Ok(allocation),
+            Outcome::CannotTell(limit) => Err(limit.to_string()),
+            _ => Err("the sound analysis finds no allocation by which all deadlines are kept".to_owned()),
+        }
+    }
+}
 
 /// A text, and what it is called in complaints.
 struct Text {
@@ -30,6 +55,8 @@ pub struct Input {
     file: Text,
     /// For a job file of fio.
     setup: Option<Text>,
+    /// Where the files are that a scenario names.
+    folder: Option<PathBuf>,
 }
 
 impl Input {
@@ -58,13 +85,15 @@ impl Input {
                 )));
             }
         };
-        Ok(Input { file, setup })
+        let folder = args.file.parent().map(Path::to_owned);
+        Ok(Input { file, setup, folder })
     }
 
     /// The scenario, with its own scheduler or the one of this name. `None` where something is wrong with it, which has been said.
     pub fn scenario(&self, scheduler: Option<&str>) -> Option<Scenario> {
         let Some(setup) = &self.setup else {
-            return read_scenario(&self.file.text, scheduler).map_err(|wrong| self.file.complain(&wrong)).ok();
+            let read = read_scenario_with(&self.file.text, scheduler, &mut Beside(self.folder.as_deref()));
+            return read.map_err(|wrong| self.file.complain(&wrong)).ok();
         };
         let on = read_setup(&setup.text, scheduler).map_err(|wrong| setup.complain(&wrong)).ok()?;
         read_fio(&self.file.text, &on).map_err(|wrong| self.file.complain(&wrong)).ok()

@@ -415,7 +415,7 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
                 Some(deadline) => Fraction::new(deadline.as_ns().into(), 1),
                 None => Fraction::new(period.numerator(), period.denominator()),
             })),
-            Releases::Arrivals(_) | Releases::Collected { .. } => None,
+            Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => None,
         },
         p50_ns: percentile(500),
         p99_ns: percentile(990),

@@ -105,12 +105,13 @@ impl<'a> Released<'a> {
                 lawful &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
             }
+            Releases::Handed => {
+                // When, how many pages, and what the server grants to these is the host's affair.
+                (lawful, as_planned.pages) = (self.is_served_lawfully(release), release.pages);
+            }
             Releases::Arrivals(stream) => {
                 lawful &= self.arrives(stream, seen, release);
-                lawful &= match self.service {
-                    Service::Background => release.deadline.is_none(),
-                    Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),
-                };
+                lawful &= self.is_served_lawfully(release);
                 if let Some(granted) = self.granted(source, release) {
                     (as_planned.deadline, as_planned.cluster) = granted;
                 }
@@ -128,6 +129,14 @@ impl<'a> Released<'a> {
             chip: None,
         });
         as_planned
+    }
+
+    /// Whether a job that is not real-time has a deadline where it has to have one.
+    fn is_served_lawfully(&self, release: &Release) -> bool {
+        match self.service {
+            Service::Background => release.deadline.is_none(),
+            Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),
+        }
     }
 
     /// Whether a job of a stream arrives when the task set says.
@@ -157,7 +166,9 @@ impl<'a> Released<'a> {
         let grant = match &mut self.grants {
             Grants::Unknown | Grants::Certificates => return None,
             Grants::Admission(admission) => admission.admit(at, read_pages, write_pages),
-            Grants::Certified(servers) => servers.grant(&Arrival { at, job, read_pages, write_pages, grant: None }),
+            Grants::Certified(servers) => {
+                servers.grant(&Arrival { at, job, read_pages, write_pages, first_page: None, grant: None })
+            }
         };
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
@@ -189,7 +200,7 @@ impl<'a> Released<'a> {
                     Some(period.release(seen.next).saturating_add(source.jitter))
                 }
                 // A request may come late, and GC under a certificate is looked at where the pages arrive.
-                Releases::Periodic(_) | Releases::Collected { .. } => None,
+                Releases::Periodic(_) | Releases::Collected { .. } | Releases::Handed => None,
                 Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
             };
             if let Some(missing) = next.filter(|&next| here && next < duration) {

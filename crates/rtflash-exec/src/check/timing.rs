@@ -4,7 +4,7 @@ use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use crate::plan::{ClusterPlan, Plan, Source};
+use crate::plan::{ClusterPlan, Plan, Releases, Source};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
@@ -88,8 +88,12 @@ impl Service {
             Kind::Gc => return,
             Kind::Server => pending.release.cluster.and_then(|cluster| {
                 let delay = plan.clusters().get(cluster as usize)?.page_delay;
-                let read = plan.timing().read().checked_add(delay)?.checked_mul(source.read_pages)?;
-                let write = plan.timing().program().checked_add(delay)?.checked_mul(source.write_pages)?;
+                let (reads, writes) = match source.releases {
+                    Releases::Handed => (pending.reads, pending.programs),
+                    _ => (source.read_pages, source.write_pages),
+                };
+                let read = plan.timing().read().checked_add(delay)?.checked_mul(reads)?;
+                let write = plan.timing().program().checked_add(delay)?.checked_mul(writes)?;
                 read.checked_add(write)
             }),
         };

@@ -6,6 +6,7 @@ use super::gauge::Place;
 use super::timing::{lateness, place};
 use super::{Checks, start};
 use crate::options::{Dispatch, Waits};
+use crate::plan::Releases;
 use crate::trace::{
     Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Release, Reserve, Selection, Setup, Silent,
     Starved, Transfer,
@@ -104,8 +105,12 @@ impl Observer for Checks<'_> {
         };
         self.completed += 1;
         if let Some(source) = self.plan.sources().get(complete.job.source as usize) {
-            let pages = (pending.reads, pending.programs) == (source.read_pages, source.write_pages);
-            self.conservation.note(0, u64::from(!pages), || place(complete.at, &pending, None));
+            let all = match source.releases {
+                // A host says how many there are in all.
+                Releases::Handed => pending.reads + pending.programs == pending.release.pages,
+                _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+            };
+            self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         }
         let due = self.end_of(&pending);
         let off = complete.at.since(due).max(due.since(complete.at));

@@ -1,8 +1,11 @@
 //! Jobs that are not real-time: when they arrive, and what a server grants them.
 
+use std::ops::Range;
+
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Instant, Span};
 
+use crate::ftl::{job_pages, pages_from};
 use crate::plan::{Plan, Releases};
 use crate::trace::JobId;
 
@@ -60,8 +63,22 @@ pub struct Arrival {
     pub read_pages: u64,
     /// w_j.
     pub write_pages: u64,
+    /// The first of its pages in its stream's range, whose others follow, from the start of the range again at its end; `None` where each is
+    /// drawn. The reads come first. Serial dispatch draws them always.
+    pub first_page: Option<u64>,
     /// What it was granted; always `None` in the background.
     pub grant: Option<Grant>,
+}
+
+impl Arrival {
+    /// The logical pages that it reads, and then those that it writes, in the cluster at this position, where `range` is its stream's.
+    pub(crate) fn pages(&self, seed: u64, cluster: u32, range: &Range<u32>) -> Vec<u32> {
+        let pages = self.read_pages.saturating_add(self.write_pages);
+        match self.first_page {
+            Some(first) => pages_from(first, pages, range).collect(),
+            None => job_pages(seed, cluster, (self.job.source, self.job.index), pages, range),
+        }
+    }
 }
 
 /// All arrivals of a plan's job streams before the end of the run, in order of time, then of source.
@@ -125,7 +142,14 @@ impl<'a> ArrivalQueue<'a> {
         stream.advance();
         let (read_pages, write_pages) = stream.pages;
         let grant = admission.admit(at, read_pages, write_pages);
-        Some(Arrival { at, job: JobId { source: stream.source, index }, read_pages, write_pages, grant })
+        Some(Arrival {
+            at,
+            job: JobId { source: stream.source, index },
+            read_pages,
+            write_pages,
+            first_page: None,
+            grant,
+        })
     }
 }
 

@@ -142,6 +142,14 @@ impl Cluster {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
+    /// A page of a job: its `number`-th one from `first` on in the slot's part, where that is given, else the next one that the slot draws.
+    pub(crate) fn page(&mut self, slot: usize, first: Option<u64>, number: u64) -> u32 {
+        match first {
+            Some(first) => self.addresses[slot].at(first, number),
+            None => self.draw(slot),
+        }
+    }
+
     /// The page that a slot will draw a few draws later, if that is known; asks memory for what will be needed then.
     #[inline]
     pub(crate) fn ahead(&self, slot: usize) -> Option<u32> {
@@ -206,6 +214,8 @@ pub(crate) struct Job {
     pub(crate) reads: u64,
     /// Pages not yet begun.
     pub(crate) writes: u64,
+    /// See [`Arrival::first_page`](super::Arrival::first_page).
+    pub(crate) first_page: Option<u64>,
     /// Whether it has been recorded as starved and not gone on since.
     pub(crate) starved: bool,
 }

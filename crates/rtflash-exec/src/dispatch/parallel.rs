@@ -131,6 +131,13 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
+    /// The same where a host hands over all jobs.
+    pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+        let mut parallel = Parallel::new(plan, options, clusters, observer);
+        parallel.events.clear();
+        parallel
+    }
+
     /// More arrivals, in order, none before what has been run already.
     pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
         self.releaser.arrive(arrivals);
@@ -147,7 +154,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.ends(now);
             self.dispatch(now);
             self.grants(now);
-            if self.jobs.len() > self.pending || self.too_many {
+            if self.is_overloaded() {
                 return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
         }
@@ -177,7 +184,31 @@ impl<'a, O: Observer> Parallel<'a, O> {
         self.observer.observer()
     }
 
-    fn next_instant(&self) -> Option<Instant> {
+    /// A host hands over a job.
+    pub(crate) fn hand_over(&mut self, arrival: Arrival) {
+        self.releaser.arrive(std::iter::once(arrival));
+    }
+
+    /// What ends now ends.
+    pub(crate) fn ends_at(&mut self, now: Instant) {
+        self.observer.passes(now);
+        self.ends(now);
+    }
+
+    /// Everything of this instant but the ends.
+    pub(crate) fn goes_on(&mut self, now: Instant) {
+        self.releases(now);
+        self.dispatch(now);
+        self.grants(now);
+    }
+
+    /// Whether more is pending than can be kept.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.jobs.len() > self.pending || self.too_many
+    }
+
+    /// When something happens next.
+    pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, ..))| at);
         event.into_iter().chain(self.releaser.next_arrival()).min()
     }
@@ -226,7 +257,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
     fn enter(&mut self, slot: usize, now: Instant) {
-        let Job { cluster: position, slots, passes, reads, writes, .. } = self.jobs[slot];
+        let Job { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
         if passes > 0 {
             let entry = self.entry(slot, 0, Work::Pass);
             for &chip in &self.clusters[position].chips {
@@ -248,10 +279,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
         for page in 0..reads + writes {
             let cluster = &mut self.clusters[position];
             let (chip, work) = if page < reads {
-                let lpn = cluster.draw(slots.0);
+                let lpn = cluster.page(slots.0, first_page, page);
                 (cluster.map.chip_of(lpn), Work::Read(lpn))
             } else {
-                let (chip, lpn) = (cluster.pointer(), cluster.draw(slots.1));
+                let (chip, lpn) = (cluster.pointer(), cluster.page(slots.1, first_page, page));
                 cluster.advance(chip);
                 (chip, Work::Write(lpn))
             };
@@ -267,6 +298,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     fn complete(&mut self, slot: usize, now: Instant) {
+        self.observer.observer().over(self.jobs[slot].id);
         if now <= self.options.duration {
             self.observer.push(Record::Complete(Complete { at: now, job: self.jobs[slot].id }));
         }
@@ -346,7 +378,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
         self.asked.push(channel);
     }
 
-    fn grants(&mut self, now: Instant) {
+    /// Buses that are free take what has waited longest.
+    pub(crate) fn grants(&mut self, now: Instant) {
         let mut asked = std::mem::take(&mut self.asked);
         asked.sort_unstable();
         asked.dedup();

@@ -88,6 +88,7 @@ impl Releaser {
             passes: u64::from(source.kind == Kind::Gc),
             reads: source.reads,
             writes: source.writes,
+            first_page: None,
             starved: false,
         };
         (job, source.period.release(source.next))
@@ -133,6 +134,7 @@ impl Releaser {
                 passes,
                 reads: arrival.read_pages,
                 writes: arrival.write_pages,
+                first_page: arrival.first_page,
                 starved: false,
             }
         });

@@ -93,6 +93,12 @@ impl Addresses {
         }
     }
 
+    /// The `number`-th page from this one of the part on, round and round.
+    pub fn at(&self, first: u64, number: u64) -> u32 {
+        let length = u64::from(self.part.end - self.part.start).max(1);
+        self.part.start + u32::try_from((first % length + number % length) % length).unwrap_or(0)
+    }
+
     /// Says that a page of this part has been written to a chip (by position in the cluster).
     pub fn written(&mut self, lpn: u32, chip: u32) {
         if self.pattern == Pattern::OneChip && chip == 0 {

@@ -15,4 +15,4 @@ pub use initial::initial_pages;
 pub(crate) use map::{PageMap, Place};
 pub(crate) use pass::{Collector, Copy};
 pub(crate) use ranges::ranges;
-pub use requests::{Requests, job_pages};
+pub use requests::{Requests, job_pages, pages_from};

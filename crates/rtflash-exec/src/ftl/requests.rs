@@ -110,6 +110,13 @@ impl Requests {
     }
 }
 
+/// So many consecutive pages of `range`, from the one with this number on, round and round.
+pub fn pages_from(first: u64, pages: u64, range: &Range<u32>) -> impl Iterator<Item = u32> + use<> {
+    let (start, length) = (range.start, u64::from(range.end - range.start).max(1));
+    let first = first % length;
+    (0..pages).map(move |page| start + u32::try_from((first + page % length) % length).unwrap_or(0))
+}
+
 /// The pages of a job that is not real-time, in the cluster at this position: first those that it reads, then those that it writes, each any page of
 /// `range`. `job` is the position of its source in the plan, and its number.
 pub fn job_pages(seed: u64, cluster: u32, job: (u32, u64), pages: u64, range: &Range<u32>) -> Vec<u32> {

@@ -349,6 +349,12 @@ pub trait Observer {
         let _ = (cluster, lpn);
     }
 
+    /// A job is over: told as it happens, when what happened before may not have been told yet.
+    #[inline]
+    fn over(&mut self, job: JobId) {
+        let _ = job;
+    }
+
     /// How the run is made: told before everything else.
     fn setup(&mut self, setup: &Setup) {
         let _ = setup;
@@ -451,6 +457,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    #[inline]
+    fn over(&mut self, job: JobId) {
+        self.0.over(job);
+        self.1.over(job);
     }
     fn setup(&mut self, setup: &Setup) {
         self.0.setup(setup);

@@ -123,7 +123,7 @@ impl Run {
             for index in 0..20 {
                 let (release, deadline) = match of.releases {
                     Releases::Periodic(period) => (period.release(index).as_ns(), period.deadline(index).as_ns()),
-                    Releases::Arrivals(_) | Releases::Collected { .. } => {
+                    Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => {
                         (index * 12_500_000, index * 12_500_000 + 1_000_000)
                     }
                 };

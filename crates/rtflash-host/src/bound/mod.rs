@@ -151,6 +151,7 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
 fn rule(scenario: &Scenario) -> Rule {
     match &scenario.device {
         Device::Emmc(_) => Rule::H1,
+        Device::Nvme(_) | Device::Clusters(_) => Rule::H2,
     }
 }
 
@@ -178,7 +179,7 @@ fn one(
     effort: &Effort,
 ) -> Result<Terms, Limit> {
     effort.spend(loops.len())?;
-    let Device::Emmc(emmc) = &scenario.device;
+    let Device::Emmc(emmc) = &scenario.device else { return Err(Limit::Overload) };
     let own = &loops[job];
     let most = view::most_inside(scenario, emmc.depth);
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);

@@ -32,14 +32,14 @@ pub struct Assumptions<'a> {
     /// Commands at the scheduler and inside, as they were queued.
     queued: HashMap<u64, Command>,
     inside: u32,
-    broken: [Option<Instant>; 5],
+    broken: [Option<Instant>; 6],
 }
 
 impl<'a> Assumptions<'a> {
     /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a real-time job with a period ends before its next one comes.
     /// `inside`: no more commands are inside than the scheduler's parameters say. `classes-apart`: what the device gets is what was queued, and merged within a class alone. `bounds`: no latency
-    /// is above its bound.
-    pub const NAMES: [&'static str; 5] = ["tags", "one-pending", "inside", "classes-apart", "bounds"];
+    /// is above its bound. `ends-within`: no command takes longer than the device says that one does.
+    pub const NAMES: [&'static str; 6] = ["tags", "one-pending", "inside", "classes-apart", "bounds", "ends-within"];
 
     /// Before the run.
     pub fn new(scenario: &'a Scenario) -> Assumptions<'a> {
@@ -59,7 +59,7 @@ impl<'a> Assumptions<'a> {
             released: HashMap::new(),
             queued: HashMap::new(),
             inside: 0,
-            broken: [None; 5],
+            broken: [None; 6],
         }
     }
 
@@ -116,6 +116,7 @@ impl Watch for Assumptions<'_> {
                 let as_queued = self.leave(command);
                 self.judge(3, as_queued, now);
             }
+            Seen::Late { .. } => self.judge(5, false, now),
             Seen::Ended(_) => self.inside = self.inside.saturating_sub(1),
             Seen::Finished { io, job, released } => {
                 if self.released.remove(&io).is_some() {

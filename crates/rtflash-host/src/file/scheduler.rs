@@ -50,9 +50,13 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
             }))
         }
         Settings::UserCentric(settings) => {
-            let mut fields = Fields::open(reader, raw, place, ["name", "separated"])?;
-            let separated = fields.or("separated", settings.separated, |reader, raw, place| reader.truth(raw, place));
-            Some(Settings::UserCentric(UserCentricSettings { separated }))
+            let mut fields = Fields::open(reader, raw, place, ["name", "separated", "shortest", "high_priority"])?;
+            let mut truth = |name, default| fields.or(name, default, |reader, raw, place| reader.truth(raw, place));
+            Some(Settings::UserCentric(UserCentricSettings {
+                separated: truth("separated", settings.separated),
+                shortest: truth("shortest", settings.shortest),
+                high_priority: truth("high_priority", settings.high_priority),
+            }))
         }
     }
 }

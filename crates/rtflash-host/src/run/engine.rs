@@ -91,7 +91,7 @@ struct Engine<'a, W> {
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
     waiting: VecDeque<Vec<Command>>,
-    device: Box<dyn Target>,
+    device: Box<dyn Target + 'a>,
     // Kept for their memory.
     ended: Vec<Command>,
     caused: Vec<usize>,
@@ -124,6 +124,8 @@ pub fn run_by(
     seed: u64,
     watch: &mut impl Watch,
 ) -> Result<Vec<JobReport>, RunError> {
+    let looks_inside = watch.looks_inside();
+    let options = scenario.device.options(scenario, seed);
     let mut engine = Engine {
         scenario,
         watch,
@@ -142,7 +144,7 @@ pub fn run_by(
         merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target(seed),
+        device: scenario.device.target(scenario, &options, looks_inside),
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,
@@ -152,9 +154,16 @@ pub fn run_by(
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
         engine.now = now;
         engine.instant();
-        if engine.has_too_many() {
+        engine.device.settle(now);
+        if looks_inside {
+            engine.look_inside(false);
+        }
+        if engine.has_too_many() || engine.device.is_overloaded() {
             return Err(RunError::TooManyPending { at: now });
         }
+    }
+    if looks_inside {
+        engine.look_inside(true);
     }
     Ok(engine.report())
 }
@@ -272,6 +281,9 @@ impl<W: Watch> Engine<'_, W> {
         let mut asks = self.scheduler.next() == Some(self.now);
         let mut ended = std::mem::take(&mut self.ended);
         self.device.advance(self.now, &mut ended);
+        for (command, took) in self.device.late() {
+            self.watch.see(self.now, &Seen::Late { command: &command, took });
+        }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
             if turnaround == Span::ZERO {
@@ -301,6 +313,12 @@ impl<W: Watch> Engine<'_, W> {
             }
         }
         self.caused = caused;
+    }
+
+    /// Tells what the flash has done; all of it when the run is over.
+    fn look_inside(&mut self, over: bool) {
+        let records = self.device.told(self.now, over);
+        records.iter().for_each(|record| self.watch.inside(record));
     }
 
     /// A command has ended.
@@ -450,7 +468,8 @@ impl<W: Watch> Engine<'_, W> {
                 let io = self.ios.get_mut(number);
                 is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
             }
-            self.device.take(Handed { command, is_first }, self.now);
+            let queue = self.scheduler.queue(&command, self.device.unfetched());
+            self.device.take(Handed { command, is_first, queue }, self.now);
         }
     }
 

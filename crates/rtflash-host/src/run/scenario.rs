@@ -2,7 +2,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use super::device::Emmc;
+use super::device::{Clusters, Emmc, Nvme};
 use super::releases::WriteBack;
 use crate::scheduler::{Scheduler, Settings};
 use crate::{Class, Command, Op};
@@ -40,6 +40,10 @@ pub struct Setup {
 pub enum Device {
     /// One command at a time.
     Emmc(Emmc),
+    /// Submission queues, a controller, a write buffer, flash.
+    Nvme(Box<Nvme>),
+    /// A task set and its allocation, by certificates.
+    Clusters(Box<Clusters>),
 }
 
 /// What is between jobs and the scheduler.

@@ -1,6 +1,7 @@
 //! What can be seen of a run.
 
-use rtflash_model::Instant;
+use rtflash_exec::trace::Record;
+use rtflash_model::{Instant, Span};
 
 use crate::Command;
 
@@ -34,6 +35,13 @@ pub enum Seen<'a> {
     HandedOver(&'a Command),
     /// The device has done it.
     Ended(&'a Command),
+    /// It took longer than the device says that a command does.
+    Late {
+        /// The command.
+        command: &'a Command,
+        /// From its fetching to its end.
+        took: Span,
+    },
     /// All requests of an I/O have ended.
     Finished {
         /// Its number.
@@ -49,6 +57,16 @@ pub enum Seen<'a> {
 pub trait Watch {
     /// Something happens; times never decrease.
     fn see(&mut self, now: Instant, what: &Seen<'_>);
+
+    /// Whether it is to be told what the flash does. For devices that have one: to keep that takes time.
+    fn looks_inside(&self) -> bool {
+        false
+    }
+
+    /// Something happens in the flash: in the order of a trace, though later than what [`see`](Watch::see) was told meanwhile.
+    fn inside(&mut self, record: &Record) {
+        let _ = record;
+    }
 }
 
 /// Nobody.

@@ -38,6 +38,12 @@ pub trait Scheduler: fmt::Debug + Send {
     /// What goes to the device now, if anything does.
     fn ask(&mut self, now: Instant) -> Option<Command>;
 
+    /// The submission queue that a command which is handed out goes to; `unfetched` says how many commands wait in each. The core's own, in turns where
+    /// there are fewer queues than cores.
+    fn queue(&self, command: &Command, unfetched: &[u32]) -> usize {
+        own_queue(command, unfetched)
+    }
+
     /// What was handed out has ended.
     fn completed(&mut self, command: &Command, now: Instant);
 
@@ -74,6 +80,11 @@ pub trait Scheduler: fmt::Debug + Send {
     fn next(&self) -> Option<Instant> {
         None
     }
+}
+
+/// The submission queue of a command's core.
+fn own_queue(command: &Command, unfetched: &[u32]) -> usize {
+    command.cpu as usize % unfetched.len().max(1)
 }
 
 /// A scheduler and its parameters.

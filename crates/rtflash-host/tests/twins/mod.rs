@@ -154,7 +154,11 @@ impl Twin {
             }
             Settings::UserCentric(settings) => {
                 let after = |core: u32| self.core.is_none_or(|last| core > last);
-                let cores: Vec<u32> = self.waiting.iter().map(|waiting| waiting.command.cpu).collect();
+                let urgent = |waiting: &&Waiting| settings.high_priority && waiting.command.user_centric;
+                let mut cores: Vec<u32> = self.waiting.iter().filter(urgent).map(|of| of.command.cpu).collect();
+                if cores.is_empty() {
+                    cores = self.waiting.iter().map(|waiting| waiting.command.cpu).collect();
+                }
                 let later = cores.iter().copied().filter(|&core| after(core)).min();
                 let core = later.or(cores.iter().copied().min())?;
                 self.core = Some(core);

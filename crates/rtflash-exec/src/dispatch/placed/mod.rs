@@ -84,6 +84,13 @@ pub(crate) struct Placed<'a, O> {
 impl<'a, O: Observer> Placed<'a, O> {
     /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &'a Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+        let mut placed = Placed::hosted(plan, options, clusters, observer);
+        placed.begin();
+        placed
+    }
+
+    /// The same where a host releases all requests.
+    pub(crate) fn hosted(plan: &'a Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
         let device = plan.device();
         let mut chips: Vec<Chip> = (0..device.chips()).map(|_| Chip::default()).collect();
         let mut units = Vec::new();
@@ -110,7 +117,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             }
             runs.push(Cluster { position, units: first..units.len(), background: 0 });
         }
-        let mut placed = Placed {
+        Placed {
             plan,
             options,
             lengths: Lengths::new(plan, options),
@@ -133,9 +140,25 @@ impl<'a, O: Observer> Placed<'a, O> {
             parts_of: Vec::new(),
             planned: Vec::new(),
             steps: Vec::new(),
-        };
-        placed.begin();
-        placed
+        }
+    }
+
+    /// A host hands over a job that is not real-time.
+    pub(crate) fn hand_over(&mut self, arrival: Arrival) {
+        self.arrivals.push_back(arrival);
+    }
+
+    /// What ends now ends.
+    pub(crate) fn ends_at(&mut self, now: Instant) {
+        self.observer.passes(now);
+        self.ends(now);
+    }
+
+    /// Everything of this instant but the ends.
+    pub(crate) fn goes_on(&mut self, now: Instant) {
+        self.releases(now);
+        self.dispatch(now);
+        self.grants(now);
     }
 
     /// More arrivals, in order, none before what has been run already.
@@ -162,7 +185,7 @@ impl<'a, O: Observer> Placed<'a, O> {
     }
 
     /// Whether more is pending than can be kept.
-    fn is_overloaded(&self) -> bool {
+    pub(crate) fn is_overloaded(&self) -> bool {
         self.jobs.len() > self.pending || self.entered > self.pending as u64
     }
 
@@ -189,7 +212,8 @@ impl<'a, O: Observer> Placed<'a, O> {
         self.observer.observer()
     }
 
-    fn next_instant(&self) -> Option<Instant> {
+    /// When something happens next.
+    pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, ..))| at);
         event.into_iter().chain(self.arrivals.front().map(|arrival| arrival.at)).min()
     }
@@ -213,6 +237,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         if of.parts == 0 {
             let id = of.id;
             self.jobs.remove(job);
+            self.observer.observer().over(id);
             if now <= self.options.duration {
                 self.observer.push(Record::Complete(Complete { at: now, job: id }));
             }

@@ -277,7 +277,8 @@ impl<O: Observer> Placed<'_, O> {
         self.steps.push(step);
     }
 
-    pub(super) fn grants(&mut self, now: Instant) {
+    /// Buses that are free take what has waited longest.
+    pub(crate) fn grants(&mut self, now: Instant) {
         let mut asked = std::mem::take(&mut self.asked);
         asked.sort_unstable();
         asked.dedup();

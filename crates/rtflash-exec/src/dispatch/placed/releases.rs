@@ -8,7 +8,7 @@ use super::unit::{Job, Part};
 use super::{ARM, Placed, RELEASE};
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::{Arrival, release_jitter};
-use crate::ftl::{Requests, job_pages};
+use crate::ftl::Requests;
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Plan, Releases};
 use crate::trace::{JobId, Kind, Observer, Record, Release};
@@ -147,14 +147,26 @@ impl<O: Observer> Placed<'_, O> {
 
     /// A task's request is released.
     fn release(&mut self, source: usize, now: Instant) {
-        let late = self.jitter(source);
-        let sporadic = self.options.placed.phases == Phases::AtErases;
-        let of = &mut self.sources[source];
-        if sporadic {
+        let mut nominal = self.sources[source].nominal;
+        if self.options.placed.phases == Phases::AtErases {
             // It arrived as long ago as its jitter has it, but for the period since the one before.
-            let ago = Instant::from_ns(now.as_ns().saturating_sub(late.as_ns())).unwrap_or(now);
-            of.nominal = of.nominal.max(ago);
+            let late = self.jitter(source);
+            nominal = nominal.max(Instant::from_ns(now.as_ns().saturating_sub(late.as_ns())).unwrap_or(now));
         }
+        self.release_as_of(source, nominal, now);
+        self.later(source);
+    }
+
+    /// A host releases the next request of the source with this number in the plan, that arrived nominally then. `None` where no task has it here.
+    pub(crate) fn request(&mut self, number: u32, nominal: Instant, now: Instant) -> Option<JobId> {
+        let source = self.sources.iter().position(|source| source.number == number)?;
+        Some(self.release_as_of(source, nominal, now))
+    }
+
+    /// The next request of a source, that arrived nominally then, is released.
+    fn release_as_of(&mut self, source: usize, nominal: Instant, now: Instant) -> JobId {
+        let of = &mut self.sources[source];
+        of.nominal = nominal;
         let id = JobId { source: of.number, index: of.next };
         let (kind, cluster, pages) = (of.kind, of.cluster, of.pages);
         let due = of.nominal.saturating_add(of.deadline);
@@ -172,7 +184,6 @@ impl<O: Observer> Placed<'_, O> {
             &mut lpns,
             |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) },
         );
-        self.later(source);
         let release = Release {
             at: now,
             job: id,
@@ -190,6 +201,7 @@ impl<O: Observer> Placed<'_, O> {
                 self.collect(unit, now);
             }
         }
+        id
     }
 
     /// Divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
@@ -282,8 +294,8 @@ impl<O: Observer> Placed<'_, O> {
         let Some((cluster, deadline)) = placed else { return };
         let of = &self.plan.clusters()[self.clusters[cluster].position as usize];
         let stream = self.plan.sources()[arrival.job.source as usize].owner;
-        let (number, job) = (self.clusters[cluster].position, (arrival.job.source, arrival.job.index));
-        let lpns = job_pages(self.options.seed, number, job, pages, &of.ranges[of.tasks.len() + stream]);
+        let lpns =
+            arrival.pages(self.options.seed, self.clusters[cluster].position, &of.ranges[of.tasks.len() + stream]);
         if deadline.is_none() {
             self.clusters[cluster].background += pages;
         }

@@ -3,7 +3,6 @@
 use rtflash_model::Instant;
 
 use crate::dispatch::{Arrival, Grant};
-use crate::ftl::job_pages;
 use crate::plan::Plan;
 
 /// A server's account.
@@ -53,13 +52,13 @@ impl<'a> Servers<'a> {
         let of = self.plan.clusters().get(cluster)?;
         let certificate = of.certificate?;
         let device = self.plan.device();
-        let (pages, number) = (arrival.read_pages.checked_add(arrival.write_pages)?, u32::try_from(cluster).ok()?);
+        arrival.read_pages.checked_add(arrival.write_pages)?;
+        let number = u32::try_from(cluster).ok()?;
         let stream = self.plan.sources().get(arrival.job.source as usize)?.owner;
         let range = of.ranges.get(of.tasks.len() + stream)?;
-        let job = (arrival.job.source, arrival.job.index);
         let mut parts = vec![(0u64, 0u64); accounts.len()];
         if of.is_stripe() {
-            for (lpn, place) in job_pages(self.seed, number, job, pages, range).into_iter().zip(0..) {
+            for (lpn, place) in arrival.pages(self.seed, number, range).into_iter().zip(0..) {
                 let part = &mut parts[lpn as usize % accounts.len()];
                 *(if place < arrival.read_pages { &mut part.0 } else { &mut part.1 }) += 1;
             }

@@ -75,7 +75,7 @@ impl Running {
 
     /// The first command is under way from now on.
     fn start(&mut self, now: Instant) {
-        let Some(Handed { command, is_first }) = self.commands.front() else {
+        let Some(Handed { command, is_first, .. }) = self.commands.front() else {
             self.ends = None;
             return;
         };

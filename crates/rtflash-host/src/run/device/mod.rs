@@ -1,16 +1,23 @@
 //! Devices, as the host sees them.
 
+mod clusters;
 mod emmc;
+mod flash;
+mod nvme;
 mod slow;
 
 use std::fmt;
 
+use rtflash_exec::trace::Record;
+use rtflash_exec::{Dispatch, Options, Service};
 use rtflash_model::{Instant, Span};
 
+pub use clusters::{Clusters, ClustersError};
 pub use emmc::{Cost, Emmc};
+pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
-use super::scenario::Device;
+use super::scenario::{Device, Scenario};
 use crate::{Command, Scheduler, Settings};
 
 /// A command as a device gets it.
@@ -20,12 +27,19 @@ pub(super) struct Handed {
     pub(super) command: Command,
     /// Whether it is the first of its I/O to be handed over.
     pub(super) is_first: bool,
+    /// The submission queue that it goes to, where there are such.
+    pub(super) queue: usize,
 }
 
 /// A device at run time: what a host may ask of it. It is stepped from event to event; times never decrease from one call to the next.
 pub(super) trait Target: fmt::Debug {
     /// Whether it takes a command now.
     fn has_room(&self) -> bool;
+
+    /// How many commands it has not fetched from each of its submission queues; empty where it has none.
+    fn unfetched(&self) -> &[u32] {
+        &[]
+    }
 
     /// A command is handed over.
     fn take(&mut self, handed: Handed, now: Instant);
@@ -35,6 +49,27 @@ pub(super) trait Target: fmt::Debug {
 
     /// All that happens in it now; what ends is added to `ended`, in order.
     fn advance(&mut self, now: Instant, ended: &mut Vec<Command>);
+
+    /// The host has handed over all that it has now.
+    fn settle(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Commands that ended later than the device says that they do, with what they took.
+    fn late(&mut self) -> Vec<(Command, Span)> {
+        Vec::new()
+    }
+
+    /// Whether more waits in it than can be kept.
+    fn is_overloaded(&self) -> bool {
+        false
+    }
+
+    /// What the flash in it did, as far as that can be told by now; `over`: the run is over.
+    fn told(&mut self, now: Instant, over: bool) -> Vec<Record> {
+        let _ = (now, over);
+        Vec::new()
+    }
 }
 
 impl Device {
@@ -42,6 +77,8 @@ impl Device {
     pub(crate) fn least(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
+            Device::Nvme(nvme) => nvme.least(command),
+            Device::Clusters(_) => Span::ZERO,
         }
     }
 
@@ -49,6 +86,7 @@ impl Device {
     pub(crate) fn most(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.most(command, first),
+            Device::Nvme(_) | Device::Clusters(_) => Span::LONGEST,
         }
     }
 
@@ -57,14 +95,39 @@ impl Device {
         let mut scheduler = settings.scheduler();
         match self {
             Device::Emmc(emmc) => scheduler.foretell(emmc.ends()),
+            Device::Nvme(nvme) => {
+                if let Some(ends) = nvme.ends() {
+                    scheduler.foretell(ends);
+                }
+            }
+            Device::Clusters(_) => {}
         }
         scheduler
     }
 
-    /// The device with nothing in it, and the seed of what is chance in it.
-    pub(super) fn target(&self, seed: u64) -> Box<dyn Target> {
+    /// How the flash in it is run, from this seed.
+    pub(super) fn options(&self, scenario: &Scenario, seed: u64) -> Options {
+        let options = Options { duration: scenario.duration, seed, ..Options::default() };
         match self {
-            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, seed)),
+            Device::Emmc(_) => options,
+            Device::Nvme(nvme) => {
+                Options { aging: nvme.aging, dispatch: Dispatch::Parallel, service: Service::Background, ..options }
+            }
+            Device::Clusters(clusters) => Options { aging: clusters.aging, ..options },
+        }
+    }
+
+    /// The device with nothing in it. `told`: somebody wants to know what the flash in it does.
+    pub(super) fn target<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        options: &'a Options,
+        told: bool,
+    ) -> Box<dyn Target + 'a> {
+        match self {
+            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, options.seed)),
+            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, scenario.host.cpus, options, told)),
+            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, scenario, options, told)),
         }
     }
 }

@@ -3,22 +3,37 @@
 use rtflash_model::Span;
 use rtflash_model::reading::{Place, Reader};
 
+use super::clusters::clusters;
+use super::nvme::nvme;
+use super::outside::Outside;
 use crate::file::{Fields, above_zero, time_above_zero};
 use crate::run::device::{Between, Cost, Emmc, Slow};
 use crate::run::scenario::Device;
 
 /// A device.
-pub(super) fn device<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+pub(super) fn device<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    outside: &mut dyn Outside,
+) -> Option<Device> {
+    // The kind says which other fields there are.
+    let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
+    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme` or `clusters`, in a string")?;
+    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "clusters"])? {
+        0 => emmc(reader, raw, place),
+        1 => nvme(reader, raw, place),
+        _ => clusters(reader, raw, place, outside),
+    }
+}
+
+fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
     let mut fields = Fields::open(reader, raw, place, ["kind", "depth", "read", "write", "slow"])?;
-    let kind = fields.required(raw, "kind", "`emmc`, in a string", |reader, raw, place| {
-        reader.choice(raw, place, "kind of device", &["emmc"])
-    });
     let depth = fields.or("depth", 1, above_zero);
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    kind?;
     Some(Device::Emmc(Emmc { depth, read: read?, write: write?, slow }))
 }
 

@@ -1,15 +1,21 @@
 //! Scenarios in JSON.
 
+mod clusters;
 mod device;
 mod job;
+mod nvme;
+mod outside;
 
 use std::collections::HashSet;
 
 use rtflash_model::reading::{Place, Reader, quote};
 use rtflash_model::{Diagnostics, Instant, Span};
 
+use self::clusters::beside;
 use self::device::device;
 use self::job::job;
+pub use self::outside::{Alone, Outside};
+use super::device::Clusters;
 use super::scenario::{Device, Host, Job, Releases, Scenario, Setup, cut};
 use crate::Class;
 use crate::file::{Fields, above_zero, bytes_above_zero, scheduler, time_above_zero};
@@ -22,8 +28,20 @@ const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `durat
 /// # Errors
 /// All that is wrong with it.
 pub fn read_scenario(text: &str, instead: Option<&str>) -> Result<Scenario, Diagnostics> {
+    read_scenario_with(text, instead, &mut Alone)
+}
+
+/// Reads a scenario as [`read_scenario`] does; somebody has the files that it names, and finds the certificates that it lacks.
+///
+/// # Errors
+/// As [`read_scenario`].
+pub fn read_scenario_with(
+    text: &str,
+    instead: Option<&str>,
+    outside: &mut dyn Outside,
+) -> Result<Scenario, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_SCENARIO)?;
-    let scenario = scenario(&mut reader, root, instead);
+    let scenario = scenario(&mut reader, root, instead, outside);
     match scenario {
         Some(scenario) if reader.faults() == 0 => Ok(scenario),
         _ => Err(reader.into_diagnostics()),
@@ -37,23 +55,34 @@ pub fn read_scenario(text: &str, instead: Option<&str>) -> Result<Scenario, Diag
 pub fn read_setup(text: &str, instead: Option<&str>) -> Result<Setup, Diagnostics> {
     let (mut reader, root) = Reader::open(text, "a setup: an object with `device`")?;
     let place = Place::Root;
+    let mut described = root;
     let setup = Fields::open(&mut reader, root, &place, ["device", "host", "scheduler"]).and_then(|mut fields| {
-        let (device, host, scheduler) = setup(&mut fields, root, instead);
+        let (device, host, scheduler) = setup(&mut fields, root, instead, &mut Alone, &mut described);
         Some(Setup { device: device?, host, scheduler: scheduler? })
     });
+    if let Some(Setup { device: Device::Clusters(_), .. }) = setup {
+        let problem = "the tasks of `clusters` are jobs of a scenario";
+        reader.refuse(described, &place.key("device"), problem, "`emmc` or `nvme` for a job file of fio");
+    }
     match setup {
         Some(setup) if reader.faults() == 0 => Ok(setup),
         _ => Err(reader.into_diagnostics()),
     }
 }
 
-/// Device, host and scheduler in an object that has them among others.
-fn setup<const N: usize>(
-    fields: &mut Fields<'_, '_, '_, N>,
-    root: &str,
+/// Device, host and scheduler in an object that has them among others. `described` becomes the text of the device.
+fn setup<'t, const N: usize>(
+    fields: &mut Fields<'_, 't, '_, N>,
+    root: &'t str,
     instead: Option<&str>,
+    outside: &mut dyn Outside,
+    described: &mut &'t str,
 ) -> (Option<Device>, Host, Option<Settings>) {
-    let device = fields.required(root, "device", "an object with `kind`, `read` and `write`", device);
+    let device =
+        fields.required(root, "device", "an object with `kind` and what belongs to it", |reader, raw, place| {
+            *described = raw;
+            device(reader, raw, place, outside)
+        });
     let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO, merge: false };
     let host = fields.or("host", host, |reader, raw, place| self::host(reader, raw, place, host));
     let settings =
@@ -69,11 +98,17 @@ fn instant(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<Inst
     Instant::from_ns(reader.time(raw, place)?.as_ns())
 }
 
-fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -> Option<Scenario> {
+fn scenario<'t>(
+    reader: &mut Reader<'t>,
+    root: &'t str,
+    instead: Option<&str>,
+    outside: &mut dyn Outside,
+) -> Option<Scenario> {
     let place = Place::Root;
     let names = ["device", "host", "scheduler", "jobs", "duration", "warmup"];
     let mut fields = Fields::open(reader, root, &place, names)?;
-    let (device, host, settings) = setup(&mut fields, root, instead);
+    let mut described = root;
+    let (device, host, settings) = setup(&mut fields, root, instead, outside, &mut described);
     let duration = fields.required(root, "duration", "how long to run, such as \"10s\"", |reader, raw, place| {
         Instant::from_ns(time_above_zero(reader, raw, place)?.as_ns())
     });
@@ -84,7 +119,12 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
         }
         Some(warmup)
     });
-    let mut known = HashSet::new();
+    let clusters = match &device {
+        Some(Device::Clusters(clusters)) => Some(clusters.as_ref()),
+        _ => None,
+    };
+    let tasks = clusters.map(Clusters::jobs).unwrap_or_default();
+    let mut known: HashSet<String> = tasks.iter().map(|job| job.name.clone()).collect();
     let jobs = fields.required(root, "jobs", "an array of jobs", |reader, raw, place| {
         let mut jobs = Vec::new();
         let is_list = reader.list(raw, place, "an array of jobs", |reader, raw, place| {
@@ -105,12 +145,18 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
                 jobs.push(job);
             }
         });
-        if is_list && jobs.is_empty() && reader.faults() == 0 {
+        if is_list && jobs.is_empty() && tasks.is_empty() && reader.faults() == 0 {
             reader.refuse(raw, place, "no jobs", "at least one");
         }
-        is_list.then_some(jobs)
+        if !is_list {
+            return None;
+        }
+        let Some(clusters) = clusters else { return Some((jobs, None)) };
+        let (clusters, tasks) = beside(reader, described, clusters, &host, &jobs)?;
+        Some(([tasks, jobs].concat(), Some(Device::Clusters(Box::new(clusters)))))
     });
-    Some(Scenario { device: device?, host, scheduler: settings?, jobs: jobs?, duration: duration?, warmup })
+    let (jobs, with_jobs) = jobs?;
+    Some(Scenario { device: with_jobs.or(device)?, host, scheduler: settings?, jobs, duration: duration?, warmup })
 }
 
 /// Why a job cannot be run.

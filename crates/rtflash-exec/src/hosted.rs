@@ -1,0 +1,206 @@
+//! A device that a host steps from instant to instant: it hands over requests and jobs, and learns of what is over.
+
+use rtflash_model::{Instant, Span};
+
+use crate::dispatch::{Arrival, Parallel, Placed, Servers};
+use crate::options::{Options, Service};
+use crate::plan::{Plan, Releases};
+use crate::trace::{Complete, JobId, Observer, Operation, Release, Setup, Starved, Transfer};
+
+/// Jobs that are over, for the host.
+#[derive(Debug, Default)]
+struct Over(Vec<JobId>);
+
+impl Observer for Over {
+    fn release(&mut self, _: &Release) {}
+    fn complete(&mut self, _: &Complete) {}
+    fn starved(&mut self, _: &Starved) {}
+    fn operations(&mut self, _: &[Operation]) {}
+    fn transfer(&mut self, _: &Transfer) {}
+    #[inline]
+    fn over(&mut self, job: JobId) {
+        self.0.push(job);
+    }
+}
+
+enum Engine<'a, O> {
+    Parallel(Box<Parallel<'a, O>>),
+    Placed(Box<Placed<'a, O>>),
+}
+
+/// A job that is not real-time, as a host hands it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostJob {
+    /// The source of its stream in [`Plan::sources`].
+    pub source: u32,
+    /// Pages that it reads.
+    pub read_pages: u64,
+    /// Pages that it writes.
+    pub write_pages: u64,
+    /// See [`Arrival::first_page`](crate::dispatch::Arrival::first_page).
+    pub first_page: Option<u64>,
+}
+
+/// All clusters of a plan, run by a host: nothing is released but what it hands over. Clusters with certificates are run by these; others by parallel
+/// dispatch, and then no task of the plan releases anything: they are for jobs alone.
+///
+/// For each instant: [`advance`](Hosted::advance), then what is handed over, then [`settle`](Hosted::settle), without which time must not go on. What is
+/// handed over by then is released together. All else is as in [`run`](crate::run), record by record: where a host releases what a run would release,
+/// records are the same. At one instant ends come before releases here, which background service alone can tell, where it looks for the cluster with the
+/// fewest pages.
+pub struct Hosted<'a, O> {
+    plan: &'a Plan,
+    options: &'a Options,
+    engine: Engine<'a, (Over, O)>,
+    /// Those of the certificates.
+    servers: Option<Servers<'a>>,
+    /// How many jobs each source has had.
+    next: Vec<u64>,
+    /// What was over when chips went on last, and when that was.
+    over: Vec<JobId>,
+    now: Instant,
+}
+
+impl<O> std::fmt::Debug for Hosted<'_, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hosted").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl<'a, O: Observer> Hosted<'a, O> {
+    /// The device as a run begins. Of the options, phases are not looked at. The observer is told that releases are sporadic: a request's nominal arrival
+    /// is a period after the one before at the earliest.
+    pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
+        let clusters: Vec<u32> = (0..).take(plan.clusters().len()).collect();
+        let mut observer = (Over::default(), observer);
+        observer.setup(&Setup { sporadic: true, ..Setup::from(options) });
+        let certified = plan.is_certified();
+        let engine = if certified {
+            Engine::Placed(Box::new(Placed::hosted(plan, options, &clusters, observer)))
+        } else {
+            Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer)))
+        };
+        let servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
+        Hosted {
+            plan,
+            options,
+            engine,
+            servers,
+            next: vec![0; plan.sources().len()],
+            over: Vec::new(),
+            now: Instant::START,
+        }
+    }
+
+    /// When something happens next in it; `None` while it has nothing to do.
+    pub fn next_instant(&self) -> Option<Instant> {
+        let next = match &self.engine {
+            Engine::Parallel(engine) => engine.next_instant(),
+            Engine::Placed(engine) => engine.next_instant(),
+        };
+        next.into_iter().chain((!self.over.is_empty()).then(|| self.told_at())).min()
+    }
+
+    /// When the host learns of what was over as chips went on.
+    fn told_at(&self) -> Instant {
+        self.now.saturating_add(Span::from_ns(1).unwrap_or_default())
+    }
+
+    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is over by now is added to `over`. A job that is over because
+    /// its last pass is left out, when chips go on, is told of one nanosecond later: at one instant chips go on once.
+    pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
+        match &mut self.engine {
+            Engine::Parallel(engine) => engine.ends_at(now),
+            Engine::Placed(engine) => engine.ends_at(now),
+        }
+        if now >= self.told_at() {
+            over.append(&mut self.over);
+        }
+        over.append(&mut self.observers().0.0);
+    }
+
+    /// A task releases its next request: the one of the source with this number in [`Plan::sources`], of a cluster with a certificate. It arrived
+    /// nominally at `nominal`, and its deadline counts from there. Which pages it has is drawn as in a run. `None` where there is no such source, and from
+    /// the end of the run on.
+    pub fn request(&mut self, source: u32, nominal: Instant, now: Instant) -> Option<JobId> {
+        let Engine::Placed(engine) = &mut self.engine else { return None };
+        if now >= self.options.duration {
+            return None;
+        }
+        engine.request(source, nominal.min(now), now)
+    }
+
+    /// A job that is not real-time arrives. A server's job is granted its deadline here, in order of arrival. `None` where its source is no stream of
+    /// jobs or it has no pages, and from the end of the run on. A job that no server can serve is never over.
+    pub fn hand_over(&mut self, job: HostJob, now: Instant) -> Option<JobId> {
+        let HostJob { source, read_pages, write_pages, first_page } = job;
+        let of = self.plan.sources().get(source as usize)?;
+        let pages = read_pages.checked_add(write_pages)?;
+        let of_stream = matches!(of.releases, Releases::Arrivals(_) | Releases::Handed);
+        if !of_stream || pages == 0 || now >= self.options.duration {
+            return None;
+        }
+        let index = self.next.get_mut(source as usize)?;
+        let id = JobId { source, index: *index };
+        *index += 1;
+        let mut arrival = Arrival { at: now, job: id, read_pages, write_pages, first_page, grant: None };
+        if let Some(servers) = &mut self.servers {
+            arrival.grant = servers.grant(&arrival);
+        }
+        match &mut self.engine {
+            Engine::Parallel(engine) => engine.hand_over(arrival),
+            Engine::Placed(engine) => engine.hand_over(arrival),
+        }
+        Some(id)
+    }
+
+    /// All has been handed over that is at this instant: chips and buses go on. From the end of the run on chips begin nothing.
+    pub fn settle(&mut self, now: Instant) {
+        let runs = now < self.options.duration;
+        match &mut self.engine {
+            Engine::Parallel(engine) if runs => engine.goes_on(now),
+            Engine::Parallel(engine) => engine.grants(now),
+            Engine::Placed(engine) if runs => engine.goes_on(now),
+            Engine::Placed(engine) => engine.grants(now),
+        }
+        let mut over = std::mem::take(&mut self.over);
+        over.append(&mut self.observers().0.0);
+        (self.over, self.now) = (over, now);
+    }
+
+    /// Whether more is pending than can be kept: the run should be given up.
+    pub fn is_overloaded(&self) -> bool {
+        match &self.engine {
+            Engine::Parallel(engine) => engine.is_overloaded(),
+            Engine::Placed(engine) => engine.is_overloaded(),
+        }
+    }
+
+    /// Who has been told so far.
+    pub fn observer(&mut self) -> &mut O {
+        &mut self.observers().1
+    }
+
+    /// Tells the observer what it can be told by now, and says from when on something may be missing.
+    pub fn settled(&mut self, now: Instant) -> Instant {
+        match &mut self.engine {
+            Engine::Parallel(engine) => engine.settled(now),
+            Engine::Placed(engine) => engine.settled(now),
+        }
+    }
+
+    /// Ends the run: what is under way is followed to its end, and the observer told the rest.
+    pub fn finish(self) -> O {
+        match self.engine {
+            Engine::Parallel(engine) => engine.finish().1,
+            Engine::Placed(engine) => engine.finish().1,
+        }
+    }
+
+    fn observers(&mut self) -> &mut (Over, O) {
+        match &mut self.engine {
+            Engine::Parallel(engine) => engine.observer(),
+            Engine::Placed(engine) => engine.observer(),
+        }
+    }
+}

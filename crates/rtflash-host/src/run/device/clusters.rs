@@ -1,0 +1,305 @@
+//! A task set on its allocation: clusters of chips, run by certificates.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use rtflash_exec::trace::{JobId, Kind, Record};
+use rtflash_exec::{
+    Aging, ClusterTerms, DEFAULT_MEMORY, HostJob, Hosted, Options, Period, Plan, PlanError, Releases as Released,
+    Timing, memory,
+};
+use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
+
+use super::flash::{Kept, pages};
+use super::{Handed, Target};
+use crate::run::scenario::{Job, Pattern, Releases, Scenario};
+use crate::{Class, Command, Op};
+
+/// A task set on its allocation, all clusters of which have certificates. The requests of tasks are real-time jobs of the scenario, its first ones; its
+/// others are served by the servers of the certificates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clusters {
+    set: TaskSet,
+    allocation: Allocation,
+    plan: Plan,
+    /// Of each task's read and write requests, their source in the plan.
+    sources: Vec<u32>,
+    /// Of each other job, likewise.
+    streams: Vec<u32>,
+    /// How late a task's request is released at most.
+    jitter: Span,
+    /// What is on the device when the run begins.
+    pub(super) aging: Aging,
+}
+
+/// Why an allocation cannot be run in front of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClustersError {
+    /// A cluster has no certificate.
+    NotCertified {
+        /// The cluster, by position.
+        cluster: usize,
+    },
+    /// There are jobs beside the tasks, and no cluster has a server.
+    NoServer,
+    /// A job beside the tasks has a name that cannot be.
+    Names(Vec<Invalid>),
+    /// It cannot be executed.
+    Plan(PlanError),
+    /// Its tables take more than [`DEFAULT_MEMORY`].
+    Memory {
+        /// Bytes that they take.
+        needed: u64,
+    },
+}
+
+impl fmt::Display for ClustersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClustersError::NotCertified { cluster } => {
+                write!(f, "cluster {cluster} has no certificate: nothing is promised for it")
+            }
+            ClustersError::NoServer => f.write_str("no cluster has a server, and there are jobs beside the tasks"),
+            ClustersError::Names(wrong) => match wrong.first() {
+                Some(first) => write!(f, "the jobs beside the tasks: {first}"),
+                None => f.write_str("the jobs beside the tasks cannot be called so"),
+            },
+            ClustersError::Plan(error) => error.fmt(f),
+            ClustersError::Memory { needed } => {
+                write!(f, "the device is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} is the limit")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ClustersError {}
+
+impl Clusters {
+    /// A task set on its allocation, with these jobs beside the tasks. Jobs that the set itself has are not run. Requests are released up to `jitter`
+    /// after their nominal arrival.
+    ///
+    /// # Errors
+    /// What cannot be run.
+    pub fn new(
+        set: &TaskSet,
+        allocation: &Allocation,
+        beside: &[String],
+        jitter: Span,
+    ) -> Result<Clusters, ClustersError> {
+        if let Some(cluster) = (0..allocation.len()).find(|&cluster| allocation.certificate(cluster).is_none()) {
+            return Err(ClustersError::NotCertified { cluster });
+        }
+        let serves = |cluster| {
+            let certificate = allocation.certificate(cluster);
+            certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some())
+        };
+        if !beside.is_empty() && !(0..allocation.len()).any(serves) {
+            return Err(ClustersError::NoServer);
+        }
+        // A host says when they come, and with how many pages.
+        let job = |name: &String| rtflash_model::Job {
+            name: name.clone(),
+            read_pages: 1,
+            write_pages: 0,
+            arrivals: Arrivals::At(Vec::new()),
+        };
+        let served = TaskSet::new(*set.device(), set.tasks().to_vec(), beside.iter().map(job).collect());
+        let served = served.map_err(ClustersError::Names)?;
+        let terms = |(cluster, of): (usize, rtflash_model::Cluster)| ClusterTerms {
+            page_delay: Span::ZERO,
+            gc_periods: vec![None; of.tasks.len()],
+            certificate: allocation.certificate(cluster).copied(),
+        };
+        let terms: Vec<ClusterTerms> = allocation.clusters().into_iter().enumerate().map(terms).collect();
+        let plan = Plan::new(&served, allocation, Timing::of_device(set.device()), &terms);
+        let plan = plan.map_err(ClustersError::Plan)?.for_host();
+        let needed = memory(&plan, &Options { duration: Instant::START, ..Options::default() });
+        if needed > DEFAULT_MEMORY {
+            return Err(ClustersError::Memory { needed });
+        }
+        let of_kind = |wanted: fn(Kind) -> bool| {
+            let sources = plan.sources().iter().zip(0..).filter(|(source, _)| wanted(source.kind));
+            sources.map(|(_, number)| number).collect()
+        };
+        let sources = of_kind(|kind| matches!(kind, Kind::Read | Kind::Write));
+        let streams = of_kind(|kind| kind == Kind::Server);
+        let (set, allocation) = (set.clone(), allocation.clone());
+        Ok(Clusters { set, allocation, plan, sources, streams, jitter, aging: Aging::default() })
+    }
+
+    /// The same with these jobs beside the tasks.
+    ///
+    /// # Errors
+    /// As [`Clusters::new`].
+    pub fn beside(&self, beside: &[String]) -> Result<Clusters, ClustersError> {
+        let new = Clusters::new(&self.set, &self.allocation, beside, self.jitter)?;
+        Ok(Clusters { aging: self.aging, ..new })
+    }
+
+    /// The same with this on the device when the run begins; the worst if it is not said.
+    #[must_use]
+    pub fn aged(self, aging: Aging) -> Clusters {
+        Clusters { aging, ..self }
+    }
+
+    /// The task set.
+    pub fn set(&self) -> &TaskSet {
+        &self.set
+    }
+
+    /// Its allocation.
+    pub fn allocation(&self) -> &Allocation {
+        &self.allocation
+    }
+
+    /// What is run. Checkers judge by it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many jobs of the scenario, its first ones, are tasks' requests.
+    pub fn tasks(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// J of a task's requests, by the job's position in the scenario: how late one may reach the device.
+    pub fn declared_jitter(&self, job: usize) -> Option<Span> {
+        let source = self.sources.get(job)?;
+        self.plan.sources().get(*source as usize).map(|source| source.jitter)
+    }
+
+    /// The tasks' read and write requests as jobs, called as in `exec`: one I/O a request, released every period.
+    pub fn jobs(&self) -> Vec<Job> {
+        let page = u64::from(self.plan.device().page_size());
+        let job = |source: &rtflash_exec::Source| Job {
+            name: source.name.clone(),
+            op: if source.kind == Kind::Read { Op::Read } else { Op::Write },
+            pattern: match source.access {
+                Access::Sequential => Pattern::Sequential,
+                Access::Random => Pattern::Random,
+            },
+            from: 0,
+            span: None,
+            size: source.read_pages.saturating_add(source.write_pages).saturating_mul(page),
+            class: Class::RealTime,
+            level: 4,
+            cpu: 0,
+            user_centric: false,
+            releases: Releases::Every { period: period(source.releases), jitter: self.jitter },
+            phase: Instant::START,
+            count: None,
+            until: None,
+            pace: None,
+        };
+        let sources = self.sources.iter().filter_map(|&source| self.plan.sources().get(source as usize));
+        sources.map(job).collect()
+    }
+}
+
+/// T of requests; it is whole.
+fn period(releases: Released) -> Span {
+    let Released::Periodic(period) = releases else { return Span::LONGEST };
+    whole(period).unwrap_or(Span::LONGEST)
+}
+
+fn whole(period: Period) -> Option<Span> {
+    Span::from_ns(u64::try_from(period.numerator().checked_div(period.denominator())?).ok()?)
+}
+
+/// A task's requests at run time.
+#[derive(Debug)]
+struct Requests {
+    source: u32,
+    phase: Instant,
+    period: Span,
+    handed: u64,
+}
+
+/// [`Clusters`] at run time.
+#[derive(Debug)]
+pub(super) struct Running<'a> {
+    of: &'a Clusters,
+    hosted: Option<Hosted<'a, Kept>>,
+    requests: Vec<Requests>,
+    /// What it has.
+    commands: HashMap<JobId, Command>,
+    /// Kept for its memory.
+    over: Vec<JobId>,
+}
+
+impl<'a> Running<'a> {
+    /// With nothing in it.
+    pub(super) fn new(of: &'a Clusters, scenario: &'a Scenario, options: &'a Options, told: bool) -> Running<'a> {
+        let requests = of.sources.iter().zip(&scenario.jobs).map(|(&source, job)| {
+            let period = match job.releases {
+                Releases::Every { period, .. } => period,
+                Releases::Closed { .. } | Releases::WriteBack(_) => Span::ZERO,
+            };
+            Requests { source, phase: job.phase, period, handed: 0 }
+        });
+        Running {
+            of,
+            hosted: Some(Hosted::new(&of.plan, options, Kept::new(told))),
+            requests: requests.collect(),
+            commands: HashMap::new(),
+            over: Vec::new(),
+        }
+    }
+
+    fn job(&self, command: &Command) -> Option<HostJob> {
+        let beside = (command.job as usize).checked_sub(self.requests.len())?;
+        let (first, pages) = pages(command, self.of.plan.device().page_size());
+        let (read_pages, write_pages) = if command.op == Op::Read { (pages, 0) } else { (0, pages) };
+        Some(HostJob { source: *self.of.streams.get(beside)?, read_pages, write_pages, first_page: Some(first) })
+    }
+}
+
+impl Target for Running<'_> {
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    fn take(&mut self, Handed { command, .. }: Handed, now: Instant) {
+        let job = self.job(&command);
+        let Some(hosted) = &mut self.hosted else { return };
+        let id = match self.requests.get_mut(command.job as usize) {
+            Some(of) => {
+                // Requests of a task are alike: the k-th that comes is the k-th that was released.
+                let since = of.period.checked_mul(of.handed);
+                let nominal = since.and_then(|since| of.phase.checked_add(since)).unwrap_or(now);
+                of.handed += 1;
+                hosted.request(of.source, nominal, now)
+            }
+            None => job.and_then(|job| hosted.hand_over(job, now)),
+        };
+        self.commands.extend(id.map(|id| (id, command)));
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.hosted.as_ref()?.next_instant()
+    }
+
+    fn advance(&mut self, now: Instant, ended: &mut Vec<Command>) {
+        let Some(hosted) = &mut self.hosted else { return };
+        hosted.advance(now, &mut self.over);
+        // Garbage collection is nobody's command.
+        ended.extend(self.over.drain(..).filter_map(|job| self.commands.remove(&job)));
+    }
+
+    fn settle(&mut self, now: Instant) {
+        if let Some(hosted) = &mut self.hosted {
+            hosted.settle(now);
+        }
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
+    }
+
+    fn told(&mut self, _: Instant, over: bool) -> Vec<Record> {
+        if over {
+            return self.hosted.take().map(|hosted| hosted.finish().take()).unwrap_or_default();
+        }
+        self.hosted.as_mut().map(|hosted| hosted.observer().take()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,181 @@
+//! An NVMe drive: submission queues, a controller, a write buffer, and the flash of the executor behind them.
+
+mod buffer;
+mod cache;
+mod running;
+mod streams;
+
+use std::fmt;
+
+use rtflash_exec::{Aging, ClusterTerms, DEFAULT_MEMORY, Options, Plan, PlanError, Timing, memory};
+use rtflash_model::{Allocation, Arrivals, Cluster, Device, Instant, LogicalRatio, RatioError, Span, TaskSet};
+
+pub(super) use running::Running;
+
+use crate::scheduler::Ends;
+use crate::{Command, Op};
+
+/// An NVMe drive. All chips are one cluster under parallel dispatch; each page that is read or drained is a job of the background, and pages are collected as
+/// these jobs collect them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nvme {
+    /// What is run in it.
+    plan: Plan,
+    /// What is on it when the run begins.
+    pub aging: Aging,
+    /// Submission queues; `None` for one a core. Above zero.
+    pub queues: Option<u32>,
+    /// Commands that each of them takes; above zero.
+    pub entries: u32,
+    /// Commands that it fetches before one of them has ended; above zero.
+    pub inside: u32,
+    /// What reads cost.
+    pub read: Costs,
+    /// What writes cost.
+    pub write: Costs,
+    /// Pages of the write buffer; zero for none.
+    pub buffer: u32,
+    /// Pages of the buffer that are programmed at a time; `None` for one a chip. Above zero.
+    pub drain: Option<u32>,
+    /// Pages that are read ahead of a sequential read; zero for none.
+    pub read_ahead: u32,
+    /// How long a command takes at most from its fetching, if that is said.
+    pub ends_within: Option<Span>,
+}
+
+/// What commands cost beside the flash, by where they lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Costs {
+    /// One that begins where another one ended.
+    pub sequential: CommandCost,
+    /// Any other.
+    pub random: CommandCost,
+}
+
+/// What a command costs beside the flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandCost {
+    /// The controller, which does one command at a time; above zero.
+    pub controller: Span,
+    /// Likewise, for each 1,024 bytes.
+    pub per_kib: Span,
+    /// Behind controller and flash, for as many commands at a time as there are.
+    pub latency: Span,
+}
+
+impl CommandCost {
+    /// How long it has the controller. Parts of a nanosecond count as a whole one.
+    pub fn controller(&self, size: u64) -> Span {
+        let size = (u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024);
+        let size = u64::try_from(size).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST);
+        self.controller.saturating_add(size)
+    }
+}
+
+/// Why a drive cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NvmeError {
+    /// λ and the share that is filled are not a decimal together.
+    Fill(RatioError),
+    /// The flash cannot be executed.
+    Plan(PlanError),
+    /// Its tables take more than [`DEFAULT_MEMORY`].
+    Memory {
+        /// Bytes that they take.
+        needed: u64,
+    },
+}
+
+impl fmt::Display for NvmeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NvmeError::Fill(error) => write!(f, "the filled share of the logical pages: {error}"),
+            NvmeError::Plan(error) => error.fmt(f),
+            NvmeError::Memory { needed } => {
+                write!(f, "the flash is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} are the limit")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NvmeError {}
+
+/// A device with fewer logical pages: those that are filled.
+fn filled(flash: &Device, fill: LogicalRatio) -> Result<Device, NvmeError> {
+    let ((all, decimals), (part, more)) = (flash.logical_ratio().to_decimal(), fill.to_decimal());
+    let product = all.checked_mul(part).ok_or(NvmeError::Fill(RatioError::TooFine))?;
+    let logical_ratio = LogicalRatio::from_decimal(product, decimals + more).map_err(NvmeError::Fill)?;
+    let spec = rtflash_model::DeviceSpec { logical_ratio, ..flash.spec() };
+    Device::new(spec).map_err(|_| NvmeError::Fill(RatioError::OutOfRange))
+}
+
+/// The plan of a device that is one cluster without tasks.
+fn plan(flash: &Device) -> Result<Plan, PlanError> {
+    let host = rtflash_model::Job {
+        name: "host".to_owned(),
+        read_pages: 1,
+        write_pages: 0,
+        arrivals: Arrivals::At(Vec::new()),
+    };
+    let set = TaskSet::new(*flash, vec![], vec![host]).map_err(|_| PlanError::OtherAllocation)?;
+    let all = Cluster { chips: (0..flash.chips()).collect(), tasks: vec![] };
+    let allocation = Allocation::new(flash.chips(), 0, &[all]).map_err(|_| PlanError::OtherAllocation)?;
+    let terms = [ClusterTerms { page_delay: Span::ZERO, gc_periods: vec![], certificate: None }];
+    Ok(Plan::new(&set, &allocation, Timing::of_device(flash), &terms)?.for_host())
+}
+
+impl Nvme {
+    /// A drive of this flash, all or a share of whose logical pages are filled: host addresses fall on these, and the others are as good as spare. It has
+    /// these costs, a queue a core of 1,024 commands, 1,024 commands inside, and neither buffer nor reading ahead; its pages were written once.
+    ///
+    /// # Errors
+    /// What cannot be run.
+    pub fn new(flash: &Device, fill: Option<LogicalRatio>, read: Costs, write: Costs) -> Result<Nvme, NvmeError> {
+        let flash = fill.map_or(Ok(*flash), |fill| filled(flash, fill))?;
+        let plan = plan(&flash).map_err(NvmeError::Plan)?;
+        let needed = memory(&plan, &Options { duration: Instant::START, ..Options::default() });
+        if needed > DEFAULT_MEMORY {
+            return Err(NvmeError::Memory { needed });
+        }
+        Ok(Nvme {
+            plan,
+            aging: Aging::Fresh,
+            queues: None,
+            entries: 1_024,
+            inside: 1_024,
+            read,
+            write,
+            buffer: 0,
+            drain: None,
+            read_ahead: 0,
+            ends_within: None,
+        })
+    }
+
+    /// What is run in it. Checkers judge by it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What commands like this one cost. What is no read is a write.
+    pub fn costs(&self, op: Op) -> Costs {
+        if op == Op::Read { self.read } else { self.write }
+    }
+
+    /// What commands take at most, if that is said.
+    pub(super) fn ends(&self) -> Option<Ends> {
+        self.ends_within.map(|limit| Ends::Within { limit, inside: self.inside })
+    }
+
+    /// The least that a command takes.
+    pub(super) fn least(&self, command: &Command) -> Span {
+        let Costs { sequential, random } = self.costs(command.op);
+        let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
+        of(sequential).min(of(random))
+    }
+
+    /// Its logical pages.
+    fn logical_pages(&self) -> u64 {
+        self.plan.clusters().first().map_or(1, |all| u64::from(all.layout.logical_pages())).max(1)
+    }
+}

@@ -1,0 +1,79 @@
+//! How late a task's request reaches a device of clusters: the J of docs/analysis.md, Section 2.9, that the host adds.
+
+use rtflash_model::Span;
+
+use super::scenario::{Device, Releases, Scenario};
+use crate::scheduler::{K2Settings, Settings};
+use crate::{Class, Op};
+
+/// How long after its nominal arrival a task's request is handed over to a device of [`Clusters`](super::Clusters), at most: J. `job` is its position in the
+/// scenario. The certificate has to be one for this J at least ([`Clusters::declared_jitter`](super::Clusters::declared_jitter)); then deadlines hold from
+/// end to end.
+///
+/// The host adds nothing to what the releases themselves are late where the request finds a tag and a place at once, as a release asks at once:
+///
+/// - Tags: there are as many as requests and pieces can be outstanding, those of tasks one each. (A request is over by its deadline, and so before the next
+///   one of its kind.)
+/// - Places: K2 lets as many commands in as real-time jobs and the rest, or `max_inflight_rest` of these, can have outstanding. `none`, mq-deadline, BFQ and
+///   user-centric queues hold nothing back, as the device always has room, and minimal-effort no reads.
+///
+/// Otherwise a request may wait for commands that end when a server pleases.
+///
+/// # Errors
+/// Why nothing bounds it, in a sentence.
+pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String> {
+    let Device::Clusters(clusters) = &scenario.device else {
+        return Err("the device has no certificates".to_owned());
+    };
+    let Some(of) = scenario.jobs.get(job).filter(|_| job < clusters.tasks()) else {
+        return Err("it is no task of the device: a server ends its commands when it pleases".to_owned());
+    };
+    let Releases::Every { jitter, .. } = of.releases else {
+        return Err(format!("`{}` has no period", of.name));
+    };
+    let outstanding = |real_time: bool| -> Result<u64, String> {
+        let jobs = scenario.jobs.iter().enumerate();
+        let mut jobs = jobs.filter(|(_, job)| (job.class == Class::RealTime) == real_time);
+        jobs.try_fold(0_u64, |sum, (position, job)| {
+            let own = if position < clusters.tasks() { Some(1) } else { commands(scenario, position) };
+            let own = own.ok_or_else(|| format!("any number of I/Os of `{}` can be outstanding", job.name))?;
+            Ok(sum.saturating_add(own))
+        })
+    };
+    let (urgent, rest) = (outstanding(true)?, outstanding(false)?);
+    let (all, tags) = (urgent.saturating_add(rest), u64::from(scenario.host.requests));
+    if all > tags {
+        return Err(format!("{all} requests can be outstanding, and there are {tags} tags"));
+    }
+    match scenario.scheduler {
+        Settings::None | Settings::MqDeadline(_) | Settings::Bfq(_) | Settings::UserCentric(_) => Ok(jitter),
+        Settings::K2(K2Settings { max_inflight, max_inflight_rest, .. }) => {
+            let let_in = max_inflight_rest.map_or(rest, |most| rest.min(most.into()));
+            if urgent.saturating_add(let_in) <= max_inflight.into() {
+                return Ok(jitter);
+            }
+            Err(format!(
+                "{let_in} commands of the rest and {urgent} real-time ones can be outstanding, and there are {max_inflight} places: \
+                 those of the rest end when a server pleases"
+            ))
+        }
+        Settings::MinimalEffort(_) if of.op == Op::Read => Ok(jitter),
+        Settings::MinimalEffort(_) => Err("writes are held back".to_owned()),
+        Settings::Kyber(_) => Err("tokens are taken by all classes alike, and may become one".to_owned()),
+    }
+}
+
+/// Requests and pieces that a job can have outstanding; `None` where nothing bounds that.
+fn commands(scenario: &Scenario, position: usize) -> Option<u64> {
+    let job = scenario.jobs.get(position)?;
+    let ios = match job.releases {
+        Releases::Closed { depth, .. } => u64::from(depth).min(job.count.unwrap_or(u64::MAX)),
+        Releases::Every { .. } | Releases::WriteBack(_) => job.count?,
+    };
+    let scheduler = scenario.scheduler.scheduler();
+    let each = scenario.requests(scenario.whole(position, 0)?).map(|request| {
+        let piece = scheduler.piece(&request).unwrap_or(request.size);
+        request.size.div_ceil(piece.max(1))
+    });
+    Some(ios.saturating_mul(each.sum()))
+}

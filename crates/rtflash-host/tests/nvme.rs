@@ -1,0 +1,525 @@
+//! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash has nothing to wait for; and what holds in any case.
+
+use std::collections::HashMap;
+
+use rtflash_exec::Aging;
+use rtflash_exec::check::Checks;
+use rtflash_exec::trace::{Observer, Record};
+use rtflash_host::run::{
+    CommandCost, Costs, Device, Host, Job, Nvme, Pattern, Releases, Scenario, Seen, Watch, read_scenario, run,
+    run_watched,
+};
+use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, Settings, UserCentricSettings};
+use rtflash_host::{Class, Command, Op};
+use rtflash_model::random::Stream;
+use rtflash_model::{DeviceSpec, Instant, LogicalRatio, Shortest, Span};
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+fn at(nanoseconds: u64) -> Instant {
+    Instant::from_ns(nanoseconds).expect("a short time")
+}
+
+struct Dice(Stream);
+
+impl Dice {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u64, high: u64) -> u32 {
+        u32::try_from(self.within(low, high)).expect("a small number")
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
+    }
+}
+
+const PAGE: u64 = 512;
+
+fn flash(dice: &mut Dice, chips: u32, chips_per_channel: u32, blocks_per_chip: u32) -> rtflash_model::Device {
+    let spec = DeviceSpec {
+        chips,
+        chips_per_channel,
+        blocks_per_chip,
+        pages_per_block: 8,
+        page_size: 512,
+        logical_ratio: LogicalRatio::from_decimal(6, 1).expect("a ratio"),
+        page_read: ns(dice.within(1, 40)),
+        page_program: ns(dice.within(1, 90)),
+        block_erase: ns(dice.within(1, 200)),
+        page_transfer: ns(dice.within(1, 9)),
+        shortest: Shortest::default(),
+        erase_cycles: None,
+    };
+    rtflash_model::Device::new(spec).expect("a device")
+}
+
+fn costs(dice: &mut Dice) -> Costs {
+    let mut cost = || CommandCost {
+        controller: ns(dice.within(1, 9)),
+        per_kib: ns(dice.one_of(&[0, 0, 3])),
+        latency: ns(dice.one_of(&[0, 1, 25])),
+    };
+    Costs { sequential: cost(), random: cost() }
+}
+
+fn job(name: String, op: Op, cpu: u32) -> Job {
+    Job {
+        name,
+        op,
+        pattern: Pattern::Sequential,
+        from: 0,
+        span: None,
+        size: PAGE,
+        class: Class::BestEffort,
+        level: 4,
+        cpu,
+        user_centric: false,
+        releases: Releases::Closed { depth: 1, think: ns(1) },
+        phase: Instant::START,
+        count: None,
+        until: None,
+        pace: None,
+    }
+}
+
+/// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to one idle chip after the other.
+fn without_contention(case: u64) -> Scenario {
+    let mut dice = Dice(Stream::numbered(5, b"nvmetwin", case));
+    let (chips, reads) = (6, dice.within(0, 2) == 0);
+    let flash = flash(&mut dice, chips, 1, 60);
+    let (read, write) = (costs(&mut dice), costs(&mut dice));
+    let mut nvme = Nvme::new(&flash, None, read, write).expect("a drive");
+    nvme.queues = Some(dice.small(1, 4));
+    nvme.entries = dice.small(2, 9);
+    nvme.inside = dice.small(1, 6);
+    nvme.buffer = if reads { 0 } else { dice.small(1, 12) };
+    nvme.drain = Some(dice.small(1, chips.into()));
+    let jobs = (0..dice.small(1, 5)).map(|number| {
+        let think = ns(dice.within(1, 60));
+        let own = Job { phase: at(dice.within(0, 30)), ..job(format!("j{number}"), Op::Read, number) };
+        if reads {
+            // A page of its own, on a chip of its own.
+            let (from, size) = (u64::from(number) * PAGE, dice.within(1, PAGE));
+            return Job { from, size, span: Some(PAGE), releases: Releases::Closed { depth: 1, think }, ..own };
+        }
+        let size = dice.one_of(&[100, PAGE, 3 * PAGE, 700]);
+        let span = Some((size + PAGE * dice.within(0, 9)).max(size));
+        let (depth, from) = (dice.small(1, 4), dice.within(0, 2_000));
+        let pattern = dice.one_of(&[Pattern::Sequential, Pattern::Random]);
+        Job { op: Op::Write, pattern, from, size, span, releases: Releases::Closed { depth, think }, ..own }
+    });
+    let jobs: Vec<Job> = jobs.collect();
+    let cpus = 5;
+    Scenario {
+        device: Device::Nvme(Box::new(nvme)),
+        host: Host { cpus, max_sectors: 1 << 20, requests: 1_000, turnaround: Span::ZERO, merge: false },
+        scheduler: Settings::None,
+        jobs,
+        duration: at(1_500),
+        warmup: Instant::START,
+    }
+}
+
+/// A command in the plain drive.
+struct Plain {
+    command: Command,
+    fetched: u64,
+    cost: CommandCost,
+    /// Pages that it still waits for.
+    pages: Vec<u64>,
+    ends: Option<u64>,
+}
+
+/// What the plain drive is doing.
+#[derive(Default)]
+struct Drive {
+    queues: Vec<Vec<Command>>,
+    turn: usize,
+    inside: Vec<Plain>,
+    count: u64,
+    ended_at: Vec<(Op, u64)>,
+    /// The number of the command that the controller has, and until when; those that wait for it.
+    controller: Option<(u64, u64)>,
+    controlled: Vec<u64>,
+    /// Pages in the buffer that are not being programmed; pages being programmed or read, with the end, and for whom.
+    buffered: Vec<u64>,
+    programs: Vec<u64>,
+    reads: Vec<(u64, u64)>,
+    /// Pages that found no room, with their commands.
+    stalled: Vec<(u64, u64)>,
+}
+
+impl Drive {
+    fn of(&mut self, number: u64) -> &mut Plain {
+        self.inside.iter_mut().find(|plain| plain.fetched == number).expect("it is inside")
+    }
+
+    fn drain(&mut self, nvme: &Nvme, now: u64) {
+        let spec = nvme.plan().device();
+        loop {
+            while let Some(&(number, page)) = self.stalled.first() {
+                let known = self.buffered.contains(&page);
+                if !known && self.buffered.len() + self.programs.len() >= nvme.buffer as usize {
+                    break;
+                }
+                if !known {
+                    self.buffered.push(page);
+                }
+                self.stalled.remove(0);
+                let plain = self.of(number);
+                let place = plain.pages.iter().position(|&other| other == page).expect("it waits for it");
+                plain.pages.remove(place);
+                if plain.pages.is_empty() {
+                    plain.ends = Some(now + plain.cost.latency.as_ns());
+                }
+            }
+            if self.buffered.is_empty() || self.programs.len() >= nvme.drain.expect("it is said") as usize {
+                return;
+            }
+            self.buffered.remove(0);
+            self.programs.push(now + spec.page_transfer().as_ns() + spec.page_program().as_ns());
+        }
+    }
+
+    fn controlled(&mut self, nvme: &Nvme, number: u64, now: u64) {
+        let spec = nvme.plan().device();
+        let logical = u64::from(nvme.plan().clusters()[0].layout.logical_pages());
+        let plain = self.of(number);
+        let command = plain.command;
+        let pages = command.from / PAGE..=(command.from + command.size - 1) / PAGE;
+        plain.pages = pages.map(|page| page % logical).collect();
+        let pages = plain.pages.clone();
+        if command.op == Op::Read {
+            self.reads.push((now + spec.page_read().as_ns() + spec.page_transfer().as_ns(), number));
+        } else {
+            self.stalled.extend(pages.into_iter().map(|page| (number, page)));
+        }
+    }
+
+    fn advance(&mut self, nvme: &Nvme, now: u64) -> Vec<Command> {
+        self.programs.retain(|&end| end != now);
+        for number in self.reads.iter().filter(|&&(end, _)| end == now).map(|&(_, number)| number).collect::<Vec<_>>() {
+            let plain = self.of(number);
+            plain.ends = Some(now + plain.cost.latency.as_ns());
+        }
+        self.reads.retain(|&(end, _)| end != now);
+        self.drain(nvme, now);
+        if let Some((number, end)) = self.controller
+            && end == now
+        {
+            self.controller = None;
+            self.controlled(nvme, number, now);
+            self.drain(nvme, now);
+        }
+        let ended = self.inside.iter().filter(|plain| plain.ends == Some(now)).map(|plain| plain.command).collect();
+        self.inside.retain(|plain| plain.ends != Some(now));
+        self.fetch(nvme);
+        ended
+    }
+
+    fn fetch(&mut self, nvme: &Nvme) {
+        while self.inside.len() < nvme.inside as usize && self.queues.iter().any(|queue| !queue.is_empty()) {
+            let queue = self.turn % self.queues.len();
+            self.turn += 1;
+            if self.queues[queue].is_empty() {
+                continue;
+            }
+            let command = self.queues[queue].remove(0);
+            let costs = if command.op == Op::Read { nvme.read } else { nvme.write };
+            let known = self.ended_at.iter().position(|&end| end == (command.op, command.from));
+            if let Some(known) = known {
+                self.ended_at.remove(known);
+            }
+            self.ended_at.push((command.op, command.from + command.size));
+            if self.ended_at.len() > 64 {
+                self.ended_at.remove(0);
+            }
+            let cost = if known.is_some() { costs.sequential } else { costs.random };
+            self.inside.push(Plain { command, fetched: self.count, cost, pages: Vec::new(), ends: None });
+            self.controlled.push(self.count);
+            self.count += 1;
+        }
+    }
+
+    fn settle(&mut self, now: u64) {
+        if self.controller.is_none() && !self.controlled.is_empty() {
+            let number = self.controlled.remove(0);
+            let plain = self.of(number);
+            let size = (plain.command.size * plain.cost.per_kib.as_ns()).div_ceil(1_024);
+            let end = now + plain.cost.controller.as_ns() + size;
+            self.controller = Some((number, end));
+        }
+    }
+}
+
+/// Latencies of each job, ascending, nanosecond by nanosecond; where I/Os lie is as a run had it.
+fn plainly(scenario: &Scenario, places: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+    let queues = nvme.queues.expect("it is said") as usize;
+    let mut drive = Drive { queues: vec![Vec::new(); queues], ..Drive::default() };
+    let mut latencies = vec![Vec::new(); scenario.jobs.len()];
+    let mut released = vec![0; scenario.jobs.len()];
+    let mut planned: Vec<(u64, usize)> = Vec::new();
+    for (number, job) in scenario.jobs.iter().enumerate() {
+        let Releases::Closed { depth, .. } = job.releases else { panic!("a closed job") };
+        planned.extend((0..depth).map(|_| (job.phase.as_ns(), number)));
+    }
+    let (mut ready, mut ios): (Vec<Command>, Vec<(usize, u64)>) = (Vec::new(), Vec::new());
+    for now in 0..=scenario.duration.as_ns() {
+        for command in drive.advance(nvme, now) {
+            let (job, since) = ios[usize::try_from(command.id).expect("few")];
+            latencies[job].push(now - since);
+            let Releases::Closed { think, .. } = scenario.jobs[job].releases else { panic!("a closed job") };
+            planned.push((now + think.as_ns(), job));
+        }
+        let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
+        due.sort_unstable();
+        for job in due {
+            let from = places[job].get(released[job]).copied().unwrap_or(0);
+            released[job] += 1;
+            ready.push(Command { id: ios.len() as u64, ..scenario.whole(job, from).expect("a job") });
+            ios.push((job, now));
+        }
+        while !ready.is_empty() && drive.queues.iter().all(|queue| queue.len() < nvme.entries as usize) {
+            let command = ready.remove(0);
+            drive.queues[command.cpu as usize % queues].push(command);
+            drive.fetch(nvme);
+        }
+        drive.settle(now);
+    }
+    latencies.iter_mut().for_each(|of| of.sort_unstable());
+    latencies
+}
+
+/// Where the I/Os of each job lie, in order of release.
+#[derive(Default)]
+struct Places(Vec<Vec<u64>>);
+
+impl Watch for Places {
+    fn see(&mut self, _: Instant, what: &Seen<'_>) {
+        if let Seen::Queued { command, .. } = what {
+            self.0[command.job as usize].push(command.from);
+        }
+    }
+}
+
+#[test]
+fn a_drive_without_contention_does_what_the_plain_one_does() {
+    let mut counted = 0;
+    for case in 0..600 {
+        let scenario = without_contention(case);
+        let mut places = Places(vec![Vec::new(); scenario.jobs.len()]);
+        let reports = run_watched(&scenario, case, &mut places).expect("few I/Os");
+        for (job, (report, plain)) in reports.iter().zip(plainly(&scenario, &places.0)).enumerate() {
+            let sum: u128 = plain.iter().map(|&latency| u128::from(latency)).sum();
+            let ours = (report.latencies.count(), report.latencies.max(), report.latencies.sum());
+            assert_eq!(ours, (plain.len() as u64, plain.last().copied(), sum), "case {case}, job {job}: {scenario:?}");
+            counted += plain.len();
+        }
+    }
+    assert!(counted > 20_000, "{counted}");
+}
+
+/// Anything: full drives that collect, few chips, reads ahead, all schedulers.
+fn anything(case: u64) -> Scenario {
+    let mut dice = Dice(Stream::numbered(6, b"nvmetwin", case));
+    let (chips, ways, blocks) = (dice.small(1, 5), dice.small(1, 3), dice.small(8, 20));
+    let flash = flash(&mut dice, chips, ways, blocks);
+    let (read, write) = (costs(&mut dice), costs(&mut dice));
+    let fill = dice.one_of(&[None, Some(LogicalRatio::HALF)]);
+    let mut nvme = Nvme::new(&flash, fill, read, write).expect("a drive");
+    nvme.aging = dice.one_of(&[Aging::Fresh, Aging::Random, Aging::Worst]);
+    nvme.queues = dice.one_of(&[None, Some(1), Some(3)]);
+    nvme.entries = dice.small(1, 40);
+    nvme.inside = dice.small(1, 12);
+    nvme.buffer = dice.one_of(&[0, 1, 7, 60]);
+    nvme.drain = dice.one_of(&[None, Some(1), Some(3)]);
+    nvme.read_ahead = dice.one_of(&[0, 0, 1, 4]);
+    let within = ns(dice.within(10, 2_000));
+    nvme.ends_within = dice.one_of(&[None, Some(within)]);
+    let cpus = dice.small(1, 4);
+    let jobs = (0..dice.small(1, 5)).map(|number| {
+        let size = dice.one_of(&[1, 100, PAGE, 5 * PAGE, 3_000]);
+        let releases = if dice.within(0, 3) > 0 {
+            Releases::Closed { depth: dice.small(1, 9), think: ns(dice.one_of(&[0, 0, 50])) }
+        } else {
+            let period = dice.within(200, 3_000);
+            Releases::Every { period: ns(period), jitter: ns(dice.within(0, period - 1)) }
+        };
+        Job {
+            pattern: dice.one_of(&[Pattern::Sequential, Pattern::Random]),
+            from: dice.within(0, 40_000),
+            span: Some(size.max(dice.within(1, 60_000))),
+            size,
+            class: dice.one_of(&Class::ALL),
+            user_centric: dice.within(0, 2) == 0,
+            releases,
+            phase: at(dice.within(0, 300)),
+            count: dice.one_of(&[None, Some(40)]),
+            ..job(format!("j{number}"), dice.one_of(&[Op::Read, Op::Write]), number % cpus)
+        }
+    });
+    let jobs: Vec<Job> = jobs.collect();
+    let user_centric = UserCentricSettings { separated: true, shortest: true, high_priority: true };
+    Scenario {
+        device: Device::Nvme(Box::new(nvme)),
+        host: Host { cpus, max_sectors: 2_048, requests: 64, turnaround: ns(dice.one_of(&[0, 13])), merge: false },
+        scheduler: dice.one_of(&[
+            Settings::None,
+            Settings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() }),
+            Settings::MqDeadline(MqDeadlineSettings::default()),
+            Settings::UserCentric(user_centric),
+        ]),
+        jobs,
+        duration: at(dice.within(2_000, 30_000)),
+        warmup: Instant::START,
+    }
+}
+
+/// Counts what comes and goes, and hands what the flash does to its checkers.
+struct Counted<'a> {
+    nvme: &'a Nvme,
+    checks: Checks<'a>,
+    /// When each command was handed over.
+    inside: HashMap<u64, Instant>,
+    ended: u64,
+    late: u64,
+    longest: Span,
+    erases: u64,
+}
+
+impl Watch for Counted<'_> {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        match what {
+            Seen::HandedOver(command) => assert_eq!(self.inside.insert(command.id, now), None),
+            Seen::Ended(command) => {
+                let since = self.inside.remove(&command.id).expect("it was handed over");
+                let costs = if command.op == Op::Read { self.nvme.read } else { self.nvme.write };
+                let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
+                assert!(now.since(since) >= of(costs.sequential).min(of(costs.random)));
+                self.longest = self.longest.max(now.since(since));
+                self.ended += 1;
+            }
+            Seen::Late { took, .. } => {
+                assert!(Some(*took) > self.nvme.ends_within);
+                self.late += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn looks_inside(&self) -> bool {
+        true
+    }
+
+    fn inside(&mut self, record: &Record) {
+        if let Record::Operation(operation) = record {
+            self.erases += u64::from(operation.action == rtflash_exec::trace::Action::Erase);
+        }
+        self.checks.record(record);
+    }
+}
+
+/// What holds of any run.
+const LAWFUL: [&str; 10] = [
+    "chip-exclusion",
+    "bus-exclusion",
+    "page-order",
+    "mapping",
+    "conservation",
+    "releases",
+    "completion",
+    "operation-lengths",
+    "transfers",
+    "bus-order",
+];
+
+#[test]
+fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
+    let (mut ended, mut late, mut erases) = (0, 0, 0);
+    for case in 0..400 {
+        let scenario = anything(case);
+        let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+        let checks = Checks::new(nvme.plan(), rtflash_exec::Dispatch::Parallel, &[0]);
+        let mut counted =
+            Counted { nvme, checks, inside: HashMap::new(), ended: 0, late: 0, longest: Span::ZERO, erases: 0 };
+        let reports = run_watched(&scenario, case, &mut counted).expect("few I/Os");
+        assert_eq!(run(&scenario, case).expect("few I/Os"), reports, "case {case}: looking changes nothing");
+        let queues = u64::from(nvme.queues.unwrap_or(scenario.host.cpus));
+        assert!(counted.inside.len() as u64 <= u64::from(nvme.inside) + queues * u64::from(nvme.entries));
+        assert!(nvme.ends_within.is_none_or(|within| counted.late == 0 || counted.longest > within), "case {case}");
+        let findings = counted.checks.finish(scenario.duration);
+        for finding in findings.iter().filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
+            assert!(finding.gauge.holds(), "case {case}: {finding:?} {scenario:?}");
+        }
+        assert!(counted.ended > 0, "case {case}");
+        (ended, late, erases) = (ended + counted.ended, late + counted.late, erases + counted.erases);
+    }
+    assert!(ended > 50_000 && late > 500 && erases > 3_000, "{ended} {late} {erases}");
+}
+
+/// A drive in a file.
+fn drive(more: &str, jobs: &str) -> String {
+    format!(
+        r#"{{ "device": {{ "kind": "nvme", "flash": {{ "profile": "dgist-2021", "chips": 8, "chips_per_channel": 2, "blocks_per_chip": 64,
+            "page_size": 4096 }}, "read": {{ "controller": "5us", "latency": "10us" }},
+            "write": {{ "sequential": {{ "controller": "8us" }}, "random": {{ "controller": "10us", "per_kib": "1us", "latency": "2us" }} }} {more} }},
+            "jobs": [ {jobs} ], "duration": "200ms" }}"#
+    )
+}
+
+fn median(more: &str, jobs: &str) -> u64 {
+    let scenario = read_scenario(&drive(more, jobs), None).expect("a scenario");
+    run(&scenario, 1).expect("a run")[0].latencies.percentile(5_000).expect("I/Os")
+}
+
+#[test]
+fn what_a_drive_is_made_of() {
+    let write =
+        r#"{ "name": "w", "op": "write", "size": "4KiB", "pattern": "random", "span": "16MiB", "think": "2ms" }"#;
+    // To the flash: 10 + 4 + 2 us of the command, and a transfer and a program of 540; or to the buffer.
+    assert_eq!((median("", write), median(r#", "buffer": 4"#, write)), (556_000, 16_000));
+    let read = r#"{ "name": "r", "op": "read", "size": "4KiB", "think": "1ms" }"#;
+    let ahead = median(r#", "read_ahead": 1"#, read);
+    assert!(median("", read) == 105_000 && ahead < 17_000, "{ahead}");
+    // A buffer that is full lets writes wait for programs.
+    let many = r#"{ "name": "w", "op": "write", "size": "4KiB", "pattern": "random", "span": "16MiB", "depth": 32 }"#;
+    let stalled = median(r#", "buffer": 8, "drain": 1"#, many);
+    assert!((16_000_000..18_000_000).contains(&stalled), "{stalled}");
+    // What is in the buffer is read from there.
+    let late = r#"{ "name": "w", "op": "write", "size": "4KiB", "span": "4KiB", "count": 1 }"#;
+    let both = format!(
+        r#"{{ "name": "r", "op": "read", "size": "4KiB", "span": "4KiB", "phase": "100us", "count": 1 }}, {late}"#
+    );
+    assert_eq!((median(r#", "buffer": 8"#, &both), median("", &both) > 100_000), (15_000, true));
+}
+
+#[test]
+fn files_of_drives_that_cannot_be() {
+    let job = r#"{ "name": "r", "op": "read", "size": "4KiB" }"#;
+    for (more, says) in [
+        (r#", "queues": 0"#, "`queues` is zero"),
+        (r#", "queues": 70000"#, "so many submission queues"),
+        (r#", "inside": 0"#, "`inside` is zero"),
+        (r#", "entries": 0"#, "`entries` is zero"),
+        (r#", "fill": 1.5"#, "fill"),
+        (r#", "read_ahead": 5000"#, "read_ahead"),
+        (r#", "aging": "old""#, "aging"),
+        (r#", "depth": 4"#, "unknown field `depth`"),
+        (r#", "ends_within": "0ms""#, "`ends_within` is zero"),
+    ] {
+        let wrong = read_scenario(&drive(more, job), None).expect_err(more);
+        assert!(wrong.to_string().contains(says), "{more}: {wrong}");
+    }
+    let free = drive("", job).replace("5us", "0us");
+    assert!(read_scenario(&free, None).expect_err("a free controller").to_string().contains("`controller` is zero"));
+    let huge = drive("", job).replace(r#""blocks_per_chip": 64"#, r#""blocks_per_chip": 4000000"#);
+    assert!(read_scenario(&huge, None).expect_err("a huge drive").to_string().contains("too large"));
+    let late = r#"{ "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "every": "14us" }"#;
+    assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
+}
