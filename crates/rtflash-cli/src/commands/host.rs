@@ -5,8 +5,8 @@ use std::path::Path;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::verdict::completed;
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::{Outside, read_scenario_with};
-use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
+use rtflash_host::run::{Outside, Seen, Watch, read_scenario_with, run_watched};
+use rtflash_model::{Allocation, Diagnostics, Instant, Reliance, Span, TaskSet};
 
 use super::{allocate, allocator, analysis_relying_on};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
@@ -46,6 +46,30 @@ impl Outside for Beside<'_> {
     }
 }
 
+/// Commands that took longer than their device says.
+#[derive(Default)]
+struct Late {
+    count: u64,
+    longest: Span,
+}
+
+impl Watch for Late {
+    fn see(&mut self, _: Instant, what: &Seen<'_>) {
+        if let Seen::Late { took, .. } = what {
+            (self.count, self.longest) = (self.count + 1, self.longest.max(*took));
+        }
+    }
+}
+
+impl Late {
+    fn complaint(&self) -> Option<String> {
+        let Late { count, longest } = self;
+        (*count > 0).then(|| {
+            format!("{count} commands took longer than `ends_within`, up to {longest}: what rests on it does not hold")
+        })
+    }
+}
+
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let (name, text) = source::read(&args.file)?;
@@ -64,13 +88,17 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
                 return Ok(Status::Wrong);
             }
         };
-        let jobs = match rtflash_host::run::run(&scenario, args.seed) {
+        let mut late = Late::default();
+        let jobs = match run_watched(&scenario, args.seed, &mut late) {
             Ok(jobs) => jobs,
             Err(error) => {
                 output::complain(&output::error(&error.to_string()));
                 return Ok(Status::CannotTell);
             }
         };
+        if let Some(complaint) = late.complaint() {
+            output::complain(&output::warning(&complaint));
+        }
         let answer = HostAnswer::new(scenario.scheduler.name(), &jobs);
         if !answers.is_empty() && args.format == HostFormat::Text {
             answers.push('\n');
