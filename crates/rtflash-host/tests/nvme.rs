@@ -518,6 +518,9 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&free, None).expect_err("a free controller").to_string().contains("`controller` is zero"));
     let huge = drive("", job).replace(r#""blocks_per_chip": 64"#, r#""blocks_per_chip": 4000000"#);
     assert!(read_scenario(&huge, None).expect_err("a huge drive").to_string().contains("too large"));
+    let long = drive("", &job.replace("4KiB", "1GiB"))
+        .replace("\"duration\"", "\"host\": { \"max_sectors\": \"1GiB\" }, \"duration\"");
+    assert!(read_scenario(&long, None).expect_err("a long request").to_string().contains("more than 65536 pages"));
     let late = r#"{ "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "every": "14us" }"#;
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
 }

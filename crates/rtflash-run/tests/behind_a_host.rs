@@ -194,10 +194,7 @@ fn no_request_misses_whatever_the_other_jobs_do() {
         (cases, complete) = (cases + 1, complete + jobs);
         with_jobs += usize::from(scenario.jobs.len() > clusters.tasks());
     }
-    assert!(
-        cases > 50 && complete > 5_000 && with_jobs > 25 && late_releases > 15,
-        "{cases} {complete} {with_jobs}"
-    );
+    assert!(cases > 50 && complete > 5_000 && with_jobs > 25 && late_releases > 15, "{cases} {complete} {with_jobs}");
 }
 
 /// Releases that are later than the certificate is for break what it says, and the checkers tell.

@@ -149,6 +149,12 @@ fn fits(
         reader.refuse(raw, &place.key("size"), problem, format!("at most {MAX_COMMANDS}"));
         return;
     }
+    let longest = job.size.min(host.max_sectors);
+    if device.page_size().is_some_and(|page| longest / u64::from(page.max(1)) > MAX_PAGES) {
+        let problem = format!("a request of {longest} bytes is more than {MAX_PAGES} pages of the flash");
+        reader.refuse(raw, &place.key("size"), problem, "a shorter `max_sectors` in `host`, or shorter I/Os");
+        return;
+    }
     let scheduler: Box<dyn Scheduler> = settings.scheduler();
     let (mut alone, mut first) = (Span::ZERO, true);
     for request in cut(whole, host.max_sectors) {
@@ -172,6 +178,9 @@ fn fits(
         reader.refuse(raw, &place.key("every"), problem, "a period that an I/O can end in");
     }
 }
+
+/// Pages of the flash that a request may touch.
+const MAX_PAGES: u64 = 1 << 16;
 
 /// Requests that an I/O may be cut into, and I/Os of a job that may be outstanding.
 const MAX_COMMANDS: u64 = 1 << 14;

@@ -82,7 +82,8 @@ impl Running<'_> {
         let (read_pages, write_pages) = if reads { (1, 0) } else { (0, 1) };
         let job = HostJob { source: 0, read_pages, write_pages, first_page: Some(page.into()) };
         let id = self.hosted.as_mut().and_then(|hosted| hosted.hand_over(job, now));
-        self.purposes.extend(id.map(|id| (id, purpose)));
+        // Numbers follow each other; from the end of the run on there are none.
+        self.purposes.extend(id.map(|_| Some(purpose)));
     }
 
     /// A command waits for so many pages more.
@@ -102,9 +103,19 @@ impl Running<'_> {
         self.waits(slot, 0, now);
     }
 
+    fn take_purpose(&mut self, job: JobId) -> Option<Purpose> {
+        let place = usize::try_from(job.index.checked_sub(self.first_job)?).ok()?;
+        let purpose = self.purposes.get_mut(place)?.take();
+        while let Some(None) = self.purposes.front() {
+            self.purposes.pop_front();
+            self.first_job += 1;
+        }
+        purpose
+    }
+
     /// The flash is done with a page.
     pub(super) fn flashed(&mut self, job: JobId, now: Instant) {
-        match self.purposes.remove(&job) {
+        match self.take_purpose(job) {
             Some(Purpose::Command(slot)) => self.has(slot, now),
             Some(Purpose::Ahead(page)) => {
                 for slot in self.cache.arrived(page) {

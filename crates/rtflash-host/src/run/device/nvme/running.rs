@@ -1,7 +1,7 @@
 //! A drive at run time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use rtflash_exec::trace::{JobId, Record};
 use rtflash_exec::{Hosted, Options};
@@ -14,6 +14,9 @@ use super::{CommandCost, Nvme};
 use crate::Command;
 use crate::run::device::flash::Kept;
 use crate::run::device::{Handed, Target};
+
+/// Pages that may wait for the buffer.
+const MAX_STALLED: usize = 1 << 22;
 
 /// What happens at a time that is known, by slot of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +77,9 @@ pub(crate) struct Running<'a> {
     /// Pages that wait for the buffer, with their commands.
     pub(super) stalled: VecDeque<(usize, u32)>,
     pub(super) cache: Cache,
-    pub(super) purposes: HashMap<JobId, Purpose>,
+    /// By number of the flash's job, from the first one on that is not over.
+    pub(super) purposes: VecDeque<Option<Purpose>>,
+    pub(super) first_job: u64,
     pub(super) late: Vec<(Command, Span)>,
     // Kept for its memory.
     pub(super) over: Vec<JobId>,
@@ -104,7 +109,8 @@ impl<'a> Running<'a> {
             buffer: Buffer::new(of.buffer, of.drain.unwrap_or(chips)),
             stalled: VecDeque::new(),
             cache: Cache::new(of.read_ahead),
-            purposes: HashMap::new(),
+            purposes: VecDeque::new(),
+            first_job: 0,
             late: Vec::new(),
             over: Vec::new(),
         }
@@ -216,7 +222,7 @@ impl Target for Running<'_> {
     }
 
     fn is_overloaded(&self) -> bool {
-        self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
+        self.stalled.len() > MAX_STALLED || self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
     }
 
     fn late(&mut self) -> Vec<(Command, Span)> {
