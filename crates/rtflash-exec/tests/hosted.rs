@@ -263,7 +263,8 @@ fn given_pages_follow_each_other_round_the_range() {
         let length = u64::from(range.end - range.start);
         let page = |step: u64| range.start + u32::try_from((u64::MAX % length + step) % length).expect("a page");
         let mut expected: Vec<(u32, u32)> = (0..3).map(|step| (cluster, page(step))).collect();
-        (pages.sort_unstable(), expected.sort_unstable());
+        pages.sort_unstable();
+        expected.sort_unstable();
         assert_eq!(pages, expected);
         seen += 1;
     }
