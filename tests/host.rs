@@ -225,7 +225,7 @@ fn scenarios_that_cannot_be_are_pointed_at() {
         (r#""name": "log""#, r#""name": "rt""#, "a second job is called `rt`"),
         (r#""level": 0"#, r#""level": 8"#, "`level` is too large"),
         (r#""level": 0"#, r#""cpu": 4"#, "there is no core 4"),
-        (r#""kind": "emmc""#, r#""kind": "nvme""#, "there is no kind of device `nvme`"),
+        (r#""kind": "emmc""#, r#""kind": "ufs""#, "there is no kind of device `ufs`"),
         (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
     ] {
         let run = rtflash_with_input(&["host", "run", "-"], scenario(from, to).as_bytes());
@@ -266,4 +266,73 @@ fn bounds_beside_runs() {
     assert!(other[1]["jobs"][0]["bound_ns"].is_null() && other[1]["jobs"][0]["why"].is_string());
     assert!(bound(&[]).stdout.contains("1.4ms"));
     assert!(bound(&["--scheduler", "bfq"]).stdout.contains("others may go ahead"));
+}
+
+/// A directory of its own for one test.
+fn scratch(name: &str) -> std::path::PathBuf {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&path).expect("a directory");
+    path
+}
+
+#[test]
+fn certified_clusters_from_files_beside_the_scenario() {
+    let folder = scratch("clusters");
+    let set = r#"{ "device": { "profile": "dgist-2021", "chips": 4, "chips_per_channel": 2 }, "tasks": [
+        { "name": "camera", "write": { "pages": 24, "period": "60ms", "deadline": "40ms" } },
+        { "name": "map", "read": { "pages": 40, "period": "36ms" } } ] }"#;
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let allocated = common::rtflash(&["alloc", &file("set.json", set), "--analysis", "sound", "--format", "json"]);
+    file("allocation.json", &allocated.stdout);
+    let scenario = |device: &str| {
+        format!(
+            r#"{{ "device": {{ "kind": "clusters", {device} }}, "scheduler": {{ "name": "k2", "max_inflight_rest": 2 }},
+            "jobs": [ {{ "name": "log", "op": "write", "size": "64KiB", "depth": 2 }} ], "duration": "2s" }}"#
+        )
+    };
+    let run = |device: &str| {
+        let path = file("scenario.json", &scenario(device));
+        common::rtflash(&["host", "run", &path, "--format", "json"])
+    };
+    let own = run(r#""taskset": "set.json""#);
+    assert_eq!((own.status, own.stderr.as_str()), (0, ""));
+    let names: Vec<String> =
+        own.json_lines()[0]["jobs"].as_array().expect("jobs").iter().map(|job| job["name"].to_string()).collect();
+    assert_eq!(names, [r#""camera.write""#, r#""map.read""#, r#""log""#]);
+    assert_eq!(run(r#""taskset": "set.json", "allocation": "allocation.json""#).stdout, own.stdout);
+    let inline = format!(r#""taskset": {set}, "allocation": {}"#, allocated.stdout.trim());
+    assert_eq!(run(&inline).stdout, own.stdout);
+    for (device, says) in [
+        (r#""taskset": "none.json""#, "cannot read"),
+        (r#""taskset": "allocation.json""#, "allocation.json: "),
+        (r#""taskset": "set.json", "allocation": "set.json""#, "missing field `clusters`"),
+        (r#""taskset": { "device": "dgist-2021", "tasks": [ { "name": 3 } ] }"#, "at device.taskset.tasks[0]"),
+        (r#""allocation": "allocation.json""#, "missing field `taskset`"),
+    ] {
+        let wrong = run(device);
+        assert!(wrong.status == 2 && wrong.stderr.contains(says), "{device}: {}", wrong.stderr);
+    }
+}
+
+#[test]
+fn commands_that_take_longer_than_the_drive_says_are_told_of() {
+    let scenario = |within: &str| {
+        format!(
+            r#"{{ "device": {{ "kind": "nvme", "flash": {{ "profile": "dgist-2021", "blocks_per_chip": 64 }}, "read": {{ "controller": "5us" }},
+            "write": {{ "controller": "5us" }}, "ends_within": "{within}" }},
+            "jobs": [ {{ "name": "r", "op": "read", "size": "4KiB", "count": 10 }} ], "duration": "10ms" }}"#
+        )
+    };
+    let run = |within: &str| rtflash_with_input(&["host", "run", "-"], scenario(within).as_bytes());
+    assert_eq!((run("96us").status, run("95us").stderr.as_str()), (0, ""));
+    let late = run("94us");
+    assert!(
+        late.status == 0 && late.stderr.contains("10 commands took longer than `ends_within`, up to 95us"),
+        "{}",
+        late.stderr
+    );
 }

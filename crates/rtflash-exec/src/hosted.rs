@@ -17,6 +17,9 @@ impl Observer for Over {
     fn starved(&mut self, _: &Starved) {}
     fn operations(&mut self, _: &[Operation]) {}
     fn transfer(&mut self, _: &Transfer) {}
+    fn is_told(&self) -> bool {
+        false
+    }
     #[inline]
     fn over(&mut self, job: JobId) {
         self.0.push(job);

@@ -520,6 +520,58 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&free, None).expect_err("a free controller").to_string().contains("`controller` is zero"));
     let huge = drive("", job).replace(r#""blocks_per_chip": 64"#, r#""blocks_per_chip": 4000000"#);
     assert!(read_scenario(&huge, None).expect_err("a huge drive").to_string().contains("too large"));
+    let long = drive("", &job.replace("4KiB", "1GiB"))
+        .replace("\"duration\"", "\"host\": { \"max_sectors\": \"1GiB\" }, \"duration\"");
+    assert!(read_scenario(&long, None).expect_err("a long request").to_string().contains("more than 65536 pages"));
     let late = r#"{ "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "every": "14us" }"#;
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
+}
+
+/// The scenario of a drive in docs/host.md.
+fn documented() -> String {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/host.md")).expect("the page");
+    let text = page.split("```json").find(|text| text.contains("\"nvme\"")).expect("a scenario");
+    text.split("```").next().expect("its end").to_owned()
+}
+
+#[test]
+fn the_drive_of_the_documentation() {
+    let scenario = read_scenario(&documented(), None).expect("a scenario");
+    let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+    assert_eq!((nvme.queues, nvme.inside, nvme.read_ahead, nvme.buffer), (Some(4), 64, 4, 4_096));
+    assert_eq!((nvme.ends_within, nvme.write.random.per_kib), (Some(ns(20_000_000)), ns(300)));
+    let reports = run(&Scenario { duration: at(50_000_000), ..scenario }, 1).expect("a run");
+    assert!(reports.iter().all(|report| report.latencies.count() > 20), "{reports:?}");
+}
+
+/// The mean latency of a user-centric reader beside fifty others on six cores.
+fn user_centric(entries: u32, settings: [bool; 3]) -> u64 {
+    let [separated, shortest, high_priority] = settings;
+    let others = [6, 9, 14, 8, 7, 6].iter().enumerate().map(|(cpu, depth)| {
+        format!(r#"{{ "name": "c{cpu}", "op": "read", "pattern": "random", "span": "1GiB", "size": "4KiB", "depth": {depth}, "cpu": {cpu} }}"#)
+    });
+    let text = format!(
+        r#"{{ "device": {{ "kind": "nvme", "flash": {{ "profile": "dgist-2021", "chips": 16, "chips_per_channel": 2, "page_size": 4096,
+            "blocks_per_chip": 64, "page_transfer": "5us" }}, "inside": 32, "entries": {entries},
+            "read": {{ "controller": "4us", "latency": "20us" }}, "write": {{ "controller": "4us" }} }},
+            "host": {{ "cpus": 6, "requests": 1024 }},
+            "scheduler": {{ "name": "user-centric", "separated": {separated}, "shortest": {shortest}, "high_priority": {high_priority} }},
+            "jobs": [ {{ "name": "user", "op": "read", "pattern": "random", "span": "1GiB", "size": "4KiB", "user_centric": true, "cpu": 2 }}, {} ],
+            "duration": "100ms" }}"#,
+        others.collect::<Vec<_>>().join(",")
+    );
+    let scenario = read_scenario(&text, None).expect("a scenario");
+    run(&scenario, 1).expect("a run")[0].latencies.mean().expect("I/Os")
+}
+
+#[test]
+fn user_centric_queues_help_where_their_queue_is_the_bottleneck() {
+    let (separated, shortest, high_priority) = ([true, false, false], [false, true, false], [false, false, true]);
+    let (long, short) = (user_centric(1_024, [false; 3]), user_centric(4, [false; 3]));
+    assert!(user_centric(1_024, shortest) < long * 2 / 3);
+    assert!(user_centric(4, separated) < short * 9 / 10 && user_centric(4, high_priority) < short * 9 / 10);
+    for settings in [separated, shortest, high_priority, [true; 3]] {
+        assert!(user_centric(1_024, settings) <= long + long / 50, "{settings:?}");
+        assert!(user_centric(4, settings) <= short + short / 50, "{settings:?}");
+    }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_model::Diagnostics;
+use rtflash_host::run::{Seen, Watch, run_watched};
+use rtflash_model::{Diagnostics, Instant, Span};
 
 use super::host_bound;
 use super::host_input::Input;
@@ -23,6 +24,30 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
     }
 }
 
+/// Commands that took longer than their device says.
+#[derive(Default)]
+struct Late {
+    count: u64,
+    longest: Span,
+}
+
+impl Watch for Late {
+    fn see(&mut self, _: Instant, what: &Seen<'_>) {
+        if let Seen::Late { took, .. } = what {
+            (self.count, self.longest) = (self.count + 1, self.longest.max(*took));
+        }
+    }
+}
+
+impl Late {
+    fn complaint(&self) -> Option<String> {
+        let Late { count, longest } = self;
+        (*count > 0).then(|| {
+            format!("{count} commands took longer than `ends_within`, up to {longest}: what rests on it does not hold")
+        })
+    }
+}
+
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let input = Input::read(&args.input)?;
@@ -35,13 +60,17 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     let mut answers = String::new();
     for scheduler in schedulers {
         let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
-        let jobs = match rtflash_host::run::run(&scenario, args.seed) {
+        let mut late = Late::default();
+        let jobs = match run_watched(&scenario, args.seed, &mut late) {
             Ok(jobs) => jobs,
             Err(error) => {
                 output::complain(&output::error(&error.to_string()));
                 return Ok(Status::CannotTell);
             }
         };
+        if let Some(complaint) = late.complaint() {
+            output::complain(&output::warning(&complaint));
+        }
         let answer = HostAnswer::new(scenario.scheduler.name(), &jobs);
         if !answers.is_empty() && args.format == HostFormat::Text {
             answers.push('\n');

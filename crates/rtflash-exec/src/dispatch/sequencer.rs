@@ -18,16 +18,21 @@ pub(crate) struct Sequencer<O> {
     enough: usize,
     /// Starts of operations that are not told of yet, ascending, with how many there are of each; none at the front that has none left.
     open: VecDeque<(Instant, u32)>,
+    /// Whether anybody is told.
+    told: bool,
     observer: O,
 }
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), observer }
+        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), told: observer.is_told(), observer }
     }
 
     /// An operation has begun that will be told of later. None has begun after it.
     pub(crate) fn open(&mut self, start: Instant) {
+        if !self.told {
+            return;
+        }
         match self.open.back_mut() {
             Some((last, count)) if *last == start => *count += 1,
             _ => self.open.push_back((start, 1)),
@@ -36,6 +41,9 @@ impl<O: Observer> Sequencer<O> {
 
     /// An operation that was opened is told of.
     pub(crate) fn close(&mut self, record: Record) {
+        if !self.told {
+            return;
+        }
         let start = record.order().0;
         let at = self.open.partition_point(|&(open, _)| open < start);
         if let Some((open, count)) = self.open.get_mut(at)
@@ -49,8 +57,11 @@ impl<O: Observer> Sequencer<O> {
         self.push(record);
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        self.held.push(record);
+        if self.told {
+            self.held.push(record);
+        }
     }
 
     /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing can precede is told.

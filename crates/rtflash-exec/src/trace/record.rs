@@ -349,6 +349,11 @@ pub trait Observer {
         let _ = (cluster, lpn);
     }
 
+    /// Whether it has to be told anything at all but [`over`](Observer::over): what nobody is told need not be put into order. Asked once, at the start.
+    fn is_told(&self) -> bool {
+        true
+    }
+
     /// A job is over: told as it happens, when what happened before may not have been told yet.
     #[inline]
     fn over(&mut self, job: JobId) {
@@ -457,6 +462,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    fn is_told(&self) -> bool {
+        self.0.is_told() || self.1.is_told()
     }
     #[inline]
     fn over(&mut self, job: JobId) {

@@ -33,6 +33,9 @@ impl Kept {
 }
 
 impl Observer for Kept {
+    fn is_told(&self) -> bool {
+        self.wanted
+    }
     fn release(&mut self, release: &Release) {
         self.keep(Record::Release(*release));
     }

@@ -105,6 +105,15 @@ impl Device {
         scheduler
     }
 
+    /// Bytes of a page of the flash in it.
+    pub(super) fn page_size(&self) -> Option<u32> {
+        match self {
+            Device::Emmc(_) => None,
+            Device::Nvme(nvme) => Some(nvme.plan().device().page_size()),
+            Device::Clusters(clusters) => Some(clusters.plan().device().page_size()),
+        }
+    }
+
     /// How the flash in it is run, from this seed.
     pub(super) fn options(&self, scenario: &Scenario, seed: u64) -> Options {
         let options = Options { duration: scenario.duration, seed, ..Options::default() };

@@ -177,6 +177,11 @@ pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Setting
         let problem = format!("each I/O is cut into {commands} requests");
         return misfit(Some("size"), problem, &format!("at most {MAX_COMMANDS}"));
     }
+    let longest = job.size.min(host.max_sectors);
+    if device.page_size().is_some_and(|page| longest / u64::from(page.max(1)) > MAX_PAGES) {
+        let problem = format!("a request of {longest} bytes is more than {MAX_PAGES} pages of the flash");
+        return misfit(Some("size"), problem, "a shorter `max_sectors` in `host`, or shorter I/Os");
+    }
     let scheduler: Box<dyn Scheduler> = device.in_front(settings);
     let (mut alone, mut first) = (Span::ZERO, true);
     for request in cut(job.io(0, job.from), host.max_sectors) {
@@ -200,6 +205,9 @@ pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Setting
     }
     None
 }
+
+/// Pages of the flash that a request may touch.
+const MAX_PAGES: u64 = 1 << 16;
 
 /// Requests that an I/O may be cut into, and I/Os of a job that may be outstanding.
 pub(super) const MAX_COMMANDS: u64 = 1 << 14;

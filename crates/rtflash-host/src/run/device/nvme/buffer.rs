@@ -87,7 +87,8 @@ mod tests {
         buffer.programmed(7);
         assert!(buffer.holds(7) && buffer.take(9) && !buffer.take(1));
         assert_eq!((buffer.next(), buffer.next()), (Some(7), None));
-        (buffer.programmed(8), buffer.programmed(7));
+        buffer.programmed(8);
+        buffer.programmed(7);
         assert!(!buffer.holds(7) && !buffer.holds(8) && buffer.holds(9));
         assert_eq!((buffer.next(), buffer.next()), (Some(9), None));
     }

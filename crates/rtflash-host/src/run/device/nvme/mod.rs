@@ -2,6 +2,7 @@
 
 mod buffer;
 mod cache;
+mod paging;
 mod running;
 mod streams;
 

@@ -1,23 +1,26 @@
 //! A drive at run time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use rtflash_exec::trace::{JobId, Record};
-use rtflash_exec::{HostJob, Hosted, Options};
+use rtflash_exec::{Hosted, Options};
 use rtflash_model::{Instant, Span};
 
 use super::buffer::Buffer;
-use super::cache::{Cache, Found};
+use super::cache::Cache;
 use super::streams::Streams;
 use super::{CommandCost, Nvme};
-use crate::run::device::flash::{Kept, pages};
+use crate::Command;
+use crate::run::device::flash::Kept;
 use crate::run::device::{Handed, Target};
-use crate::{Command, Op};
+
+/// Pages that may wait for the buffer.
+const MAX_STALLED: usize = 1 << 22;
 
 /// What happens at a time that is known, by slot of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+pub(super) enum Event {
     /// The controller is done with it.
     Controlled(usize),
     /// It ends: the one that was fetched first goes first.
@@ -26,7 +29,7 @@ enum Event {
 
 /// What a page of the flash is read or programmed for.
 #[derive(Debug, Clone, Copy)]
-enum Purpose {
+pub(super) enum Purpose {
     /// A command, by slot.
     Command(usize),
     /// The cache, and who waits there.
@@ -37,47 +40,49 @@ enum Purpose {
 
 /// A command that has been fetched.
 #[derive(Debug, Clone, Copy)]
-struct Fetched {
-    command: Command,
+pub(super) struct Fetched {
+    pub(super) command: Command,
     /// Its number, and when that was.
-    number: u64,
-    at: Instant,
-    sequential: bool,
-    cost: CommandCost,
+    pub(super) number: u64,
+    pub(super) at: Instant,
+    pub(super) sequential: bool,
+    pub(super) cost: CommandCost,
     /// Pages that it waits for.
-    left: u64,
+    pub(super) left: u64,
 }
 
 /// An [`Nvme`] drive at run time.
 #[derive(Debug)]
 pub(crate) struct Running<'a> {
-    of: &'a Nvme,
-    hosted: Option<Hosted<'a, Kept>>,
-    logical: u64,
-    page_size: u32,
-    queues: Vec<VecDeque<Command>>,
+    pub(super) of: &'a Nvme,
+    pub(super) hosted: Option<Hosted<'a, Kept>>,
+    pub(super) logical: u64,
+    pub(super) page_size: u32,
+    pub(super) queues: Vec<VecDeque<Command>>,
     /// Their lengths.
-    unfetched: Vec<u32>,
+    pub(super) unfetched: Vec<u32>,
     /// The queue that is fetched from next.
-    turn: usize,
+    pub(super) turn: usize,
     /// Commands inside, in slots that are used again.
-    slots: Vec<Option<Fetched>>,
-    free: Vec<usize>,
-    inside: u32,
-    fetched: u64,
-    streams: Streams,
+    pub(super) slots: Vec<Option<Fetched>>,
+    pub(super) free: Vec<usize>,
+    pub(super) inside: u32,
+    pub(super) fetched: u64,
+    pub(super) streams: Streams,
     /// Commands that wait for the controller, and whether it has one.
-    queued: VecDeque<usize>,
-    controls: bool,
-    events: BinaryHeap<Reverse<(Instant, Event)>>,
-    buffer: Buffer,
+    pub(super) queued: VecDeque<usize>,
+    pub(super) controls: bool,
+    pub(super) events: BinaryHeap<Reverse<(Instant, Event)>>,
+    pub(super) buffer: Buffer,
     /// Pages that wait for the buffer, with their commands.
-    stalled: VecDeque<(usize, u32)>,
-    cache: Cache,
-    purposes: HashMap<JobId, Purpose>,
-    late: Vec<(Command, Span)>,
+    pub(super) stalled: VecDeque<(usize, u32)>,
+    pub(super) cache: Cache,
+    /// By number of the flash's job, from the first one on that is not over.
+    pub(super) purposes: VecDeque<Option<Purpose>>,
+    pub(super) first_job: u64,
+    pub(super) late: Vec<(Command, Span)>,
     // Kept for its memory.
-    over: Vec<JobId>,
+    pub(super) over: Vec<JobId>,
 }
 
 impl<'a> Running<'a> {
@@ -104,7 +109,8 @@ impl<'a> Running<'a> {
             buffer: Buffer::new(of.buffer, of.drain.unwrap_or(chips)),
             stalled: VecDeque::new(),
             cache: Cache::new(of.read_ahead),
-            purposes: HashMap::new(),
+            purposes: VecDeque::new(),
+            first_job: 0,
             late: Vec::new(),
             over: Vec::new(),
         }
@@ -148,124 +154,6 @@ impl<'a> Running<'a> {
         self.controls = true;
         let done = now.saturating_add(fetched.cost.controller(fetched.command.size));
         self.events.push(Reverse((done, Event::Controlled(slot))));
-    }
-
-    /// The controller is done with a command: its pages are looked for, or take their places.
-    fn controlled(&mut self, slot: usize, now: Instant) {
-        self.controls = false;
-        let Some(Fetched { command, sequential, .. }) = self.slots[slot] else { return };
-        let (first, count) = pages(&command, self.page_size);
-        let mut left = 0;
-        for number in first..first.saturating_add(count) {
-            let page = self.page(number);
-            left += u64::from(if command.op == Op::Read {
-                self.read(slot, page, sequential, now)
-            } else {
-                self.write(slot, page, now)
-            });
-        }
-        if command.op == Op::Read && sequential {
-            let next = first.saturating_add(count);
-            for number in next..next.saturating_add(self.of.read_ahead.into()) {
-                let page = self.page(number);
-                if !self.buffer.holds(page) && self.cache.read(page) {
-                    self.flash(page, true, Purpose::Ahead(page), now);
-                }
-            }
-        }
-        self.waits(slot, left, now);
-    }
-
-    /// The logical page behind an address.
-    fn page(&self, number: u64) -> u32 {
-        // Logical pages are counted in 32 bits.
-        u32::try_from(number % self.logical).unwrap_or(0)
-    }
-
-    /// A command reads a page. Says whether it has to wait for it.
-    fn read(&mut self, slot: usize, page: u32, sequential: bool, now: Instant) -> bool {
-        if self.buffer.holds(page) {
-            return false;
-        }
-        match self.cache.find(page, slot) {
-            Found::Ready => return false,
-            Found::Reading => return true,
-            Found::Nothing => {}
-        }
-        if sequential && self.cache.read(page) {
-            self.cache.find(page, slot);
-            self.flash(page, true, Purpose::Ahead(page), now);
-        } else {
-            self.flash(page, true, Purpose::Command(slot), now);
-        }
-        true
-    }
-
-    /// A command writes a page. Says whether it has to wait for it.
-    fn write(&mut self, slot: usize, page: u32, now: Instant) -> bool {
-        self.cache.written(page);
-        if self.of.buffer == 0 {
-            self.flash(page, false, Purpose::Command(slot), now);
-            return true;
-        }
-        if self.stalled.is_empty() && self.buffer.take(page) {
-            return false;
-        }
-        self.stalled.push_back((slot, page));
-        true
-    }
-
-    /// Hands a page over to the flash.
-    fn flash(&mut self, page: u32, reads: bool, purpose: Purpose, now: Instant) {
-        let (read_pages, write_pages) = if reads { (1, 0) } else { (0, 1) };
-        let job = HostJob { source: 0, read_pages, write_pages, first_page: Some(page.into()) };
-        let id = self.hosted.as_mut().and_then(|hosted| hosted.hand_over(job, now));
-        self.purposes.extend(id.map(|id| (id, purpose)));
-    }
-
-    /// A command waits for so many pages more.
-    fn waits(&mut self, slot: usize, pages: u64, now: Instant) {
-        let Some(fetched) = &mut self.slots[slot] else { return };
-        fetched.left += pages;
-        if fetched.left == 0 {
-            self.events.push(Reverse((now.saturating_add(fetched.cost.latency), Event::Ends(fetched.number, slot))));
-        }
-    }
-
-    /// A page that a command waited for is there.
-    fn has(&mut self, slot: usize, now: Instant) {
-        if let Some(fetched) = &mut self.slots[slot] {
-            fetched.left = fetched.left.saturating_sub(1);
-        }
-        self.waits(slot, 0, now);
-    }
-
-    /// The flash is done with a page.
-    fn flashed(&mut self, job: JobId, now: Instant) {
-        match self.purposes.remove(&job) {
-            Some(Purpose::Command(slot)) => self.has(slot, now),
-            Some(Purpose::Ahead(page)) => {
-                for slot in self.cache.arrived(page) {
-                    self.has(slot, now);
-                }
-            }
-            Some(Purpose::Drain(page)) => self.buffer.programmed(page),
-            None => {}
-        }
-    }
-
-    /// Pages that wait for the buffer go there, and from there to the flash.
-    fn drain(&mut self, now: Instant) {
-        loop {
-            while let Some(&(slot, page)) = self.stalled.front()
-                && self.buffer.take(page)
-            {
-                self.stalled.pop_front();
-                self.has(slot, now);
-            }
-            let Some(page) = self.buffer.next() else { return };
-            self.flash(page, false, Purpose::Drain(page), now);
-        }
     }
 
     fn ends(&mut self, slot: usize, now: Instant, ended: &mut Vec<Command>) {
@@ -334,7 +222,7 @@ impl Target for Running<'_> {
     }
 
     fn is_overloaded(&self) -> bool {
-        self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
+        self.stalled.len() > MAX_STALLED || self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
     }
 
     fn late(&mut self) -> Vec<(Command, Span)> {
