@@ -336,3 +336,33 @@ fn commands_that_take_longer_than_the_drive_says_are_told_of() {
         late.stderr
     );
 }
+
+/// The scenario of the documentation: its tasks have the deadlines of their certificates, as long as places are kept for them.
+#[test]
+fn bounds_of_certified_clusters() {
+    let page = std::fs::read_to_string(common::root().join("docs/host.md")).expect("the page");
+    let scenario = page.split("```json\n").find(|text| text.contains(r#""kind": "clusters""#)).expect("a scenario");
+    let scenario =
+        scenario.split("```").next().expect("its text").replace(r#""duration": "20s""#, r#""duration": "2s""#);
+    let bounds = |text: &str| {
+        let run = rtflash_with_input(&["host", "bound", "-", "--format", "json"], text.as_bytes());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+        run.json_lines()[0]["jobs"].as_array().expect("jobs").clone()
+    };
+    let found = bounds(&scenario);
+    let of = |job: &serde_json::Value| (job["rule"].to_string(), job["bound_ns"].as_u64());
+    assert_eq!(
+        found.iter().map(of).collect::<Vec<_>>(),
+        [(r#""H3""#.to_owned(), Some(40_000_000)), (r#""H3""#.to_owned(), Some(36_000_000))]
+    );
+    let ran = rtflash_with_input(&["host", "run", "-", "--format", "json"], scenario.as_bytes());
+    for (job, bound) in ran.json_lines()[0]["jobs"].as_array().expect("jobs").iter().zip(&found) {
+        assert!(job["completed"].as_u64() > Some(20) && job["max_ns"].as_u64() <= bound["bound_ns"].as_u64(), "{job}");
+    }
+    // Without places of their own they wait for as long as a server pleases.
+    let shared = bounds(&scenario.replace(r#", "max_inflight_rest": 2"#, ""));
+    assert!(
+        shared.iter().all(|job| job["bound_ns"].is_null() && job["why"].to_string().contains("places")),
+        "{shared:?}"
+    );
+}

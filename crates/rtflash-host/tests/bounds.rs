@@ -2,10 +2,13 @@
 
 mod draws;
 
+use std::collections::HashMap;
+
 use draws::{Dice, at, ns};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
-    Between, Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, Slow, WriteBack, cut, run, run_by, run_watched,
+    Between, Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, Seen, Slow, Watch, WriteBack, cut,
+    read_scenario, run, run_by, run_watched,
 };
 use rtflash_host::scheduler::{Cut, K2Settings, Levels, Settings, Split};
 use rtflash_host::{Class, Command, Op, Scheduler};
@@ -393,4 +396,73 @@ fn jobs_without_bounds() {
     piling.host.requests = 203;
     assert!(found(&piling).iter().all(Result::is_ok));
     assert!(found(&readers(vec![])).is_empty());
+}
+
+/// How long commands take at most, from their hand-over on.
+#[derive(Default)]
+struct Longest {
+    handed: HashMap<u64, Instant>,
+    longest: Span,
+}
+
+impl Watch for Longest {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        match *what {
+            Seen::HandedOver(command) => {
+                self.handed.insert(command.id, now);
+            }
+            Seen::Ended(command) => {
+                if let Some(handed) = self.handed.remove(&command.id) {
+                    self.longest = self.longest.max(now.since(handed));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A drive that is said to end each command in the time that it was seen to take at most.
+#[test]
+fn no_latency_exceeds_a_bound_in_rounds() {
+    let base = r#"{ "device": { "kind": "nvme", "flash": { "profile": "dgist-2021", "blocks_per_chip": 64 }, "inside": 8, "buffer": 16,
+            "read": { "controller": "5us" }, "write": { "controller": "9us" } },
+        "host": { "requests": 1000 }, "jobs": [ { "name": "r", "op": "read", "size": "4KiB" } ], "duration": "60ms" }"#;
+    let base = read_scenario(base, None).expect("a scenario");
+    let (mut bounded, mut near) = (0, 0);
+    for seed in 0..80 {
+        let mut dice = Dice(Stream::numbered(seed, b"h2bounds", 0));
+        let mut draw = |class, number| {
+            let mut job = job(&mut dice, class, number);
+            job.size = 4_096 * (1 + job.size / 5_000);
+            (job.pattern, job.span) = (Pattern::Random, Some(1 << 20));
+            job.releases = match job.releases {
+                Releases::Closed { depth, think } => Releases::Closed { depth, think: ns(think.as_ns() * 1_000) },
+                _ => every(dice.small(3_000, 9_000)),
+            };
+            job
+        };
+        let mut scenario = base.clone();
+        scenario.jobs =
+            vec![draw(Class::RealTime, 0), draw(Class::RealTime, 1), draw(Class::BestEffort, 2), draw(Class::Idle, 3)];
+        scenario.host.max_sectors = 8 << 10;
+        scenario.host.turnaround = Span::from_us(dice.one_of(&[0, 7]));
+        let max_inflight = dice.small(1, 8);
+        scenario.scheduler = Settings::K2(K2Settings { max_inflight, ..K2Settings::k2() });
+        let mut seen = Longest::default();
+        let reports = run_watched(&scenario, seed, &mut seen).expect("a short run");
+        let Device::Nvme(nvme) = &mut scenario.device else { panic!("a drive") };
+        assert_eq!(nvme.inside, 8);
+        nvme.ends_within = Some(seen.longest);
+        for bound in bounds(&scenario) {
+            let Ok(terms) = bound.terms else { continue };
+            let max = reports[bound.job].latencies.max().unwrap_or(0);
+            assert!(max <= terms.bound().as_ns(), "seed {seed}, job {}: {max} ns, {terms:?}", bound.job);
+            bounded += 1;
+            near += u32::from(3 * max > terms.bound().as_ns());
+        }
+        scenario.scheduler = Settings::K2(K2Settings { max_inflight: 9, ..K2Settings::k2() });
+        assert_eq!(found(&scenario)[0], Err(Why::Beyond { handed: Some(9), inside: 8 }));
+    }
+    assert!(bounded > 80 && near > 10, "{bounded} {near}");
+    assert_eq!(found(&Scenario { jobs: vec![reader(0, 4, every(500), 0)], ..base }), [Err(Why::Unlimited)]);
 }

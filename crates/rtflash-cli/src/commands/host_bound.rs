@@ -1,6 +1,8 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
-use rtflash_host::bound::bounds;
+use rtflash_check::judge_sound;
+use rtflash_host::bound::bounds_judged;
+use rtflash_model::{Allocation, Reliance, TaskSet};
 
 use super::host_input::Input;
 use crate::Failure;
@@ -20,7 +22,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
     let mut answers = String::new();
     for scheduler in schedulers {
         let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
-        let bounds = bounds(&scenario);
+        let bounds = bounds_judged(&scenario, judge);
         let answer = BoundAnswer::new(&scenario, &bounds);
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
@@ -33,4 +35,18 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
     let mut output = Output::stdout();
     output.write(&answers).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
     Ok(Status::Yes)
+}
+
+/// Why the certificates of an allocation do not hold, by the judge of `check`.
+fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
+    let analysis = super::analysis_relying_on("sound", Reliance::Neighbours).map_err(|failure| failure.0)?;
+    let judgement = judge_sound(set, allocation, analysis.placements(), Reliance::Neighbours);
+    if judgement.approves() {
+        return Ok(());
+    }
+    let wrong = judgement.clusters.iter().position(|of| of.holds != Some(true) || !of.complaints.is_empty());
+    let cluster = wrong.unwrap_or(0);
+    let complaint = judgement.clusters.get(cluster).and_then(|of| of.complaints.first());
+    let problem = complaint.map_or_else(|| "its test does not hold".to_owned(), Clone::clone);
+    Err(format!("the certificate of cluster {cluster} promises nothing: {problem}"))
 }

@@ -6,12 +6,14 @@ mod places;
 mod response;
 mod view;
 
+use std::cmp::Ordering;
 use std::fmt;
 
-use rtflash_model::Span;
+use rtflash_model::{Allocation, Span, TaskSet};
 
-use crate::run::{Device, Scenario};
-use inside::Inside;
+use crate::run::{Clusters, Device, Nvme, Scenario, hand_over_jitter};
+use crate::scheduler::Settings;
+use inside::{Inside, Most};
 pub use observe::{Assumption, Assumptions};
 use response::{Effort, Limit, Queue, Window};
 use view::{Loops, Releasing, queues};
@@ -23,6 +25,8 @@ pub enum Rule {
     H1,
     /// A device that ends each command in a stated time: rounds of as many commands as are inside.
     H2,
+    /// Certified clusters: what the host adds is jitter, and the certificate is one for it.
+    H3,
 }
 
 impl Rule {
@@ -31,6 +35,7 @@ impl Rule {
         match self {
             Rule::H1 => "H1",
             Rule::H2 => "H2",
+            Rule::H3 => "H3",
         }
     }
 }
@@ -77,8 +82,26 @@ pub enum Why {
     },
     /// Requests that come later may become part of one that goes ahead of its own, or of its own.
     Merged,
+    /// The device does not say how long a command takes at most.
+    Unlimited,
+    /// More commands may be handed over than the device says anything of.
+    Beyond {
+        /// How many commands may be inside by the scheduler; `None` for any number.
+        handed: Option<u32>,
+        /// How many the device speaks of.
+        inside: u32,
+    },
+    /// The host may keep a request of a certified task for longer than the certificate allows, or the certificate does not hold: a sentence.
+    Certificate(String),
     /// The search was given up.
     Effort,
+}
+
+impl Why {
+    /// Whether it is the device that bounds nothing.
+    fn is_of_device(&self) -> bool {
+        matches!(self, Why::Unlimited | Why::Beyond { .. })
+    }
 }
 
 impl fmt::Display for Why {
@@ -96,6 +119,15 @@ impl fmt::Display for Why {
             Why::Merged => {
                 f.write_str("others may be merged into what goes ahead of it, or into its own requests (`merge`)")
             }
+            Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
+            Why::Beyond { handed, inside } => {
+                let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
+                write!(
+                    f,
+                    "{handed} commands may be handed over, and the device says what {inside} of them take (`inside`)"
+                )
+            }
+            Why::Certificate(problem) => f.write_str(problem),
             Why::Effort => f.write_str("the search for a bound was given up: it takes too many steps"),
         }
     }
@@ -112,10 +144,23 @@ pub struct Bound {
     pub terms: Result<Terms, Why>,
 }
 
-/// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases, the places and the jitter are.
+/// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases, the places and the jitter are. Certificates are believed.
 pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
+    bounds_judged(scenario, |_, _| Ok(()))
+}
+
+/// Bounds as [`bounds`] finds them; `judge` says why the certificates of an allocation do not hold, if they do not.
+pub fn bounds_judged(
+    scenario: &Scenario,
+    judge: impl FnOnce(&TaskSet, &Allocation) -> Result<(), String>,
+) -> Vec<Bound> {
     let rule = rule(scenario);
     let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
+    if let Device::Clusters(clusters) = &scenario.device {
+        let judged = judge(clusters.set(), clusters.allocation());
+        let of = |job| judged.clone().and_then(|()| certified(scenario, clusters, job)).map_err(Why::Certificate);
+        return real_time.map(|job| Bound { job, rule, terms: of(job) }).collect();
+    }
     let none = |why: &Why| real_time.clone().map(|job| Bound { job, rule, terms: Err(why.clone()) }).collect();
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
@@ -125,6 +170,10 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let found = loop {
         view::mark_merged(&mut loops);
         let found = all(scenario, &loops, &effort);
+        // What the device does not say it says for nobody.
+        if let Some(why) = found.iter().filter_map(|found| found.as_ref().err()).find(|why| why.is_of_device()) {
+            return none(why);
+        }
         // Jobs with a period were supposed to have one I/O pending. Those that are not real-time may have more of them, up to all that they release.
         let late = |job: usize| match (&loops[job].releasing, &found[job]) {
             (Releasing::Every(period), Ok(terms)) => terms.bound() > *period,
@@ -151,8 +200,49 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
 fn rule(scenario: &Scenario) -> Rule {
     match &scenario.device {
         Device::Emmc(_) => Rule::H1,
-        Device::Nvme(_) | Device::Clusters(_) => Rule::H2,
+        Device::Nvme(_) => Rule::H2,
+        Device::Clusters(_) => Rule::H3,
     }
+}
+
+/// H3: the deadline of a certified task, from its nominal release on, if the host keeps its requests for no longer than the certificate allows.
+fn certified(scenario: &Scenario, clusters: &Clusters, job: usize) -> Result<Terms, String> {
+    let late = hand_over_jitter(scenario, job)?;
+    let (declared, own) = clusters.promised(job).ok_or("it is no task of the device")?;
+    if late > declared {
+        return Err(format!(
+            "its requests reach the device up to {late} late, and the certificate is one for {declared}"
+        ));
+    }
+    Ok(Terms { inside: Span::ZERO, ahead: Span::ZERO, own })
+}
+
+/// H2: in each round of so long as a command takes at most, as many are handed over as may be inside.
+fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effort) -> Result<Terms, Limit> {
+    let Some(limit) = nvme.ends_within else { return Err(Limit::Unlimited) };
+    let handed = match &scenario.scheduler {
+        Settings::K2(k2) => Some(k2.max_inflight),
+        _ => None,
+    };
+    let most = handed.filter(|&most| most <= nvme.inside).ok_or(Limit::Beyond(handed, nvme.inside))?;
+    let (limit, turnaround) = (u128::from(limit.as_ns()), u128::from(scenario.host.turnaround.as_ns()));
+    let round = limit + turnaround;
+    let begun = Window { inside: round, fixed: 0, earlier: 0, gaps: 0 };
+    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, most.into(), &ahead.higher, effort)?;
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(Limit::Overload);
+    span(window.total() + limit)?;
+    Ok(Terms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
+}
+
+/// What goes ahead of a job's last command whatever the device is.
+struct Ahead<'a> {
+    own: &'a Loops,
+    higher: Vec<Queue>,
+    /// Commands of an I/O of its own, and of those that its equals have pending.
+    own_commands: u128,
+    equal_commands: u128,
+    /// What the latter cost.
+    equal: u128,
 }
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
@@ -165,6 +255,8 @@ fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<Term
             Limit::Overload => Why::Overload,
             Limit::Effort => Why::Effort,
             Limit::Merged => Why::Merged,
+            Limit::Unlimited => Why::Unlimited,
+            Limit::Beyond(handed, inside) => Why::Beyond { handed, inside },
         });
     }
     found
@@ -179,29 +271,46 @@ fn one(
     effort: &Effort,
 ) -> Result<Terms, Limit> {
     effort.spend(loops.len())?;
-    let Device::Emmc(emmc) = &scenario.device else { return Err(Limit::Overload) };
     let own = &loops[job];
-    let most = view::most_inside(scenario, emmc.depth);
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     if loops.iter().any(|other| rank(&other).is_eq() && other.is_merged) {
         return Err(Limit::Merged);
     }
-    let equal: u128 = loops.iter().enumerate().filter(|(_, other)| rank(other).is_eq()).fold(0, |sum, (at, other)| {
-        let pending = if at == job { other.pending - 1 } else { other.pending };
-        sum + other.cost * u128::from(pending)
-    });
-    let higher: Vec<Queue> = loops
-        .iter()
-        .zip(found)
-        .filter(|(other, _)| rank(other).is_lt())
-        .map(|(other, found)| other.queue_of(found.as_ref().ok().map(Terms::bound)))
-        .collect();
+    let mut ahead = Ahead { own, higher: Vec::new(), own_commands: own.number(), equal_commands: 0, equal: 0 };
+    for (at, (other, found)) in loops.iter().zip(found).enumerate() {
+        match rank(&other) {
+            Ordering::Less => ahead.higher.push(other.queue_of(found.as_ref().ok().map(Terms::bound))),
+            Ordering::Equal => {
+                let pending = u128::from(if at == job { other.pending - 1 } else { other.pending });
+                ahead.equal += other.cost * pending;
+                ahead.equal_commands += other.number() * pending;
+            }
+            Ordering::Greater => {}
+        }
+    }
+    match &scenario.device {
+        Device::Emmc(emmc) => added_up(scenario, view::most_inside(scenario, emmc.depth), loops, &ahead, effort),
+        Device::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, effort),
+        Device::Clusters(_) => Err(Limit::Overload),
+    }
+}
+
+/// H1: all that can go ahead is added up.
+fn added_up(
+    scenario: &Scenario,
+    most: Most,
+    loops: &[Loops],
+    ahead: &Ahead<'_>,
+    effort: &Effort,
+) -> Result<Terms, Limit> {
+    let Ahead { own, higher, equal, .. } = ahead;
+    let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     let last = own.last;
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
     // From the release on: whoever is not below has at most what is pending then, and what the higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
     let from_release =
-        Window { inside: below.most(most), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(&higher, effort);
+        Window { inside: below.most(most), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, effort);
     // From the last instant on at which nothing higher waited: none of the higher ones' requests is left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
     let equals = Inside::new(loops.iter().filter(|other| rank(other).is_eq()));
@@ -213,7 +322,7 @@ fn one(
             let (earlier, gaps) =
                 (equals.most_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
             let window = Window { inside: others.most(left), fixed: equal + before, earlier, gaps };
-            let window = window.fresh(&higher, effort)?;
+            let window = window.fresh(higher, effort)?;
             if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
                 worst = Some(window);
             }

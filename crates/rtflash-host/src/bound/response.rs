@@ -9,6 +9,10 @@ pub(super) enum Limit {
     Overload,
     /// Others may be merged into what goes ahead.
     Merged,
+    /// The device does not say how long a command takes.
+    Unlimited,
+    /// So many commands may be handed over (`None`: any number), and the device speaks of fewer.
+    Beyond(Option<u32>, u32),
     /// Too many steps.
     Effort,
 }
@@ -18,6 +22,8 @@ pub(super) enum Limit {
 pub(super) struct Queue {
     /// Of each I/O.
     pub(super) cost: u128,
+    /// Its commands.
+    pub(super) commands: u128,
     /// The least time from an I/O to the next one in its place.
     pub(super) apart: u128,
     /// The longest that an I/O is pending, where that is known.
@@ -96,6 +102,29 @@ impl Window {
     /// With what is released in it.
     pub(super) fn fresh(self, higher: &[Queue], effort: &Effort) -> Result<Window, Limit> {
         self.least(higher, effort, Queue::fresh)
+    }
+
+    /// With what is pending as it begins, and what is released in it, counted in rounds of its length: in each, so many commands are handed over.
+    pub(super) fn in_rounds(
+        self,
+        commands: u128,
+        most: u128,
+        higher: &[Queue],
+        effort: &Effort,
+    ) -> Result<Window, Limit> {
+        let mut rounds = commands.div_ceil(most.max(1)).max(1);
+        loop {
+            effort.spend(higher.len() + 1)?;
+            let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(Limit::Overload)?;
+            let ahead = higher.iter().try_fold(commands, |sum, queue| {
+                sum.checked_add(queue.carried(total, &self).checked_mul(queue.commands)?)
+            });
+            let next = ahead.ok_or(Limit::Overload)?.div_ceil(most.max(1)).max(1);
+            if next <= rounds {
+                return Ok(Window { fixed: total - self.inside, ..self });
+            }
+            rounds = next;
+        }
     }
 
     /// The least window that holds all that arrives in it.

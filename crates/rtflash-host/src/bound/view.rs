@@ -150,11 +150,17 @@ impl Loops {
         released.min(self.count).max(self.pending)
     }
 
+    /// Commands of an I/O.
+    pub(super) fn number(&self) -> u128 {
+        self.commands.iter().map(|&(_, several)| u128::from(several)).sum()
+    }
+
     /// What it sends ahead of what is less urgent. `response`: the bound of its own.
     pub(super) fn queue_of(&self, response: Option<Span>) -> Queue {
         let (Releasing::Every(apart) | Releasing::Closed(apart)) = self.releasing;
         Queue {
             cost: self.cost,
+            commands: self.number(),
             apart: u128::from(apart.as_ns()),
             response: response.map(|span| u128::from(span.as_ns())),
             places: u128::from(self.pending),

@@ -168,6 +168,12 @@ impl Clusters {
         self.plan.sources().get(*source as usize).map(|source| source.jitter)
     }
 
+    /// J and D of a task's requests, by the job's position in the scenario: how late one may reach the device, and by when, from its nominal release on, it is done then.
+    pub fn promised(&self, job: usize) -> Option<(Span, Span)> {
+        let source = self.plan.sources().get(*self.sources.get(job)? as usize)?;
+        Some((source.jitter, source.deadline?))
+    }
+
     /// The tasks' read and write requests as jobs, called as in `exec`: one I/O a request, released every period.
     pub fn jobs(&self) -> Vec<Job> {
         let page = u64::from(self.plan.device().page_size());
