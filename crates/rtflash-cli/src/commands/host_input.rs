@@ -52,7 +52,10 @@ impl Input {
             }
             (false, Some(_)) => {
                 let problem = "is no job file of fio (these begin with a section in brackets)";
-                return Err(Failure(format!("{} {problem}, and a scenario has its own device: --device is for job files", file.name)));
+                return Err(Failure(format!(
+                    "{} {problem}, and a scenario has its own device: --device is for job files",
+                    file.name
+                )));
             }
         };
         Ok(Input { file, setup })

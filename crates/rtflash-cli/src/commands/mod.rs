@@ -9,6 +9,7 @@ pub mod explain;
 pub mod generate;
 pub mod guarantee;
 pub mod host;
+mod host_figures;
 mod host_input;
 pub mod policies;
 pub mod schema;

@@ -55,3 +55,20 @@ pub trait Watch {
 impl Watch for () {
     fn see(&mut self, _: Instant, _: &Seen<'_>) {}
 }
+
+/// Both of them.
+impl<A: Watch, B: Watch> Watch for (A, B) {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        self.0.see(now, what);
+        self.1.see(now, what);
+    }
+}
+
+/// Somebody, if there is one.
+impl<A: Watch> Watch for Option<A> {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        if let Some(watch) = self {
+            watch.see(now, what);
+        }
+    }
+}
