@@ -96,11 +96,11 @@ fn scenario<'t>(reader: &mut Reader<'t>, root: &'t str, instead: Option<&str>) -
                     let problem = format!("a second job is called {}", quote(&job.name));
                     reader.refuse(raw, &place.key("name"), problem, "a name of its own for each");
                 }
-                if let (Some(device), Some(settings)) = (&device, &settings) {
-                    if let Some(misfit) = misfit(&job, device, &host, settings) {
-                        let at = misfit.field.map_or(*place, |field| place.key(field));
-                        reader.refuse(raw, &at, misfit.problem, misfit.expected);
-                    }
+                if let (Some(device), Some(settings)) = (&device, &settings)
+                    && let Some(misfit) = misfit(&job, device, &host, settings)
+                {
+                    let at = misfit.field.map_or(*place, |field| place.key(field));
+                    reader.refuse(raw, &at, misfit.problem, misfit.expected);
                 }
                 jobs.push(job);
             }
