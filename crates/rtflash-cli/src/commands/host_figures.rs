@@ -99,7 +99,7 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
     };
     let figure = Figure {
         x_label: format!("Latency of {job} (ms)"),
-        y_label: "Share of I/Os that take so long".into(),
+        y_label: "Share of I/Os at least so long".into(),
         y_axis: YAxis::Logarithmic,
         x_logarithmic: true,
         curves: latencies.iter().map(curve).collect(),
