@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Run, rtflash_with_input};
+use common::{Run, rtflash, rtflash_with_input};
 
 fn order(script: &str) -> Run {
     rtflash_with_input(&["host", "order", "-"], script.as_bytes())
@@ -225,6 +225,26 @@ fn scenarios_that_cannot_be_are_pointed_at() {
         (r#""name": "log""#, r#""name": "rt""#, "a second job is called `rt`"),
         (r#""level": 0"#, r#""level": 8"#, "`level` is too large"),
         (r#""level": 0"#, r#""cpu": 4"#, "there is no core 4"),
+        (r#""think": "2ms""#, r#""flush": "2ms""#, "`flush` of a job without `rate`"),
+        (r#""think": "2ms""#, r#""flush": "2ms", "rate": "1MB""#, "only writes are written back"),
+        (
+            r#""depth": 4"#,
+            r#""flush": "2ms", "rate": "1MB", "depth": 4"#,
+            "a job that writes back, and has I/Os that are replaced",
+        ),
+        (r#""depth": 4"#, r#""every": "2ms", "rate": "1MB""#, "a job with a period, and with a rate"),
+        (r#""depth": 4"#, r#""phase": "2ms", "until": "2ms""#, "it begins only at 2ms"),
+        (
+            r#""depth": 1,"#,
+            r#""slow": { "every": "3s..1s", "for": "1ms", "extra": "1ms" },"#,
+            "`every` begins with its longest",
+        ),
+        (
+            r#""depth": 1,"#,
+            r#""slow": { "every": "1us", "for": "1ms", "extra": "1ms" },"#,
+            "expected times from 1ms up",
+        ),
+        (r#""depth": 1,"#, r#""slow": { "every": "1s", "for": "0ms", "extra": "1ms" },"#, "`for` may be 0ns"),
         (r#""kind": "emmc""#, r#""kind": "ufs""#, "there is no kind of device `ufs`"),
         (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
     ] {
@@ -331,7 +351,7 @@ fn commands_that_take_longer_than_the_drive_says_are_told_of() {
     assert_eq!((run("96us").status, run("95us").stderr.as_str()), (0, ""));
     let late = run("94us");
     assert!(
-        late.status == 0 && late.stderr.contains("10 commands took longer than `ends_within`, up to 95us"),
+        late.status == 0 && late.stderr.contains("commands took longer than `ends_within`, first at 95us"),
         "{}",
         late.stderr
     );
@@ -365,4 +385,108 @@ fn bounds_of_certified_clusters() {
         shared.iter().all(|job| job["bound_ns"].is_null() && job["why"].to_string().contains("places")),
         "{shared:?}"
     );
+}
+
+/// A folder with nothing in it.
+fn folder(name: &str) -> std::path::PathBuf {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-host-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a folder");
+    path
+}
+
+const DEVICE: &str = r#"{ "device": { "kind": "emmc", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
+    "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "cpus": 2 } }"#;
+
+const JOB_FILE: &str = "; a reader beside a log\n[global]\nruntime=2\n\n[reader]\nrw=randread\nsize=1g\nbs=64k\nthinktime=2ms\nprioclass=1\nprio=0\n\n\
+    [log]\nrw=write\nbs=512k\niodepth=4\nprioclass=3\n";
+
+#[test]
+fn job_files_of_fio() {
+    let folder = folder("fio");
+    let at = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(at("device.json"), DEVICE).expect("written");
+    std::fs::write(at("jobs.fio"), JOB_FILE).expect("written");
+    let run = rtflash(&[
+        "host",
+        "run",
+        &at("jobs.fio"),
+        "--device",
+        &at("device.json"),
+        "--scheduler",
+        "none,k2",
+        "--format",
+        "json",
+    ]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    let answers = run.json_lines();
+    let name = |job: usize| answers[1]["jobs"][job]["name"].clone();
+    assert_eq!((name(0), name(1)), ("reader".into(), "log".into()));
+    // One write goes ahead under K2; under `none` all four of them do.
+    let max = |at: usize| answers[at]["jobs"][0]["max_ns"].as_u64().expect("a latency");
+    assert!(max(1) <= 840_000 + 8_180_000 && max(0) > 3 * 8_180_000, "{} {}", max(0), max(1));
+    let piped = ["host", "run", "-", "--device", &at("device.json")];
+    assert_eq!(rtflash_with_input(&piped, JOB_FILE.as_bytes()).status, 0);
+
+    let wrong = JOB_FILE.replace("size=1g", "ioengine=libaio");
+    let run = rtflash_with_input(&piped, wrong.as_bytes());
+    assert!(
+        run.status == 2 && run.stderr.contains("<stdin>:7:1") && run.stderr.contains("unknown option `ioengine`"),
+        "{run:?}"
+    );
+    std::fs::write(at("wrong.json"), DEVICE.replace("emmc", "floppy")).expect("written");
+    let run = rtflash(&["host", "run", &at("jobs.fio"), "--device", &at("wrong.json")]);
+    assert!(run.status == 2 && run.stderr.contains("wrong.json:1:23"), "{run:?}");
+    let run = rtflash(&["host", "run", &at("jobs.fio")]);
+    assert!(run.status == 2 && run.stderr.contains("--device FILE says what it runs on"), "{run:?}");
+    let run = rtflash_with_input(&piped, scenario("", "").as_bytes());
+    assert!(run.status == 2 && run.stderr.contains("--device is for job files"), "{run:?}");
+}
+
+#[test]
+fn traces_and_figures_are_kept() {
+    let folder = folder("kept");
+    let at = |name: &str| folder.join(name).display().to_string();
+    let call = [
+        "host",
+        "run",
+        "-",
+        "--scheduler",
+        "none,k2",
+        "--trace",
+        &at("out.json"),
+        "--figures",
+        &at("figures"),
+        "--format",
+        "json",
+    ];
+    let run = rtflash_with_input(&call, scenario("", "").as_bytes());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    for name in ["out.none.json", "out.k2.json"] {
+        let trace: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(at(name)).expect(name)).expect("JSON");
+        assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 1_000), "{name}");
+    }
+    for name in ["ccdf-rt", "ccdf-log", "latency-rt", "latency-log", "bandwidth"] {
+        let svg = std::fs::read_to_string(at(&format!("figures/{name}.svg"))).expect(name);
+        assert!(svg.starts_with("<svg") && svg.contains(">k2"), "{name}");
+    }
+    let answers = run.json_lines();
+    let csv = std::fs::read_to_string(at("figures/ccdf-rt.csv")).expect("a table");
+    let last = csv.lines().last().and_then(|line| line.split(',').next()).and_then(|ns| ns.parse::<u64>().ok());
+    let max = |at: usize| answers[at]["jobs"][0]["max_ns"].as_u64();
+    assert_eq!(last, max(0).max(max(1)), "{csv}");
+    // All day long there is one command in the device, and the others wait.
+    let queues = &answers[1]["queues"];
+    assert_eq!((queues["inside"]["max"].as_u64(), queues["waiting"]["max"].as_u64()), (Some(1), Some(4)));
+    assert!(queues["waiting"]["mean"].as_f64().is_some_and(|mean| mean > 3.0 && mean < 4.0), "{queues}");
+    assert!(
+        answers[0]["jobs"][1]["iops"].as_f64().is_some_and(|iops| (iops - 1_072.0 / 9.0).abs() < 1e-9),
+        "{}",
+        answers[0]
+    );
+
+    let run =
+        rtflash_with_input(&["host", "run", "-", "--trace", &at("no/such/folder.json")], scenario("", "").as_bytes());
+    assert!(run.status == 2 && run.stderr.contains("folder.json"), "{run:?}");
 }

@@ -267,7 +267,7 @@ struct Guard<'a> {
 impl Watch for Guard<'_> {
     fn see(&mut self, now: Instant, what: &Seen<'_>) {
         match *what {
-            Seen::HandedOver(command) => {
+            Seen::HandedOver(command) | Seen::PartHandedOver(command) => {
                 self.longer += u32::from(command.size > self.settings.split.expect("it cuts").max_sectors);
                 self.inside.entry(command.id).or_default().push(*command);
             }

@@ -105,7 +105,7 @@ pub enum HostCommand {
         /// Script; `-` for standard input
         file: PathBuf,
     },
-    /// Run jobs by a scheduler in front of a device: latencies, bytes a second
+    /// Run jobs by a scheduler in front of a device: latencies, bytes a second, lengths of queues
     Run(HostRunArgs),
     /// Bound the latencies of real-time jobs, whatever the phases and places are
     Bound(HostBoundArgs),
@@ -141,9 +141,15 @@ pub struct HostRunArgs {
     /// Schedulers to run it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
     pub scheduler: Vec<String>,
-    /// Where the randomness starts: places of random jobs, jitter
+    /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Write the requests' ways through the queues into this file, for Perfetto; with several schedulers one for each, with its name before the ending
+    #[arg(long, value_name = "OUT.json")]
+    pub trace: Option<PathBuf>,
+    /// Draw distributions of latencies, percentiles and bandwidths into this folder, as SVG with the numbers as CSV
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
     /// How the answer is printed
     #[arg(long, value_enum, default_value_t = HostFormat::Text)]
     pub format: HostFormat,

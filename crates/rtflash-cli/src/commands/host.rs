@@ -1,18 +1,21 @@
 //! `rtflash host`: I/O schedulers in front of the device.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rtflash_host::bound::{Assumption, Assumptions};
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::{Seen, Watch, run_watched};
-use rtflash_model::{Diagnostics, Instant, Span};
+use rtflash_host::run::{JobReport, Lengths, QueueLengths, QueueTrace, RunError, Scenario, run_watched};
+use rtflash_model::Diagnostics;
 
 use super::host_bound;
+use super::host_figures::{self, Ran};
 use super::host_input::Input;
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::envelope::line;
 use crate::render::host::{CSV, HostAnswer};
 use crate::status::Status;
+use crate::whole::WholeFile;
 use crate::{Failure, diagnose, source};
 
 /// Carries the command out.
@@ -24,65 +27,97 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
     }
 }
 
-/// Commands that took longer than their device says.
-#[derive(Default)]
-struct Late {
-    count: u64,
-    longest: Span,
-}
-
-impl Watch for Late {
-    fn see(&mut self, _: Instant, what: &Seen<'_>) {
-        if let Seen::Late { took, .. } = what {
-            (self.count, self.longest) = (self.count + 1, self.longest.max(*took));
-        }
-    }
-}
-
-impl Late {
-    fn complaint(&self) -> Option<String> {
-        let Late { count, longest } = self;
-        (*count > 0).then(|| {
-            format!("{count} commands took longer than `ends_within`, up to {longest}: what rests on it does not hold")
-        })
-    }
-}
-
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
+    if args.trace.as_deref() == Some(Path::new("-")) {
+        return Err(Failure("--trace takes a file: the answer is on standard output".into()));
+    }
     let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let mut output = Output::stdout();
-    let written = |error: &std::io::Error| Failure::io("cannot write", error);
     let mut answers = String::new();
-    for scheduler in schedulers {
-        let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
-        let mut late = Late::default();
-        let jobs = match run_watched(&scenario, args.seed, &mut late) {
-            Ok(jobs) => jobs,
+    let mut runs = Vec::new();
+    for scheduler in &schedulers {
+        let Some(scenario) = input.scenario(*scheduler) else { return Ok(Status::Wrong) };
+        let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
+        let (jobs, queues, assumptions) = match traced(&scenario, args.seed, trace.as_deref())? {
+            Ok(ran) => ran,
             Err(error) => {
                 output::complain(&output::error(&error.to_string()));
                 return Ok(Status::CannotTell);
             }
         };
-        if let Some(complaint) = late.complaint() {
-            output::complain(&output::warning(&complaint));
+        let span = scenario.duration.since(scenario.warmup);
+        let answer = HostAnswer::new(scenario.scheduler.name(), &jobs, (&queues, &assumptions), span);
+        for broken in assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
+            output::complain(&output::warning(&complaint(broken)));
         }
-        let answer = HostAnswer::new(scenario.scheduler.name(), &jobs);
         if !answers.is_empty() && args.format == HostFormat::Text {
             answers.push('\n');
         }
         answers += &match args.format {
             HostFormat::Json => line(&answer),
             HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, answer.csv()),
-            HostFormat::Text => answer.text(scenario.duration.since(scenario.warmup).as_ns() as f64 / 1e9),
+            HostFormat::Text => answer.text(),
         };
+        // Only figures need them any longer.
+        if args.figures.is_some() {
+            runs.push(Ran { scheduler: scenario.scheduler.name(), jobs });
+        }
     }
+    if let Some(folder) = &args.figures {
+        host_figures::write(folder, &runs)?;
+    }
+    let mut output = Output::stdout();
+    let written = |error: &std::io::Error| Failure::io("cannot write", error);
     output.write(&answers).and_then(|_| output.flush()).map_err(|error| written(&error))?;
     Ok(Status::Yes)
+}
+
+/// Where the trace of a run by this scheduler goes: its name is put before the ending where there are several.
+fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
+    let Some(scheduler) = scheduler else { return trace.to_owned() };
+    let stem = trace.file_stem().unwrap_or_default();
+    let mut name = stem.to_owned();
+    name.push(format!(".{scheduler}"));
+    if let Some(ending) = trace.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    trace.with_file_name(name)
+}
+
+/// That a device was seen not to do what it says.
+fn complaint(seen: &Assumption) -> String {
+    let at = seen.broken.map_or_else(String::new, |at| format!(", first at {at}"));
+    format!("commands took longer than `ends_within`{at}: what rests on it does not hold")
+}
+
+/// What is told of jobs and queues, and what bounds suppose.
+type Told = (Vec<JobReport>, QueueLengths, Vec<Assumption>);
+
+/// Runs a scenario, and writes a trace of it if one is wanted.
+fn traced(scenario: &Scenario, seed: u64, trace: Option<&Path>) -> Result<Result<Told, RunError>, Failure> {
+    let failure = |error: &std::io::Error| {
+        Failure::io(
+            &format!("cannot write {}", trace.map_or_else(String::new, |path| path.display().to_string())),
+            error,
+        )
+    };
+    let file = trace.map(WholeFile::create).transpose().map_err(|error| failure(&error))?;
+    let trace_of_run = file.map(|file| QueueTrace::new(scenario, file)).transpose().map_err(|error| failure(&error))?;
+    let mut watch = ((Lengths::new(scenario.warmup), Assumptions::new(scenario)), trace_of_run);
+    let jobs = match run_watched(scenario, seed, &mut watch) {
+        Ok(jobs) => jobs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let ((lengths, assumptions), trace) = watch;
+    if let Some(trace) = trace {
+        trace.finish(scenario.duration).and_then(WholeFile::finish).map_err(|error| failure(&error))?;
+    }
+    Ok(Ok((jobs, lengths.finish(scenario.duration), assumptions.found().collect())))
 }
 
 /// Runs a script by its scheduler.

@@ -10,6 +10,7 @@ pub mod generate;
 pub mod guarantee;
 pub mod host;
 pub mod host_bound;
+mod host_figures;
 mod host_input;
 pub mod policies;
 pub mod schema;

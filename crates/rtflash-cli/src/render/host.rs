@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use rtflash_host::run::JobReport;
-use rtflash_model::format_ns;
+use rtflash_host::bound::Assumption;
+use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
+use rtflash_model::{Instant, Span, format_ns};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,6 +18,55 @@ pub struct HostAnswer<'a> {
     pub scheduler: &'a str,
     /// The jobs, in the scenario's order.
     pub jobs: Vec<HostJob<'a>>,
+    /// The lengths of the queues, from the warm-up to the duration.
+    pub queues: HostQueues,
+    /// What `host bound` supposes, as it was seen in the run.
+    pub assumptions: Vec<HostAssumption>,
+}
+
+/// Something that bounds suppose, in a [`HostAnswer`]: docs/host.md has the list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HostAssumption {
+    /// What it is called.
+    pub name: &'static str,
+    /// Whether it held; null where there was nothing to be looked at.
+    pub holds: Option<bool>,
+    /// When it first did not, in nanoseconds; null where it held.
+    pub broken_at_ns: Option<u64>,
+}
+
+impl HostAssumption {
+    fn new(seen: &Assumption) -> HostAssumption {
+        HostAssumption {
+            name: seen.name,
+            holds: (seen.observed || seen.broken.is_some()).then_some(seen.broken.is_none()),
+            broken_at_ns: seen.broken.map(Instant::as_ns),
+        }
+    }
+}
+
+/// Queues in a [`HostAnswer`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HostQueues {
+    /// Requests and pieces that wait at the scheduler.
+    pub waiting: HostQueue,
+    /// Requests and pieces that the device has.
+    pub inside: HostQueue,
+}
+
+/// A queue in [`HostQueues`].
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HostQueue {
+    /// Its mean length over time.
+    pub mean: f64,
+    /// The longest that it was for any time at all.
+    pub max: u64,
+}
+
+impl HostQueue {
+    fn new(queue: &QueueLength) -> HostQueue {
+        HostQueue { mean: queue.mean(), max: queue.max }
+    }
 }
 
 /// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included. Latencies, from release to the end of the last request, are
@@ -43,11 +93,21 @@ pub struct HostJob<'a> {
     pub sum_ns: u128,
     /// Bytes of these I/Os, for each second between warm-up and duration, rounded down.
     pub bytes_per_s: u128,
+    /// These I/Os, for each second between warm-up and duration.
+    pub iops: f64,
 }
 
 impl<'a> HostAnswer<'a> {
     /// What is told of a run.
-    pub fn new(scheduler: &'a str, jobs: &'a [JobReport]) -> HostAnswer<'a> {
+    pub fn new(
+        scheduler: &'a str,
+        jobs: &'a [JobReport],
+        (queues, assumptions): (&QueueLengths, &[Assumption]),
+        span: Span,
+    ) -> HostAnswer<'a> {
+        let assumptions = assumptions.iter().map(HostAssumption::new).collect();
+        let seconds = span.as_ns() as f64 / 1e9;
+        let queues = HostQueues { waiting: HostQueue::new(&queues.waiting), inside: HostQueue::new(&queues.inside) };
         let job = |job: &'a JobReport| {
             let latencies = &job.latencies;
             HostJob {
@@ -61,27 +121,35 @@ impl<'a> HostAnswer<'a> {
                 max_ns: latencies.max(),
                 sum_ns: latencies.sum(),
                 bytes_per_s: job.bytes_per_s,
+                iops: latencies.count() as f64 / seconds,
             }
         };
-        HostAnswer { scheduler, jobs: jobs.iter().map(job).collect() }
+        HostAnswer { scheduler, jobs: jobs.iter().map(job).collect(), queues, assumptions }
     }
 
     fn times(job: &HostJob<'_>) -> [Option<u64>; 6] {
         [job.mean_ns, job.p50_ns, job.p99_ns, job.p999_ns, job.p9999_ns, job.max_ns]
     }
 
-    /// For a person. `seconds`: from warm-up to duration.
-    pub fn text(&self, seconds: f64) -> String {
+    /// For a person.
+    pub fn text(&self) -> String {
         let headings = ["job", ">I/Os", ">mean", ">p50", ">p99", ">p99.9", ">p99.99", ">max", ">MB/s", ">IOPS"];
         let rows = self.jobs.iter().map(|job| {
             let times = Self::times(job).map(|time| time.map_or_else(|| "-".to_owned(), format_ns));
             let mut row = vec![plain(job.name), separated(job.completed.into())];
             row.extend(times);
             row.push(quantity(job.bytes_per_s as f64 / 1e6));
-            row.push(quantity(job.completed as f64 / seconds));
+            row.push(quantity(job.iops));
             row
         });
-        format!("{}\n{}", self.scheduler, table(&headings, rows))
+        let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
+        let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
+        let queues = format!("requests at the scheduler: {waiting}; in the device: {inside}");
+        let broken = self.assumptions.iter().filter_map(|seen| {
+            let at = format_ns(seen.broken_at_ns?);
+            Some(format!("not as bounds suppose: {} (docs/host.md), first at {at}\n", seen.name))
+        });
+        format!("{}\n{}{queues}\n{}", self.scheduler, table(&headings, rows), broken.collect::<String>())
     }
 
     /// A line for each job, without a heading.
@@ -94,11 +162,11 @@ impl<'a> HostAnswer<'a> {
             for time in Self::times(job) {
                 let _ = write!(text, ",{}", time.map_or_else(String::new, |time| time.to_string()));
             }
-            let _ = writeln!(text, ",{},{}", job.sum_ns, job.bytes_per_s);
+            let _ = writeln!(text, ",{},{},{}", job.sum_ns, job.bytes_per_s, job.iops);
         }
         text
     }
 }
 
 /// The heading of [`HostAnswer::csv`].
-pub const CSV: &str = "scheduler,job,completed,mean_ns,p50_ns,p99_ns,p999_ns,p9999_ns,max_ns,sum_ns,bytes_per_s\n";
+pub const CSV: &str = "scheduler,job,completed,mean_ns,p50_ns,p99_ns,p999_ns,p9999_ns,max_ns,sum_ns,bytes_per_s,iops\n";

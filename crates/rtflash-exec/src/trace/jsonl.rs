@@ -110,8 +110,8 @@ impl Names {
     }
 }
 
-/// A text as a JSON string.
-pub(super) fn quoted(text: &str) -> String {
+/// A text as a JSON string, with its quotes.
+pub fn quoted(text: &str) -> String {
     // The JSON of a string cannot fail.
     serde_json::to_string(text).unwrap_or_default()
 }
@@ -143,15 +143,26 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
 
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
 #[derive(Debug, Default)]
-pub(super) struct Line(pub(super) Vec<u8>);
+pub struct Line(pub(super) Vec<u8>);
 
 impl Line {
-    pub(super) fn text(&mut self, text: &str) -> &mut Line {
+    /// Nothing in it any more.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Adds a text as it is.
+    pub fn text(&mut self, text: &str) -> &mut Line {
         self.0.extend_from_slice(text.as_bytes());
         self
     }
 
-    pub(super) fn number(&mut self, mut number: u64) -> &mut Line {
+    /// Adds a number in digits.
+    pub fn number(&mut self, mut number: u64) -> &mut Line {
         let mut digits = [b'0'; 20];
         let mut first = digits.len() - 1;
         while number > 9 {
@@ -164,8 +175,8 @@ impl Line {
         self
     }
 
-    /// Nanoseconds as microseconds, exactly: `50.001`.
-    pub(super) fn microseconds(&mut self, nanoseconds: u64) -> &mut Line {
+    /// Adds nanoseconds as microseconds, exactly: `50.001`.
+    pub fn microseconds(&mut self, nanoseconds: u64) -> &mut Line {
         self.number(nanoseconds / 1000);
         match nanoseconds % 1000 {
             0 => self,
@@ -177,7 +188,8 @@ impl Line {
         }
     }
 
-    pub(super) fn or_null(&mut self, number: Option<u64>) -> &mut Line {
+    /// Adds a number, or `null`.
+    pub fn or_null(&mut self, number: Option<u64>) -> &mut Line {
         match number {
             Some(number) => self.number(number),
             None => self.text("null"),

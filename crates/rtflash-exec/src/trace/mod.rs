@@ -1,5 +1,6 @@
 //! What happens in a run: records, trace files and pictures of them.
 
+mod events;
 mod gantt;
 mod jsonl;
 mod perfetto;
@@ -8,8 +9,9 @@ mod record;
 #[cfg(test)]
 pub(crate) mod samples;
 
+pub use events::TraceEvents;
 pub use gantt::Gantt;
-pub use jsonl::{JsonLines, MAX_LINE, TraceError, TraceReader};
+pub use jsonl::{JsonLines, Line, MAX_LINE, TraceError, TraceReader, quoted};
 pub use perfetto::Perfetto;
 pub use png::{PngError, png, png_scaled, svg_tree};
 pub use record::{

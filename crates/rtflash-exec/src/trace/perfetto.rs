@@ -10,7 +10,8 @@ use std::io::{self, Write};
 
 use rtflash_model::Instant;
 
-use super::jsonl::{Line, Names, action_name, kind_name, quoted};
+use super::events::TraceEvents;
+use super::jsonl::{Names, action_name, kind_name};
 use super::record::{Action, Complete, JobId, Kind, Operation, Record, Release, Starved, Transfer};
 use crate::Plan;
 
@@ -20,9 +21,8 @@ use crate::Plan;
 /// [`finish`](Perfetto::finish) the JSON is not closed.
 #[derive(Debug)]
 pub struct Perfetto<W: Write> {
-    out: W,
+    events: TraceEvents<W>,
     names: Names,
-    line: Line,
     pending: BTreeMap<JobId, Release>,
     tracks: Tracks,
 }
@@ -58,31 +58,27 @@ impl<W: Write> Perfetto<W> {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn new(plan: &Plan, mut out: W) -> io::Result<Perfetto<W>> {
-        out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
+    pub fn new(plan: &Plan, out: W) -> io::Result<Perfetto<W>> {
+        let mut events = TraceEvents::new(out)?;
         let (chips, channels) = (plan.device().chips(), plan.device().channels());
         let tracks = Tracks { chips: chips.into(), channels: channels.into() };
-        let (names, line, pending) = (Names::new(plan), Line::default(), BTreeMap::new());
-        let mut trace = Perfetto { out, names, line, pending, tracks };
-        // The first event is the only one without a comma before it.
-        trace.line.text("{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"jobs\"}}");
-        trace.out.write_all(&trace.line.0)?;
-        trace.metadata("process_sort_index", Tracks::JOBS, None, "sort_index", "1")?;
+        events.process(Tracks::JOBS, "jobs", Tracks::JOBS)?;
         for (source, number) in plan.sources().iter().zip(0..) {
-            trace.track(Tracks::JOBS, tracks.source(number), &quoted(&source.name))?;
+            events.track(Tracks::JOBS, tracks.source(number), &source.name)?;
         }
         for (cluster, number) in plan.clusters().iter().zip(0..) {
             let pid = Tracks::cluster(number);
-            trace.process(pid, &format!("\"cluster {number}\""))?;
+            events.process(pid, &format!("cluster {number}"), pid)?;
             for &chip in &cluster.chips {
-                trace.track(pid, Tracks::chip(chip), &format!("\"chip {chip}\""))?;
+                events.track(pid, Tracks::chip(chip), &format!("chip {chip}"))?;
             }
         }
-        trace.process(Tracks::BUSES, "\"channels\"")?;
+        // The buses, though numbered before the clusters, come last.
+        events.process(Tracks::BUSES, "channels", u32::MAX.into())?;
         for channel in 0..channels {
-            trace.track(Tracks::BUSES, tracks.bus(channel), &format!("\"bus {channel}\""))?;
+            events.track(Tracks::BUSES, tracks.bus(channel), &format!("bus {channel}"))?;
         }
-        Ok(trace)
+        Ok(Perfetto { events, names: Names::new(plan), pending: BTreeMap::new(), tracks })
     }
 
     /// Writes what a record shows.
@@ -112,12 +108,10 @@ impl<W: Write> Perfetto<W> {
                 self.miss(job, deadline, None)?;
             }
             self.job_event("e", duration, job, release.kind);
-            self.line.text(",\"args\":{\"pending\":true}");
-            self.end()?;
+            self.events.line().text(",\"args\":{\"pending\":true}");
+            self.events.end()?;
         }
-        self.out.write_all(b"\n]}\n")?;
-        self.out.flush()?;
-        Ok(self.out)
+        self.events.finish()
     }
 
     fn release(&mut self, release: &Release) -> io::Result<()> {
@@ -125,11 +119,11 @@ impl<W: Write> Perfetto<W> {
             return Ok(());
         }
         self.job_event("b", release.at, release.job, release.kind);
-        self.line.text(",\"args\":{\"job\":\"").job_name(&self.names, release.job);
-        self.line.text("\",\"deadline_ns\":").or_null(release.deadline.map(Instant::as_ns));
-        self.line.text(",\"pages\":").number(release.pages);
-        self.line.text(",\"cluster\":").or_null(release.cluster.map(u64::from)).text("}");
-        self.end()
+        self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, release.job);
+        self.events.line().text("\",\"deadline_ns\":").or_null(release.deadline.map(Instant::as_ns));
+        self.events.line().text(",\"pages\":").number(release.pages);
+        self.events.line().text(",\"cluster\":").or_null(release.cluster.map(u64::from)).text("}");
+        self.events.end()
     }
 
     fn complete(&mut self, complete: &Complete) -> io::Result<()> {
@@ -139,107 +133,82 @@ impl<W: Write> Perfetto<W> {
         }
         self.job_event("e", complete.at, complete.job, release.kind);
         let response = complete.at.since(release.at);
-        self.line.text(",\"args\":{\"response_ns\":").number(response.as_ns()).text("}");
-        self.end()
+        self.events.line().text(",\"args\":{\"response_ns\":").number(response.as_ns()).text("}");
+        self.events.end()
     }
 
     fn starved(&mut self, starved: &Starved) -> io::Result<()> {
         let (pid, tid) = (Tracks::cluster(starved.cluster), Tracks::chip(starved.chip));
-        self.begin("i", pid, tid, starved.at)
+        self.events
+            .begin("i", pid, tid, starved.at)
             .text(",\"s\":\"t\",\"cat\":\"starved\",\"cname\":\"bad\",\"name\":\"STARVED ");
-        self.line.job_name(&self.names, starved.job).text("\"");
-        self.end()
+        self.events.line().job_name(&self.names, starved.job).text("\"");
+        self.events.end()
     }
 
     fn operation(&mut self, operation: &Operation) -> io::Result<()> {
         let (pid, tid) = (Tracks::cluster(operation.cluster), Tracks::chip(operation.chip));
-        self.begin("X", pid, tid, operation.start);
+        self.events.begin("X", pid, tid, operation.start);
         self.duration(operation.start, operation.end, operation.kind, operation.action);
-        self.line.text(",\"name\":\"");
+        self.events.line().text(",\"name\":\"");
         // Viewers colour by name as well: garbage collection is to look the same wherever it is.
         match operation.kind {
-            Kind::Gc => self.line.text("GC ").text(action_name(operation.action)),
-            _ => self.line.job_name(&self.names, operation.job),
+            Kind::Gc => self.events.line().text("GC ").text(action_name(operation.action)),
+            _ => self.events.line().job_name(&self.names, operation.job),
         };
-        self.line.text("\",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
-        self.line.text("\",\"op\":\"").text(action_name(operation.action));
-        self.line.text("\",\"block\":").number(operation.block.into());
+        self.events.line().text("\",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
+        self.events.line().text("\",\"op\":\"").text(action_name(operation.action));
+        self.events.line().text("\",\"block\":").number(operation.block.into());
         if operation.action != Action::Erase {
-            self.line.text(",\"page\":").number(operation.page.into());
-            self.line.text(",\"lpn\":").number(operation.lpn.into());
+            self.events.line().text(",\"page\":").number(operation.page.into());
+            self.events.line().text(",\"lpn\":").number(operation.lpn.into());
         }
-        self.line.text("}");
-        self.end()
+        self.events.line().text("}");
+        self.events.end()
     }
 
     fn transfer(&mut self, transfer: &Transfer) -> io::Result<()> {
         let tid = self.tracks.bus(transfer.channel);
-        self.begin("X", Tracks::BUSES, tid, transfer.start);
+        self.events.begin("X", Tracks::BUSES, tid, transfer.start);
         self.duration(transfer.start, transfer.end, transfer.kind, Action::Read);
-        self.line.text(",\"name\":\"").job_name(&self.names, transfer.job).text("\",\"args\":{\"cluster\":");
-        self.line.number(transfer.cluster.into()).text(",\"chip\":").number(transfer.chip.into()).text("}");
-        self.end()
+        self.events.line().text(",\"name\":\"").job_name(&self.names, transfer.job).text("\",\"args\":{\"cluster\":");
+        self.events.line().number(transfer.cluster.into()).text(",\"chip\":").number(transfer.chip.into()).text("}");
+        self.events.end()
     }
 
     /// At the deadline, on the track of the source.
     fn miss(&mut self, job: JobId, deadline: Instant, completed: Option<Instant>) -> io::Result<()> {
         let tid = self.tracks.source(job.source);
-        self.begin("i", Tracks::JOBS, tid, deadline).text(",\"s\":\"t\",\"cat\":\"miss\",\"cname\":\"terrible\"");
-        self.line.text(",\"name\":\"MISS ").job_name(&self.names, job);
-        self.line.text("\",\"args\":{\"completed_ns\":").or_null(completed.map(Instant::as_ns));
-        self.line.text(",\"late_ns\":").or_null(completed.map(|at| at.since(deadline).as_ns())).text("}");
-        self.end()
+        self.events
+            .begin("i", Tracks::JOBS, tid, deadline)
+            .text(",\"s\":\"t\",\"cat\":\"miss\",\"cname\":\"terrible\"");
+        self.events.line().text(",\"name\":\"MISS ").job_name(&self.names, job);
+        self.events.line().text("\",\"args\":{\"completed_ns\":").or_null(completed.map(Instant::as_ns));
+        self.events.line().text(",\"late_ns\":").or_null(completed.map(|at| at.since(deadline).as_ns())).text("}");
+        self.events.end()
     }
 
     /// The begin or the end of a job. Viewers put asynchronous events of one name on one track: it is the name of the source.
     fn job_event(&mut self, phase: &str, at: Instant, job: JobId, kind: Kind) {
         let tid = self.tracks.source(job.source);
-        self.begin(phase, Tracks::JOBS, tid, at).text(",\"cat\":\"job,").text(kind_name(kind)).text("\",\"id\":\"");
-        self.line.number(job.source.into()).text(".").number(job.index).text("\",\"name\":\"");
-        self.line.text(self.names.source(job.source)).text("\"");
-    }
-
-    fn begin(&mut self, phase: &str, pid: u64, tid: u64, at: Instant) -> &mut Line {
-        self.line.0.clear();
-        self.line.text(",\n{\"ph\":\"").text(phase).text("\",\"pid\":").number(pid).text(",\"tid\":").number(tid);
-        self.line.text(",\"ts\":").microseconds(at.as_ns())
+        self.events
+            .begin(phase, Tracks::JOBS, tid, at)
+            .text(",\"cat\":\"job,")
+            .text(kind_name(kind))
+            .text("\",\"id\":\"");
+        self.events.line().number(job.source.into()).text(".").number(job.index).text("\",\"name\":\"");
+        self.events.line().text(self.names.source(job.source)).text("\"");
     }
 
     fn duration(&mut self, start: Instant, end: Instant, kind: Kind, action: Action) {
-        self.line.text(",\"dur\":").microseconds(end.since(start).as_ns());
-        self.line
+        self.events.line().text(",\"dur\":").microseconds(end.since(start).as_ns());
+        self.events
+            .line()
             .text(",\"cat\":\"")
             .text(kind_name(kind))
             .text("\",\"cname\":\"")
             .text(colour(kind, action))
             .text("\"");
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        self.line.text("}");
-        self.out.write_all(&self.line.0)
-    }
-
-    fn process(&mut self, pid: u64, name: &str) -> io::Result<()> {
-        self.metadata("process_name", pid, None, "name", name)?;
-        // The buses, though numbered before the clusters, come last.
-        let position = if pid == Tracks::BUSES { u64::from(u32::MAX) } else { pid };
-        self.metadata("process_sort_index", pid, None, "sort_index", &position.to_string())
-    }
-
-    fn track(&mut self, pid: u64, tid: u64, name: &str) -> io::Result<()> {
-        self.metadata("thread_name", pid, Some(tid), "name", name)?;
-        self.metadata("thread_sort_index", pid, Some(tid), "sort_index", &tid.to_string())
-    }
-
-    fn metadata(&mut self, what: &str, pid: u64, tid: Option<u64>, key: &str, json: &str) -> io::Result<()> {
-        self.line.0.clear();
-        self.line.text(",\n{\"ph\":\"M\",\"pid\":").number(pid);
-        if let Some(tid) = tid {
-            self.line.text(",\"tid\":").number(tid);
-        }
-        self.line.text(",\"name\":\"").text(what).text("\",\"args\":{\"").text(key).text("\":").text(json).text("}");
-        self.end()
     }
 }
 

@@ -29,7 +29,14 @@ pub(super) struct Axis {
 
 impl Axis {
     /// The x axis on `width` points of paper.
-    pub fn x(grid: &Grid, ticks: Option<&[f64]>, width: f64) -> Axis {
+    pub fn x(grid: &Grid, ticks: Option<&[f64]>, logarithmic: bool, width: f64) -> Axis {
+        if logarithmic
+            && ticks.is_none()
+            && let Some(mut axis) = Axis::by_tens(grid.xs.iter().copied())
+        {
+            axis.drop_crowded(width);
+            return axis;
+        }
         let mut exact: Vec<f64> = ticks.unwrap_or_default().iter().filter_map(|&tick| present(tick)).collect();
         exact.sort_by(f64::total_cmp);
         exact.dedup();
@@ -62,18 +69,60 @@ impl Axis {
 
     /// The y axis.
     pub fn y(grid: &Grid, kind: YAxis) -> Axis {
-        let largest = match kind {
-            YAxis::Ratio => 1.0,
-            YAxis::FromZero => {
-                let points = grid.curves.iter().flatten().flatten();
-                // The larger one; `max` ignores an end that is absent.
-                points.map(|point| point.y.max(point.high)).fold(0.0, f64::max)
+        let points = || grid.curves.iter().flatten().flatten();
+        // The larger one; `max` ignores an end that is absent.
+        let largest = || points().map(|point| point.y.max(point.high)).fold(0.0, f64::max);
+        match kind {
+            YAxis::Ratio => Axis::from_zero(1.0),
+            YAxis::FromZero => Axis::from_zero(largest()),
+            YAxis::Logarithmic => {
+                let tens = Axis::by_tens(points().map(|point| point.y).filter(|&y| y > 0.0));
+                tens.unwrap_or_else(|| Axis::from_zero(largest()))
             }
-        };
+        }
+    }
+
+    /// From zero to the largest value.
+    pub fn from_zero(largest: f64) -> Axis {
         let largest = if largest < 1e-290 { 1.0 } else { largest };
         let mut axis = Axis::round(0.0, largest, 6);
         (axis.from, axis.to) = (-BEYOND * largest, largest + BEYOND * largest);
         axis
+    }
+
+    /// A logarithmic axis over these values; `None` where they are not all positive, or none, or too far apart.
+    pub fn by_tens(values: impl Iterator<Item = f64>) -> Option<Axis> {
+        let (from, to) =
+            values.fold((f64::INFINITY, 0.0), |(from, to): (f64, f64), value| (value.min(from), value.max(to)));
+        if !(from > 1e-100 && to < 1e100 && from <= to) {
+            return None;
+        }
+        // A tenth more and less where there is but one value.
+        let ratio = libm::exp(libm::log(to / from) * BEYOND).max(if to / from < 1.02 { 1.1 } else { 1.0 });
+        let (from, to) = (from / ratio, to * ratio);
+        let powers = exponent_of(from)..=exponent_of(to);
+        let within = |at: &f64| (from..=to).contains(at);
+        let at = |digits: &[f64]| -> Vec<(f64, i32)> {
+            let all = powers.clone().flat_map(|power| digits.iter().map(move |digit| (digit * ten_to(power), power)));
+            all.filter(|(at, _)| within(at)).collect()
+        };
+        // Few powers of ten are not enough; many are too much.
+        let tens = at(&[1.0]);
+        let every = tens.len().div_ceil(7).max(1);
+        let chosen = match tens.len() {
+            0 | 1 => at(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]),
+            2 => at(&[1.0, 2.0, 5.0]),
+            _ => tens.into_iter().rev().step_by(every).rev().collect(),
+        };
+        let label =
+            |(at, power): (f64, i32)| if (-3..=4).contains(&power) { text::rounded(at) } else { text::ten_to(power) };
+        let mut ticks: Vec<Tick> = chosen.into_iter().map(|tick| Tick { at: tick.0, label: label(tick) }).collect();
+        if ticks.len() < 2 {
+            // The axis is so short that it might as well be linear.
+            let round = Axis::round(from, to, 5).ticks;
+            ticks = round.into_iter().map(|tick| Tick { label: text::rounded(tick.at), ..tick }).collect();
+        }
+        Some(Axis { from, to, logarithmic: true, ticks, exponent: 0 })
     }
 
     /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its ends.
@@ -166,6 +215,11 @@ fn geometric(ticks: &[f64]) -> bool {
 fn exponent_of(number: f64) -> i32 {
     let scientific = format!("{number:e}");
     scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// The power of ten at or below a positive number.
+pub(super) fn at_or_below(number: f64) -> f64 {
+    ten_to(exponent_of(number))
 }
 
 fn ten_to(power: i32) -> f64 {

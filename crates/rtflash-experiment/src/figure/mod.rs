@@ -5,6 +5,7 @@
 //! finds a place for the legend where no curve is. The bytes are the same on every machine.
 
 mod axis;
+mod bars;
 mod coincide;
 mod grid;
 mod layout;
@@ -22,6 +23,7 @@ mod tests;
 
 use std::fmt;
 
+pub use bars::Bars;
 use rtflash_exec::trace::{PngError, png_scaled};
 
 /// 600 dots per inch, where SVG has 96 units.
@@ -41,6 +43,8 @@ pub struct Figure {
     /// For a sweep over few values (4, 8, 16, 32 chips): ticks at exactly these. If each is the same multiple of the one
     /// before and all of x is positive, the axis is logarithmic.
     pub x_ticks: Option<Vec<f64>>,
+    /// Whether the x axis is logarithmic, with ticks at powers of ten, if all of x is positive and `x_ticks` are absent.
+    pub x_logarithmic: bool,
     /// The curves, in the order of the legend. Marker, dashes and colour go by the position: the first twelve look alike in
     /// every figure.
     pub curves: Vec<Curve>,
@@ -54,6 +58,8 @@ pub enum YAxis {
     Ratio,
     /// From 0 to the largest value.
     FromZero,
+    /// From the smallest value above zero to the largest one, by powers of ten.
+    Logarithmic,
 }
 
 /// One line of a figure, with its markers and, where its intervals say something, a band.

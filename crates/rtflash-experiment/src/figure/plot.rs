@@ -8,8 +8,8 @@ use super::{Figure, YAxis};
 
 /// The width of a figure: 3.5 inches.
 pub(super) const WIDTH: f64 = 252.0;
-const HEIGHT: f64 = 146.0;
-const MARGIN: f64 = 5.0;
+pub(super) const HEIGHT: f64 = 146.0;
+pub(super) const MARGIN: f64 = 5.0;
 /// Length of ticks.
 pub(super) const MARK: f64 = 2.5;
 
@@ -53,7 +53,7 @@ impl Plot {
         let title = if figure.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
         let left = MARGIN - 2.0 + title + y.label_width() + MARK + 2.0;
         let width = WIDTH - left - MARGIN;
-        let x = Axis::x(&grid, figure.x_ticks.as_deref(), width);
+        let x = Axis::x(&grid, figure.x_ticks.as_deref(), figure.x_logarithmic, width);
         let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
         let frame = Frame { left, top: over, width, height: HEIGHT };
         let mut plot = Plot { grid, x, y, kind: figure.y_axis, frame, groups: Vec::new() };

@@ -1,7 +1,7 @@
 //! How curves are told apart: marker, dashes, colour.
 
 /// The colours of Okabe and Ito without yellow, which paper does not show; neighbours differ in lightness.
-const COLOURS: [&str; 7] = ["000000", "D55E00", "0072B2", "E69F00", "009E73", "CC79A7", "56B4E9"];
+pub(super) const COLOURS: [&str; 7] = ["000000", "D55E00", "0072B2", "E69F00", "009E73", "CC79A7", "56B4E9"];
 
 /// Lengths of strokes and gaps, in points.
 const DASHES: [&[f64]; 6] =

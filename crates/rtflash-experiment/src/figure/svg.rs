@@ -14,7 +14,7 @@ use super::style::{Fill, Style};
 use super::text::{LEGEND, TICK, TITLE, escaped, power, shortened, width};
 
 /// From the middle of digits down to the line they stand on, as a share of the size.
-const MIDDLE: f64 = 0.365;
+pub(super) const MIDDLE: f64 = 0.365;
 /// How much of what lies below a band hides.
 pub(super) const OPACITY: f64 = 0.17;
 /// Height of the piece of a band in the legend.
@@ -212,7 +212,7 @@ fn legend(svg: &mut String, layout: &Layout) {
     }
 }
 
-fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
+pub(super) fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
     if !text.is_empty() {
         let _ = writeln!(svg, "<text x=\"{x:.2}\" y=\"{y:.2}\" {attributes}>{}</text>", escaped(text));
     }

@@ -41,12 +41,13 @@ fn degenerate() -> Vec<Figure> {
     let mut figures = vec![Figure::default()];
     for points in curves {
         for x_ticks in &ticks {
-            for y_axis in [YAxis::Ratio, YAxis::FromZero] {
+            for y_axis in [YAxis::Ratio, YAxis::FromZero, YAxis::Logarithmic] {
                 let curves = vec![curve("", vec![]), curve(NASTY, points.clone()), curve(&"long ".repeat(99), vec![])];
                 let label = NASTY.repeat(4);
                 figures.push(Figure {
                     y_axis,
                     x_ticks: x_ticks.clone(),
+                    x_logarithmic: y_axis == YAxis::Logarithmic,
                     x_label: label.clone(),
                     y_label: label,
                     curves,
@@ -131,8 +132,8 @@ fn ticks_are_where_they_are_wanted() {
     let labels = |axis: &axis::Axis| axis.ticks.iter().map(|tick| tick.label.clone()).collect::<Vec<_>>().join(" ");
     let grid = grid::Grid::new(&figure(vec![curve("", falling(1.0, 36))]));
     assert_eq!(labels(&axis::Axis::y(&grid, YAxis::Ratio)), "0.0 0.2 0.4 0.6 0.8 1.0");
-    assert_eq!(labels(&axis::Axis::x(&grid, None, 210.0)), "0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5");
-    let chips = axis::Axis::x(&grid::Grid::new(&figure(vec![])), Some(&[4.0, 8.0, 16.0, 32.0]), 210.0);
+    assert_eq!(labels(&axis::Axis::x(&grid, None, false, 210.0)), "0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5");
+    let chips = axis::Axis::x(&grid::Grid::new(&figure(vec![])), Some(&[4.0, 8.0, 16.0, 32.0]), false, 210.0);
     assert_eq!((labels(&chips).as_str(), chips.logarithmic), ("4 8 16 32", true));
     let bandwidth = vec![Point { x: 0.0, y: 250_000.0, low: f64::NAN, high: f64::NAN }];
     let bandwidth = axis::Axis::y(&grid::Grid::new(&figure(vec![curve("", bandwidth)])), YAxis::FromZero);
@@ -247,7 +248,7 @@ fn any_figure() -> impl Strategy<Value = Figure> {
     let axes = (any_label(), any_label(), any::<bool>(), proptest::option::of(vec(any_number(), 0..6)));
     (axes, vec(curve, 0..15)).prop_map(|((x_label, y_label, ratio, x_ticks), curves)| {
         let y_axis = if ratio { YAxis::Ratio } else { YAxis::FromZero };
-        Figure { x_label, y_label, y_axis, x_ticks, curves }
+        Figure { x_label, y_label, y_axis, x_ticks, x_logarithmic: false, curves }
     })
 }
 
@@ -264,4 +265,61 @@ proptest! {
         let tex = figure.pgfplots();
         prop_assert!(tex.ends_with("tikzpicture}\n"), "{}", tex);
     }
+}
+
+#[test]
+fn logarithmic_axes_have_powers_of_ten() {
+    let labels = |from: f64, to: f64| {
+        let points = [from, to].map(|x| Point { x, y: x, low: f64::NAN, high: f64::NAN });
+        let grid = grid::Grid::new(&figure(vec![curve("", points.to_vec())]));
+        let axis = axis::Axis::x(&grid, None, true, 210.0);
+        assert!(axis.logarithmic);
+        let y = axis::Axis::y(&grid, YAxis::Logarithmic);
+        assert_eq!((y.from, y.to), (axis.from, axis.to));
+        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        labels.join(" ")
+    };
+    assert_eq!(labels(0.2, 300.0), "1 10 100");
+    assert_eq!(labels(3.0, 130.0), "5 10 20 50 100");
+    assert_eq!(labels(2.0, 9.0), "2 3 5 7");
+    assert_eq!(labels(0.75, 0.95), "0.75 0.8 0.85 0.9 0.95");
+    assert_eq!(labels(1e-6, 1.0), "10⁻⁶ 10⁻⁵ 10⁻⁴ 0.001 0.01 0.1 1");
+    // What is not positive has no logarithm.
+    let points = [-1.0, 1.0].map(|x| Point { x, y: x, low: f64::NAN, high: f64::NAN });
+    let grid = grid::Grid::new(&figure(vec![curve("", points.to_vec())]));
+    assert!(!axis::Axis::x(&grid, None, true, 210.0).logarithmic);
+}
+
+#[test]
+fn bars_are_drawn_whatever_they_are() {
+    let bars = Bars {
+        y_label: "Latency (ms)".into(),
+        groups: vec!["none".into(), NASTY.into(), "user-centric".into()],
+        series: vec![
+            ("p99".into(), vec![1.0, f64::NAN, 4.0]),
+            (NASTY.repeat(9), vec![0.0, -1.0, 1e300, 7.0]),
+            ("x".into(), vec![]),
+        ],
+        logarithmic: false,
+    };
+    for bars in [
+        bars.clone(),
+        Bars::default(),
+        Bars { groups: vec![], ..bars.clone() },
+        Bars { series: vec![], ..bars.clone() },
+    ] {
+        svg_tree(&bars.svg()).expect("SVG");
+    }
+    // Bars are in proportion: of 1 and of 4.
+    let svg = bars.svg();
+    let height = |at: usize| {
+        let rect = svg.split("<rect x=").nth(at + 1).expect("a bar");
+        let height = rect.split("height=\"").nth(1).and_then(|rest| rest.split('"').next());
+        height.and_then(|height| height.parse::<f64>().ok()).expect("a height")
+    };
+    assert!((height(1) / height(0) - 4.0).abs() < 0.01, "{svg}");
+    let tens = Bars { series: vec![("p99".into(), vec![20.0, 200.0, 2e4])], logarithmic: true, ..bars.clone() };
+    assert!(tens.svg().contains(">1000<"), "{}", tens.svg());
+    let simple = Bars { groups: vec!["a\"b".into()], series: vec![("p99".into(), vec![0.1])], ..Bars::default() };
+    assert_eq!(simple.csv(), "\"\",\"p99\"\n\"a\"\"b\",0.1\n");
 }

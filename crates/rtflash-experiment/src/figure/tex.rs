@@ -39,6 +39,12 @@ pub(super) fn picture(figure: &Figure) -> String {
             tex.push_str("  xmode=log, log ticks with fixed point, xminorticks=false,\n");
         }
     }
+    if figure.x_ticks.is_none() && layout.plot.x.logarithmic {
+        tex.push_str("  xmode=log,\n");
+    }
+    if layout.plot.y.logarithmic {
+        tex.push_str("  ymode=log,\n");
+    }
     place_legend(&mut tex, &layout);
     tex.push_str("]\n");
     let curves = 0..figure.curves.len();

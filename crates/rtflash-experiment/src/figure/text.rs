@@ -49,8 +49,13 @@ pub(super) fn rounded(number: f64) -> String {
     if plain.len() <= 9 { plain } else { format!("{number:e}") }.replace('-', "\u{2212}")
 }
 
-/// A power of ten: ×10³.
+/// A factor: ×10³.
 pub(super) fn power(exponent: i32) -> String {
+    format!("×{}", ten_to(exponent))
+}
+
+/// A power of ten: 10³.
+pub(super) fn ten_to(exponent: i32) -> String {
     let digits = exponent.to_string();
     let raised = digits.chars().map(|c| match c {
         '1' => '¹',
@@ -65,7 +70,7 @@ pub(super) fn power(exponent: i32) -> String {
         '0' => '⁰',
         _ => '⁻',
     });
-    format!("×10{}", raised.collect::<String>())
+    format!("10{}", raised.collect::<String>())
 }
 
 /// The text as content of an XML element; characters that XML has not become blanks.

@@ -79,6 +79,7 @@ fn against_utilization(plan: &Plan, tallies: &[Tally], measure: usize, at: Optio
         y_label,
         y_axis,
         x_ticks: None,
+        x_logarithmic: false,
         curves: curves(plan, points),
     }
 }
@@ -102,7 +103,14 @@ fn along_axis(plan: &Plan, tallies: &[Tally], measure: usize, by_weight: bool) -
         if by_weight { ("Weighted schedulability".into(), YAxis::Ratio) } else { vertical(plan, measure) };
     let mut ticks: Vec<f64> = plan.values().flatten().map(|value| value.number() * factor).collect();
     ticks.sort_by(f64::total_cmp);
-    Figure { x_label: x_label.into(), y_label, y_axis, x_ticks: Some(ticks), curves: curves(plan, points) }
+    Figure {
+        x_label: x_label.into(),
+        y_label,
+        y_axis,
+        x_ticks: Some(ticks),
+        x_logarithmic: false,
+        curves: curves(plan, points),
+    }
 }
 
 fn vertical(plan: &Plan, measure: usize) -> (String, YAxis) {

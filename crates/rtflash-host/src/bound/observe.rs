@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::{Bound, bounds};
 use crate::Command;
-use crate::run::{Releases, Scenario, Seen, Watch};
+use crate::run::{Device, Job, Releases, Scenario, Seen, Watch};
 use crate::scheduler::Settings;
 
 /// Something that bounds suppose, or the bounds themselves.
@@ -14,6 +14,8 @@ use crate::scheduler::Settings;
 pub struct Assumption {
     /// What it is called.
     pub name: &'static str,
+    /// Whether there was something to be looked at.
+    pub observed: bool,
     /// When it was first seen not to hold.
     pub broken: Option<Instant>,
 }
@@ -65,7 +67,14 @@ impl<'a> Assumptions<'a> {
 
     /// What was seen, in the order of [`Assumptions::NAMES`].
     pub fn found(&self) -> impl Iterator<Item = Assumption> + '_ {
-        Self::NAMES.into_iter().zip(self.broken).map(|(name, broken)| Assumption { name, broken })
+        let real_time = self.scenario.jobs.iter().any(Job::is_real_time);
+        let periodic = |job: &Job| job.is_real_time() && matches!(job.releases, Releases::Every { .. });
+        let periodic = self.scenario.jobs.iter().any(periodic);
+        let within = matches!(&self.scenario.device, Device::Nvme(nvme) if nvme.ends_within.is_some());
+        let bounded = self.bounds.iter().any(Option::is_some);
+        let observed = [real_time, periodic, self.most.is_some(), true, bounded, within];
+        let found = Self::NAMES.into_iter().zip(observed).zip(self.broken);
+        found.map(|((name, observed), broken)| Assumption { name, observed, broken })
     }
 
     /// A command, or the first part of it, leaves the queue. Says whether it is what was queued.
@@ -110,7 +119,7 @@ impl Watch for Assumptions<'_> {
                 self.judge(3, command.class == into.class, now);
                 self.queued.insert(into.id, *into);
             }
-            Seen::HandedOver(command) => {
+            Seen::HandedOver(command) | Seen::PartHandedOver(command) => {
                 self.inside += 1;
                 self.judge(2, self.most.is_none_or(|most| self.inside <= most), now);
                 let as_queued = self.leave(command);

@@ -73,9 +73,9 @@ struct Engine<'a, W> {
     watch: &'a mut W,
     seed: u64,
     scheduler: Box<dyn Scheduler>,
-    /// If the scheduler looks ahead: what it is told, and the bytes that are left of commands.
+    /// If the scheduler looks ahead: what it is told, and the bytes of commands that have not been handed over, and that have not ended.
     foresight: Option<Foresight>,
-    left: HashMap<u64, u64>,
+    left: HashMap<u64, (u64, u64)>,
     now: Instant,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
     progress: Vec<Progress>,
@@ -325,9 +325,9 @@ impl<W: Watch> Engine<'_, W> {
     fn complete(&mut self, command: &Command) {
         self.scheduler.completed(command, self.now);
         self.watch.see(self.now, &Seen::Ended(command));
-        if let Some(left) = self.left.get_mut(&command.id) {
-            *left = left.saturating_sub(command.size);
-            if *left > 0 {
+        if let Some((_, unended)) = self.left.get_mut(&command.id) {
+            *unended = unended.saturating_sub(command.size);
+            if *unended > 0 {
                 return;
             }
             self.left.remove(&command.id);
@@ -430,7 +430,7 @@ impl<W: Watch> Engine<'_, W> {
                 self.watch.see(self.now, &Seen::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
                 if self.foresight.is_some() {
-                    self.left.insert(command.id, command.size);
+                    self.left.insert(command.id, (command.size, command.size));
                 }
                 if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
                     merger.insert(command);
@@ -460,7 +460,12 @@ impl<W: Watch> Engine<'_, W> {
             }
             let Some(command) = self.scheduler.ask(self.now) else { break };
             let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
-            self.watch.see(self.now, &Seen::HandedOver(&command));
+            let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
+                *unhanded = unhanded.saturating_sub(command.size);
+                *unhanded > 0
+            });
+            let seen = if is_part { Seen::PartHandedOver(&command) } else { Seen::HandedOver(&command) };
+            self.watch.see(self.now, &seen);
             let mut is_first = false;
             for number in
                 self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())

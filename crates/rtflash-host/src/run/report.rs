@@ -32,6 +32,11 @@ impl Latencies {
         self.0.get(usize::try_from(rank - 1).ok()?).copied()
     }
 
+    /// How many of them are so long or longer, in nanoseconds.
+    pub fn at_least(&self, latency: u64) -> u64 {
+        (self.0.len() - self.0.partition_point(|&other| other < latency)) as u64
+    }
+
     /// The longest; `None` where there are none.
     pub fn max(&self) -> Option<u64> {
         self.0.last().copied()

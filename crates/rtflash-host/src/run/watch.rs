@@ -31,9 +31,11 @@ pub enum Seen<'a> {
         /// What the other one is now.
         into: &'a Command,
     },
-    /// The scheduler hands it to the device.
+    /// The scheduler hands it to the device; of one that goes out in parts, the last part.
     HandedOver(&'a Command),
-    /// The device has done it.
+    /// The scheduler hands a part of it to the device, and keeps the rest.
+    PartHandedOver(&'a Command),
+    /// The device has done it, or a part of it.
     Ended(&'a Command),
     /// It took longer than the device says that a command does.
     Late {
@@ -72,4 +74,40 @@ pub trait Watch {
 /// Nobody.
 impl Watch for () {
     fn see(&mut self, _: Instant, _: &Seen<'_>) {}
+}
+
+/// Both of them.
+impl<A: Watch, B: Watch> Watch for (A, B) {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        self.0.see(now, what);
+        self.1.see(now, what);
+    }
+
+    fn looks_inside(&self) -> bool {
+        self.0.looks_inside() || self.1.looks_inside()
+    }
+
+    fn inside(&mut self, record: &Record) {
+        self.0.inside(record);
+        self.1.inside(record);
+    }
+}
+
+/// Somebody, if there is one.
+impl<A: Watch> Watch for Option<A> {
+    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+        if let Some(watch) = self {
+            watch.see(now, what);
+        }
+    }
+
+    fn looks_inside(&self) -> bool {
+        self.as_ref().is_some_and(Watch::looks_inside)
+    }
+
+    fn inside(&mut self, record: &Record) {
+        if let Some(watch) = self {
+            watch.inside(record);
+        }
+    }
 }

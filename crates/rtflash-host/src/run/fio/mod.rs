@@ -203,30 +203,16 @@ impl Reader<'_> {
         let size = options.bs.and_then(|sizes| sizes[of]).unwrap_or(4_096);
         let from = options.offset.unwrap_or(0);
         let phase = Instant::START.saturating_add(options.startdelay.unwrap_or(Span::ZERO));
-        let mut wrong: Vec<(&str, &str, &str)> = Vec::new();
-        match options.size {
-            Some(span) if span < size => wrong.push(("size", "`size` is shorter than an I/O", "`bs` at least")),
-            Some(span) if from.checked_add(span).is_none() => {
-                wrong.push(("offset", "it ends beyond 2^64 bytes", "`offset` and `size` that stay below together"));
-            }
-            None if pattern == Pattern::Random => {
-                wrong.push(("rw", "random I/O without `size`", "`size=`: how long its stretch of the device is"));
-            }
-            None if options.runtime.is_none() => {
-                wrong.push(("", "a job without an end", "`size=`, after which it ends, or `runtime=`"));
-            }
-            _ => {}
-        }
         let until = options.runtime.map(|runtime| phase.checked_add(runtime));
+        let mut wrong: Vec<Fault> = stretch(options, pattern, size, from).into_iter().collect();
         if until == Some(None) {
             wrong.push(("runtime", "it ends later than there is time", "less than 2^63 ns with `startdelay`"));
         }
-        let any = !wrong.is_empty();
-        for (name, problem, expected) in wrong {
+        for &(name, problem, expected) in &wrong {
             let path = if name.is_empty() { path.clone() } else { path.key(name) };
             self.refuse(place(name), path, (problem.into(), expected.into()));
         }
-        if any {
+        if !wrong.is_empty() {
             return None;
         }
         let job = Job {
@@ -255,6 +241,26 @@ impl Reader<'_> {
             return None;
         }
         Some(job)
+    }
+}
+
+/// An option, or none; what is wrong with it, and what would be right.
+type Fault = (&'static str, &'static str, &'static str);
+
+/// What is wrong with where a job's I/Os lie, and how many there are.
+fn stretch(options: &Options, pattern: Pattern, size: u64, from: u64) -> Option<Fault> {
+    match options.size {
+        Some(span) if span < size => Some(("size", "`size` is shorter than an I/O", "`bs` at least")),
+        Some(span) if from.checked_add(span).is_none() => {
+            Some(("offset", "it ends beyond 2^64 bytes", "`offset` and `size` that stay below together"))
+        }
+        None if pattern == Pattern::Random => {
+            Some(("rw", "random I/O without `size`", "`size=`: how long its stretch of the device is"))
+        }
+        None if options.runtime.is_none() => {
+            Some(("", "a job without an end", "`size=`, after which it ends, or `runtime=`"))
+        }
+        _ => None,
     }
 }
 

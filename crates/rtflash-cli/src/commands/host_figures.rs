@@ -1,0 +1,152 @@
+//! Figures of `rtflash host run`: how latencies are distributed, percentiles, and bandwidths.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use rtflash_experiment::figure::{Bars, Curve, Figure, Point, YAxis};
+use rtflash_host::run::{JobReport, Latencies};
+
+use crate::{Failure, whole};
+
+/// A run by a scheduler.
+pub struct Ran {
+    /// The scheduler.
+    pub scheduler: &'static str,
+    /// Its jobs, in the scenario's order.
+    pub jobs: Vec<JobReport>,
+}
+
+/// Steps of a logarithmic scale from one power of two to the next, as a power of two.
+const STEPS: u32 = 5;
+
+/// How many times the shortest bar the longest may be on a linear axis.
+const FAR_APART: f64 = 50.0;
+
+/// Writes the figures of runs of one scenario into a folder, each as SVG with its numbers beside it as CSV.
+///
+/// # Errors
+/// Where one cannot be written.
+pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), Failure> {
+    let failure = |path: &Path, error: &std::io::Error| Failure::io(&format!("cannot write {}", path.display()), error);
+    std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    let keep = |name: &str, svg: &str, csv: &str| -> Result<(), Failure> {
+        for (ending, content) in [("svg", svg), ("csv", csv)] {
+            let path = folder.join(format!("{name}.{ending}"));
+            whole::write(&path, content.as_bytes()).map_err(|error| failure(&path, &error))?;
+        }
+        Ok(())
+    };
+    let jobs = runs.first().map_or(&[][..], |run| &run.jobs);
+    let mut known = HashSet::new();
+    for (at, job) in jobs.iter().enumerate() {
+        let name = file_name(&job.name, &mut known);
+        let latencies: Vec<(&str, &Latencies)> =
+            runs.iter().filter_map(|run| Some((run.scheduler, &run.jobs.get(at)?.latencies))).collect();
+        if let Some((figure, csv)) = distribution(&job.name, &latencies) {
+            keep(&format!("ccdf-{name}"), &figure.svg(), &csv)?;
+        }
+        let bars = percentiles(&job.name, &latencies);
+        keep(&format!("latency-{name}"), &bars.svg(), &bars.csv())?;
+    }
+    let bars = bandwidths(runs);
+    keep("bandwidth", &bars.svg(), &bars.csv())
+}
+
+/// What a job's files are called: letters, digits and hyphens of its name, and a number where that is taken.
+fn file_name(job: &str, known: &mut HashSet<String>) -> String {
+    let plain: String =
+        job.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
+    let plain: String = plain.trim_start_matches('.').chars().take(60).collect();
+    let plain = if plain.is_empty() { "job".to_owned() } else { plain };
+    let mut name = plain.clone();
+    let mut number = 2_u64;
+    // Some file systems do not tell upper case from lower case.
+    while !known.insert(name.to_ascii_lowercase()) {
+        name = format!("{plain}-{number}");
+        number += 1;
+    }
+    name
+}
+
+/// Nanoseconds in milliseconds.
+fn ms(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e6
+}
+
+/// For each scheduler, the share of a job's I/Os that take at least so long; `None` where none counts at all.
+fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, String)> {
+    let all = || latencies.iter().map(|(_, latencies)| latencies);
+    let shortest = all().filter_map(|latencies| latencies.percentile(0)).min()?;
+    let longest = all().filter_map(|latencies| latencies.max()).max()?;
+    let ends = all().flat_map(|latencies| [latencies.percentile(0), latencies.max()]).flatten();
+    let mut places: BTreeSet<u64> = ends.collect();
+    let mut scale = 0_u32;
+    while scale < 64 - STEPS && (1_u64 << (scale + STEPS)) <= longest {
+        let octave = (1_u64 << STEPS..2 << STEPS).map(|step| step << scale);
+        places.extend(octave.filter(|place| (shortest..=longest).contains(place)));
+        scale += 1;
+    }
+    let share = |latencies: &Latencies, place: u64| {
+        let count = latencies.at_least(place);
+        (count > 0).then(|| count as f64 / latencies.count() as f64)
+    };
+    let curve = |(scheduler, latencies): &(&str, &Latencies)| {
+        let points = places.iter().filter_map(|&place| {
+            Some(Point { x: ms(place), y: share(latencies, place)?, low: f64::NAN, high: f64::NAN })
+        });
+        Curve { label: (*scheduler).to_owned(), points: points.collect() }
+    };
+    let figure = Figure {
+        x_label: format!("Latency of {job} (ms)"),
+        y_label: "Share of I/Os at least so long".into(),
+        y_axis: YAxis::Logarithmic,
+        x_logarithmic: true,
+        curves: latencies.iter().map(curve).collect(),
+        ..Figure::default()
+    };
+    let mut csv = String::from("latency_ns");
+    latencies.iter().for_each(|(scheduler, _)| csv += &format!(",{scheduler}"));
+    csv.push('\n');
+    for &place in &places {
+        // Writing to a string cannot fail.
+        let _ = write!(csv, "{place}");
+        for (_, latencies) in latencies {
+            let _ = write!(csv, ",{}", share(latencies, place).unwrap_or(0.0));
+        }
+        csv.push('\n');
+    }
+    Some((figure, csv))
+}
+
+/// The percentiles that papers compare, of a job by each scheduler.
+fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
+    let series = [("p50", 5_000), ("p99", 9_900), ("p99.9", 9_990)].map(|(name, share)| {
+        let of = |(_, latencies): &(&str, &Latencies)| latencies.percentile(share).map_or(f64::NAN, ms);
+        (name.to_owned(), latencies.iter().map(of).collect())
+    });
+    let numbers = || series.iter().flat_map(|(_, values): &(String, Vec<f64>)| values).copied();
+    let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+    Bars {
+        y_label: format!("Latency of {job} (ms)"),
+        groups: latencies.iter().map(|(scheduler, _)| (*scheduler).to_owned()).collect(),
+        // Where one bar would leave nothing of another.
+        logarithmic: most > FAR_APART * least,
+        series: series.into(),
+    }
+}
+
+/// The bandwidth of each job by each scheduler.
+fn bandwidths(runs: &[Ran]) -> Bars {
+    let jobs = runs.first().map_or(&[][..], |run| &run.jobs);
+    let series = jobs.iter().enumerate().map(|(at, job)| {
+        let of = |run: &Ran| run.jobs.get(at).map_or(f64::NAN, |job| job.bytes_per_s as f64 / 1e6);
+        (job.name.clone(), runs.iter().map(of).collect())
+    });
+    Bars {
+        y_label: "Bandwidth (MB/s)".into(),
+        groups: runs.iter().map(|run| run.scheduler.to_owned()).collect(),
+        series: series.collect(),
+        logarithmic: false,
+    }
+}

@@ -1,0 +1,209 @@
+//! Bars side by side, in groups.
+
+use std::fmt::Write;
+
+use rtflash_exec::trace::png_scaled;
+
+use super::axis::{Axis, at_or_below};
+use super::grid::present;
+use super::legend::{LINE, SPACE};
+use super::plot::{Frame, HEIGHT, MARGIN, MARK, WIDTH};
+use super::style::COLOURS;
+use super::svg::{MIDDLE, text};
+use super::text::{LEGEND, TICK, TITLE, number, power, shortened, width};
+use super::{FigureError, PNG_SCALE};
+
+/// Bars over named groups.
+///
+/// Numbers that are not finite, below zero or beyond 10²⁹⁰ count as absent: there is no bar.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bars {
+    /// Title of the y axis, with its unit.
+    pub y_label: String,
+    /// What the groups are called, from left to right.
+    pub groups: Vec<String>,
+    /// The bars of a group, in the order of the legend: a name, and a number for each group.
+    pub series: Vec<(String, Vec<f64>)>,
+    /// Whether the axis is logarithmic, if all numbers are positive: bars begin at the power of ten at or below the least of them.
+    pub logarithmic: bool,
+}
+
+/// Side of a square in the legend.
+const SQUARE: f64 = 6.0;
+/// Of a group's width, what stays free.
+const FREE: f64 = 0.25;
+/// Sine and cosine of 35°, by which names of groups are turned where they are long.
+const TURNED: (f64, f64) = (0.574, 0.819);
+
+/// Where everything is.
+struct Layout {
+    frame: Frame,
+    axis: Axis,
+    /// Left end and middle of each series' square in the legend, and its name.
+    legend: Vec<(f64, f64, String)>,
+    /// Whether names of groups are turned.
+    is_turned: bool,
+    group: f64,
+    height: f64,
+}
+
+impl Bars {
+    /// The figure as an SVG document, 3.5 inches wide, with text in DejaVu Sans.
+    pub fn svg(&self) -> String {
+        let layout = self.layout();
+        let (height, frame) = (layout.height, layout.frame);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} {height:.2}\" \
+             font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
+             <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
+            height / 72.0
+        );
+        let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
+        let base = if layout.axis.logarithmic { frame.bottom() } else { y(0.0) };
+        svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
+        for tick in &layout.axis.ticks {
+            let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, y(tick.at), frame.right());
+        }
+        svg.push_str("\"/>\n");
+        let bar = layout.group * (1.0 - FREE) / real(self.series.len().max(1));
+        for (at, (_, values)) in self.series.iter().enumerate() {
+            let _ = writeln!(svg, "<g fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\">", colour(at));
+            for (group, value) in values.iter().take(self.groups.len()).enumerate() {
+                let Some(value) = present(*value).filter(|&value| value >= 0.0) else { continue };
+                let left = frame.left + layout.group * (real(group) + FREE / 2.0) + bar * real(at);
+                let top = y(value);
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"/>",
+                    base - top
+                );
+            }
+            svg.push_str("</g>\n");
+        }
+        self.axes(&mut svg, &layout);
+        for (at, (x, middle, name)) in layout.legend.iter().enumerate() {
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\"/>",
+                middle - SQUARE / 2.0,
+                colour(at)
+            );
+            text(&mut svg, (x + SQUARE + SPACE, middle + MIDDLE * LEGEND), "", name);
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
+    ///
+    /// # Errors
+    /// Where the figure is too large to be drawn at all.
+    pub fn png(&self) -> Result<Vec<u8>, FigureError> {
+        png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
+    }
+
+    /// The numbers as CSV, with all their digits: a heading, and a row for each group; nothing where a number is absent.
+    pub fn csv(&self) -> String {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let mut csv = String::from("\"\"");
+        self.series.iter().for_each(|(name, _)| csv += &format!(",{}", quoted(name)));
+        csv.push('\n');
+        for (at, group) in self.groups.iter().enumerate() {
+            csv += &quoted(group);
+            for (_, values) in &self.series {
+                let value = values.get(at).and_then(|&value| present(value)).map(number);
+                csv += &format!(",{}", value.unwrap_or_default());
+            }
+            csv.push('\n');
+        }
+        csv
+    }
+
+    fn layout(&self) -> Layout {
+        let numbers = || self.series.iter().flat_map(|(_, values)| values).filter_map(|&value| present(value));
+        let least = numbers().fold(f64::INFINITY, f64::min);
+        let tens = || Axis::by_tens(numbers().chain([at_or_below(least)]));
+        let axis = if self.logarithmic { tens() } else { None };
+        let axis = axis.unwrap_or_else(|| Axis::from_zero(numbers().fold(0.0, f64::max)));
+        let title = if self.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
+        let left = MARGIN - 2.0 + title + axis.label_width() + MARK + 2.0;
+        let across = WIDTH - left - MARGIN;
+        let group = across / real(self.groups.len().max(1));
+        let longest = self.groups.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+        let is_turned = longest > group - 3.0;
+        let (legend, rows) = self.legend(left, across);
+        let above = rows * LINE + SPACE + if axis.exponent == 0 { 0.0 } else { TICK };
+        let frame = Frame { left, top: above, width: across, height: HEIGHT };
+        let below = if is_turned { (longest.min(LONGEST)) * TURNED.0 + TICK } else { TICK };
+        let height = frame.bottom() + MARK + below + 6.0;
+        Layout { frame, axis, legend, is_turned, group, height }
+    }
+
+    /// The places of the legend above the plot, and in how many rows.
+    fn legend(&self, left: f64, room: f64) -> (Vec<(f64, f64, String)>, f64) {
+        let (mut x, mut rows) = (left, 1.0);
+        let mut places = Vec::new();
+        for (name, _) in &self.series {
+            let name = shortened(name, LEGEND, room - SQUARE - SPACE);
+            let length = SQUARE + SPACE + width(&name, LEGEND);
+            if x > left && x + length > left + room {
+                (x, rows) = (left, rows + 1.0);
+            }
+            places.push((x, (rows - 0.5) * LINE, name));
+            x += length + 3.0 * SPACE;
+        }
+        (places, rows)
+    }
+
+    fn axes(&self, svg: &mut String, layout: &Layout) {
+        let frame = layout.frame;
+        let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
+        let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());
+        let _ = write!(
+            svg,
+            "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} {bottom:.2}H{right:.2}V{top:.2}H{left:.2}Z"
+        );
+        for tick in &layout.axis.ticks {
+            let _ = write!(svg, "M{left:.2} {:.2}h-{MARK}", y(tick.at));
+        }
+        svg.push_str("\"/>\n");
+        for tick in &layout.axis.ticks {
+            let at = (left - MARK - 2.0, y(tick.at) + MIDDLE * TICK);
+            text(svg, at, "text-anchor=\"end\"", &tick.label);
+        }
+        if layout.axis.exponent != 0 {
+            text(svg, (left, top - 2.5), "", &power(layout.axis.exponent));
+        }
+        for (at, name) in self.groups.iter().enumerate() {
+            let middle = left + layout.group * (real(at) + 0.5);
+            if layout.is_turned {
+                // As long as there is paper to the left.
+                let name = shortened(name, TICK, LONGEST.min((middle - 2.0) / TURNED.1));
+                let (x, y) = (middle + 2.0, bottom + MARK + TICK);
+                let turned = format!("text-anchor=\"end\" transform=\"rotate(-35 {x:.2} {y:.2})\"");
+                text(svg, (x, y), &turned, &name);
+            } else {
+                text(svg, (middle, bottom + MARK + TICK), "text-anchor=\"middle\"", name);
+            }
+        }
+        let title = shortened(&self.y_label, TITLE, layout.height - 4.0);
+        let half = width(&title, TITLE) / 2.0;
+        let (x, y) = (TITLE + 1.0, (top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
+        let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
+        text(svg, (x, y), &turned, &title);
+    }
+}
+
+/// Room for the name of a group that is turned, in points.
+const LONGEST: f64 = 70.0;
+
+/// Neighbours differ in lightness. Black is for lines: it would hide the rims of bars.
+fn colour(series: usize) -> &'static str {
+    let colours = &COLOURS[1..];
+    colours[series % colours.len()]
+}
+
+/// A count as a number to compute with.
+fn real(count: usize) -> f64 {
+    count as f64
+}
