@@ -225,7 +225,7 @@ fn scenarios_that_cannot_be_are_pointed_at() {
         (r#""name": "log""#, r#""name": "rt""#, "a second job is called `rt`"),
         (r#""level": 0"#, r#""level": 8"#, "`level` is too large"),
         (r#""level": 0"#, r#""cpu": 4"#, "there is no core 4"),
-        (r#""kind": "emmc""#, r#""kind": "nvme""#, "there is no kind of device `nvme`"),
+        (r#""kind": "emmc""#, r#""kind": "nvdimm""#, "there is no kind of device `nvdimm`"),
         (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
     ] {
         let run = rtflash_with_input(&["host", "run", "-"], scenario(from, to).as_bytes());
