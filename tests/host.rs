@@ -490,3 +490,61 @@ fn traces_and_figures_are_kept() {
         rtflash_with_input(&["host", "run", "-", "--trace", &at("no/such/folder.json")], scenario("", "").as_bytes());
     assert!(run.status == 2 && run.stderr.contains("folder.json"), "{run:?}");
 }
+
+/// Settings of K2 and K2-split for objectives: what is chosen is as wanted, and nothing better was.
+#[test]
+fn settings_are_chosen_for_objectives() {
+    let scenario = r#"{ "device": { "kind": "emmc", "depth": 8, "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
+            "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
+        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "40ms" },
+            { "name": "log", "op": "write", "size": "256KiB", "class": "idle", "depth": 8 } ], "duration": "2s" }"#;
+    let tune = |objective: &str, more: &[&str]| {
+        let arguments = [&["host", "tune", "-", "--objective", objective, "--format", "json"], more].concat();
+        let run = rtflash_with_input(&arguments, scenario.as_bytes());
+        assert_eq!(run.stderr, "", "{run:?}");
+        (run.status, run.json_lines()[0].clone())
+    };
+    let number = |of: &serde_json::Value, field: &str| of[field].as_f64().expect("a number");
+    let all = |answer: &serde_json::Value| answer["settings"].as_array().expect("settings").clone();
+    let (status, answer) = tune("latency-share=20%", &[]);
+    assert_eq!(status, 0);
+    // Four queue bounds, and K2-split with 4 to 128 KiB.
+    assert_eq!(all(&answer).len(), 4 * 7);
+    let chosen = &answer["chosen"];
+    let fits = |of: &serde_json::Value| number(of, "latency_share") <= 0.2;
+    assert!(fits(chosen) && !all(&answer).iter().all(fits), "{chosen}");
+    let most = all(&answer).iter().filter(|of| fits(of)).map(|of| number(of, "bytes_per_s")).fold(0.0, f64::max);
+    assert_eq!(number(chosen, "bytes_per_s"), most);
+    let lines = answer["sysfs"].as_array().expect("lines");
+    let inside = format!("echo {} > /sys/block/<device>/queue/iosched/max_inflight", chosen["max_inflight"]);
+    assert!(lines.contains(&inside.into()), "{lines:?}");
+
+    let (_, answer) = tune("bandwidth-share=80%", &["--scheduler", "k2-split,k2-ahead"]);
+    let fits = |of: &serde_json::Value| number(of, "bandwidth_share") >= 0.8;
+    assert!(fits(&answer["chosen"]) && !all(&answer).iter().all(fits));
+    let least = all(&answer).iter().filter(|of| fits(of)).map(|of| number(of, "latency_share")).fold(9.0, f64::min);
+    assert_eq!(number(&answer["chosen"], "latency_share"), least);
+
+    // Here the bound decides: some settings were seen to keep the deadline, and may not.
+    let (_, answer) = tune("deadline=5ms", &[]);
+    let fits = |of: &serde_json::Value| of["bound_ns"][0].as_u64().is_some_and(|bound| bound <= 5_000_000);
+    let kept = |of: &&serde_json::Value| of["p999_ns"][0].as_u64() <= Some(5_000_000);
+    assert!(fits(&answer["chosen"]) && all(&answer).iter().filter(kept).any(|of| !fits(of)));
+    let (status, answer) = tune("deadline=500us", &[]);
+    assert!(status == 1 && answer["chosen"].is_null() && answer["sysfs"].is_null());
+
+    let folder = scratch("tuned");
+    let figures = folder.display().to_string();
+    tune("deadline", &["--figures", &figures]);
+    let table = std::fs::read_to_string(folder.join("tradeoff.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 2 + 4 * 7);
+    assert!(["tradeoff-latency.svg", "tradeoff-bandwidth.svg"].iter().all(|name| folder.join(name).exists()));
+    for (text, says) in [("latency-share=101%", "a share up to 100%"), ("deadline=soon", "time"), ("best", "expected")]
+    {
+        let run = rtflash_with_input(&["host", "tune", "-", "--objective", text], scenario.as_bytes());
+        assert!(run.status == 2 && run.stderr.contains(says), "{text}: {}", run.stderr);
+    }
+    let calm = scenario.replace(r#""class": "rt", "#, "");
+    let run = rtflash_with_input(&["host", "tune", "-", "--objective", "deadline"], calm.as_bytes());
+    assert!(run.status == 2 && run.stderr.contains("no job is real-time"), "{run:?}");
+}

@@ -9,6 +9,7 @@ mod file;
 pub mod order;
 pub mod run;
 pub mod scheduler;
+pub mod tune;
 
 pub use command::{Class, Command, LEVELS, Op};
 pub use scheduler::{Scheduler, Settings};

@@ -10,7 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_alloc::analysis::ANALYSES;
-use rtflash_model::Reliance;
+use rtflash_host::tune::{Objective, Share};
+use rtflash_model::{Reliance, Span};
 
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
@@ -36,7 +37,7 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 const MAX_THREADS: i64 = 1_024;
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 12] = [
+pub const SCHEMAS: [&str; 13] = [
     "task-set",
     "allocation",
     "alloc",
@@ -49,6 +50,7 @@ pub const SCHEMAS: [&str; 12] = [
     "manifest",
     "host-bound",
     "host-run",
+    "host-tune",
 ];
 
 /// The commands.
@@ -109,6 +111,60 @@ pub enum HostCommand {
     Run(HostRunArgs),
     /// Bound the latencies of real-time jobs, whatever the phases and places are
     Bound(HostBoundArgs),
+    /// Choose the queue bound and the size of pieces: what settings cost and gain, and the lines that make a host use them
+    Tune(HostTuneArgs),
+}
+
+/// Options of `host tune`.
+#[derive(Debug, Args)]
+pub struct HostTuneArgs {
+    #[command(flatten)]
+    pub input: HostInputArgs,
+    /// What is wanted. `latency-share=50%`: each real-time job's 99.9th percentile at most this share of none's, then the most bandwidth. `bandwidth-share=80%`: at
+    /// least this share of none's, then the shortest percentile. `deadline`, `deadline=5ms`: every real-time job has a bound (of at most so long), then the most
+    /// bandwidth
+    #[arg(long, value_name = "WHAT", value_parser = objective)]
+    pub objective: Objective,
+    /// Schedulers that are tried
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = PossibleValuesParser::new(["k2", "k2-split", "k2-ahead"]))]
+    pub scheduler: Vec<String>,
+    /// Where the randomness starts: places of random jobs, jitter
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Draw percentiles and bandwidths over the queue bound into this folder, as SVG with the numbers as CSV
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// An objective as it is typed.
+fn objective(text: &str) -> Result<Objective, String> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let share =
+        || value.and_then(share).ok_or_else(|| format!("`{name}` takes a share up to 100%, such as `{name}=50%`"));
+    match name {
+        "latency-share" => share().map(Objective::LatencyShare),
+        "bandwidth-share" => share().map(Objective::BandwidthShare),
+        "deadline" => {
+            let limit =
+                value.map(|value| rtflash_model::parse_ns(value).map_err(|error| error.to_string())).transpose()?;
+            Ok(Objective::Deadline(limit.and_then(Span::from_ns)))
+        }
+        _ => Err("expected `latency-share=50%`, `bandwidth-share=80%`, `deadline` or `deadline=5ms`".into()),
+    }
+}
+
+/// A share in percent, with up to four decimals.
+fn share(text: &str) -> Option<Share> {
+    let number = text.strip_suffix('%')?;
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 3 || part.len() > 4 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let millionths = format!("{whole}{part:0<4}").parse().ok()?;
+    Share::of_million(millionths)
 }
 
 /// What `host` runs or bounds.

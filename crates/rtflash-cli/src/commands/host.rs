@@ -10,6 +10,7 @@ use rtflash_model::Diagnostics;
 use super::host_bound;
 use super::host_figures::{self, Ran};
 use super::host_input::Input;
+use super::host_tune;
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::envelope::line;
@@ -24,6 +25,7 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
         HostCommand::Order { file } => order(file),
         HostCommand::Run(args) => simulate(args),
         HostCommand::Bound(args) => host_bound::run(args),
+        HostCommand::Tune(args) => host_tune::run(args),
     }
 }
 

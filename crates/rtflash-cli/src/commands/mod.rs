@@ -12,6 +12,7 @@ pub mod host;
 pub mod host_bound;
 mod host_figures;
 mod host_input;
+pub mod host_tune;
 pub mod policies;
 pub mod schema;
 pub mod shell;

@@ -13,6 +13,7 @@ use crate::render::exec_wire::ExecAnswer;
 use crate::render::explain_wire::{Explanation, Unexplained};
 use crate::render::host::HostAnswer;
 use crate::render::host_bound::BoundAnswer;
+use crate::render::host_tune::TuneAnswer;
 use crate::render::size_wire::SizeAnswer;
 use crate::render::wire::{AllocAnswer, CheckAnswer};
 use crate::status::Status;
@@ -41,6 +42,7 @@ pub fn text(name: &str) -> Option<String> {
         "soak" => schema(&[schema_for!(SoakAnswer)], false),
         "experiment" => schema(&[schema_for!(Summary)], false),
         "host-bound" => schema(&[schema_for!(BoundAnswer<'static>)], false),
+        "host-tune" => schema(&[schema_for!(TuneAnswer<'static>)], false),
         "host-run" => schema(&[schema_for!(HostAnswer<'static>)], false),
         "manifest" => schema(&[schema_for!(Manifest)], false),
         _ => return None,

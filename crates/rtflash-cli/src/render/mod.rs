@@ -12,6 +12,7 @@ pub mod explain_text;
 pub mod explain_wire;
 pub mod host;
 pub mod host_bound;
+pub mod host_tune;
 pub mod numbers;
 pub mod size_text;
 pub mod size_wire;
