@@ -245,6 +245,11 @@ fn scenarios_that_cannot_be_are_pointed_at() {
             "expected times from 1ms up",
         ),
         (r#""depth": 1,"#, r#""slow": { "every": "1s", "for": "0ms", "extra": "1ms" },"#, "`for` may be 0ns"),
+        (
+            r#""per_kib": "15us""#,
+            r#""per_kib": "15us", "slow": { "every": "1s", "for": "1ms", "extra": "0ms" }"#,
+            "`extra` is zero",
+        ),
         (r#""kind": "emmc""#, r#""kind": "ufs""#, "there is no kind of device `ufs`"),
         (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
     ] {

@@ -189,8 +189,8 @@ fn workload(releases: Releases, kib: u64, turnaround: Span, scheduler: K2Setting
     Scenario {
         device: Device::Emmc(Emmc {
             depth: 4,
-            read: Cost { first: us(200), next: us(100), per_kib: us(10) },
-            write: Cost { first: us(500), next: us(300), per_kib: us(15) },
+            read: Cost { first: us(200), next: us(100), per_kib: us(10), slow: None },
+            write: Cost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false },

@@ -64,12 +64,21 @@ fn scheduler(dice: &mut Dice) -> Settings {
 
 fn scenario(seed: u64) -> Scenario {
     let mut dice = Dice(Stream::numbered(seed, b"h-bounds", 0));
-    let mut cost =
-        || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 60)), per_kib: ns(dice.within(0, 9)) };
-    let (read, write) = (cost(), cost());
+    let mut cost = || Cost {
+        first: ns(dice.within(1, 60)),
+        next: ns(dice.within(1, 60)),
+        per_kib: ns(dice.within(0, 9)),
+        slow: None,
+    };
+    let (mut read, mut write) = (cost(), cost());
     let between = Between { shortest: ns(50), longest: ns(2_000) };
     let slow =
         (dice.within(0, 3) == 0).then(|| Slow { every: between, length: between, extra: ns(dice.within(1, 50)) });
+    let mut its = Dice(Stream::numbered(seed, b"h-slower", 0));
+    for cost in [&mut read, &mut write] {
+        let is_slow = its.within(0, 7) == 0;
+        cost.slow = is_slow.then(|| Slow { every: between, length: between, extra: ns(its.within(1, 50)) });
+    }
     let mut jobs: Vec<Job> = (0..dice.within(1, 3)).map(|number| job(&mut dice, Class::RealTime, number)).collect();
     for number in 0..dice.within(0, 2) {
         let class = dice.one_of(&[Class::BestEffort, Class::Idle]);
@@ -230,8 +239,9 @@ fn no_latency_exceeds_a_bound() {
         for bound in &bounds {
             let Ok(terms) = &bound.terms else { continue };
             let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
+            let slow = [emmc.slow, emmc.read.slow, emmc.write.slow].iter().any(Option::is_some);
             let others = scenario.jobs.iter().any(|job| matches!(job.releases, Releases::WriteBack(_)));
-            if scenario.host.merge || emmc.slow.is_some() || others {
+            if scenario.host.merge || slow || others {
                 continue;
             }
             if let Some(h1) = plain_h1(&scenario, bound.job) {
@@ -270,7 +280,7 @@ fn reader(level: u8, kib: u64, releases: Releases, phase: u64) -> Job {
 }
 
 fn readers(jobs: Vec<Job>) -> Scenario {
-    let cost = Cost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3) };
+    let cost = Cost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
         device: Device::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO, merge: false },

@@ -286,8 +286,12 @@ fn scheduler(dice: &mut Dice) -> Settings {
 
 fn scenario(seed: u64) -> Scenario {
     let mut dice = Dice(Stream::numbered(seed, b"host-run", 0));
-    let mut cost =
-        || Cost { first: ns(dice.within(1, 60)), next: ns(dice.within(1, 40)), per_kib: ns(dice.within(0, 4)) };
+    let mut cost = || Cost {
+        first: ns(dice.within(1, 60)),
+        next: ns(dice.within(1, 40)),
+        per_kib: ns(dice.within(0, 4)),
+        slow: None,
+    };
     let (read, write) = (cost(), cost());
     let job = |number: u64, dice: &mut Dice| {
         let releases = match dice.within(0, 4) {
@@ -390,8 +394,8 @@ fn a_reader_behind_a_writer() {
     let mut scenario = Scenario {
         device: Device::Emmc(Emmc {
             depth: 1,
-            read: Cost { first: us(200), next: us(100), per_kib: us(10) },
-            write: Cost { first: us(500), next: us(300), per_kib: us(15) },
+            read: Cost { first: us(200), next: us(100), per_kib: us(10), slow: None },
+            write: Cost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5), merge: false },
@@ -444,6 +448,30 @@ fn slow_episodes() {
     let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
     let read = scenario.whole(0, 0).expect("a read");
     assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
+}
+
+/// Commands of 1 ms, one after the other. Reads that begin in 20 ms to 25 ms, 45 ms to 50 ms, … take 10 ms more; writes in 30 ms to 33 ms, 63 ms to 66 ms, …
+/// 20 ms more; and all of them in 40 ms to 41 ms, 81 ms to 82 ms, … 100 us more.
+#[test]
+fn slow_episodes_of_an_operation() {
+    let text = r#"{
+        "device": { "kind": "emmc",
+            "read": { "first": "1ms", "next": "1ms", "per_kib": "0us", "slow": { "every": "20ms", "for": "5ms", "extra": "10ms" } },
+            "write": { "first": "1ms", "next": "1ms", "per_kib": "0us", "slow": { "every": "30ms", "for": "3ms", "extra": "20ms" } },
+            "slow": { "every": "40ms", "for": "1ms", "extra": "100us" } },
+        "jobs": [ { "name": "one", "op": "read", "size": "4KiB", "depth": 1 } ], "duration": "90ms" }"#;
+    let found = ["read", "write", "discard"].map(|op| {
+        let text = text.replace("\"op\": \"read\"", &format!("\"op\": \"{op}\""));
+        let scenario = rtflash_host::run::read_scenario(&text, None).expect("a scenario");
+        let latencies = run(&scenario, 1).expect("a run")[0].latencies.clone();
+        let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
+        let most = emmc.most(&scenario.whole(0, 0).expect("an I/O"), true);
+        (latencies.count(), latencies.sum(), latencies.max().unwrap_or(0), most.as_ns())
+    });
+    // Reads: 20, one until 31 ms, 9, one until 41.1 ms, 4, one until 56.1 ms, 14, one until 81.1 ms, one until 82.2 ms, 7 until 89.2 ms.
+    // Writes: 30, one until 51 ms, 12, one until 84 ms, 6. What is no read is a write.
+    let writes = (50, 90_000_000, 21_000_000, 21_100_000);
+    assert_eq!(found, [(59, 89_200_000, 11_000_000, 11_100_000), writes, writes]);
 }
 
 /// The rest of an I/O of 68 KiB becomes part of another one of 4 KiB behind it: that is the first command of the short one, though not of the long one.

@@ -18,7 +18,7 @@ pub struct Emmc {
     pub read: Cost,
     /// What a write costs.
     pub write: Cost,
-    /// Episodes in which commands cost more, if it has any.
+    /// Episodes in which all commands cost more, if it has any.
     pub slow: Option<Slow>,
 }
 
@@ -31,12 +31,29 @@ pub struct Cost {
     pub next: Span,
     /// 1,024 bytes.
     pub per_kib: Span,
+    /// Episodes in which these commands alone cost more, beside the device's own.
+    pub slow: Option<Slow>,
+}
+
+impl Cost {
+    fn extra(&self) -> Span {
+        most_extra(self.slow)
+    }
+}
+
+/// What episodes add to a command at most.
+fn most_extra(slow: Option<Slow>) -> Span {
+    slow.map_or(Span::ZERO, |slow| slow.extra)
 }
 
 impl Emmc {
+    fn cost(&self, command: &Command) -> Cost {
+        if command.op == Op::Read { self.read } else { self.write }
+    }
+
     /// What a command takes, but for what an episode adds; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
     pub fn service(&self, command: &Command, first: bool) -> Span {
-        let cost = if command.op == Op::Read { self.read } else { self.write };
+        let cost = self.cost(command);
         let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);
         let begin = if first { cost.first } else { cost.next };
         let size = u64::try_from(size).ok().and_then(Span::from_ns);
@@ -45,14 +62,18 @@ impl Emmc {
 
     /// What commands take at most.
     pub(super) fn ends(&self) -> Ends {
-        let extra = self.slow.map_or(Span::ZERO, |slow| slow.extra);
-        let line = |cost: Cost| Line { begin: cost.first.max(cost.next).saturating_add(extra), per_kib: cost.per_kib };
+        let own = most_extra(self.slow);
+        let line = |cost: Cost| Line {
+            begin: cost.first.max(cost.next).saturating_add(own).saturating_add(cost.extra()),
+            per_kib: cost.per_kib,
+        };
         Ends::InTurn { read: line(self.read), write: line(self.write) }
     }
 
-    /// The most that a command takes, in whatever episode; `first`: of its I/O.
+    /// The most that a command takes, in whatever episodes; `first`: of its I/O.
     pub fn most(&self, command: &Command, first: bool) -> Span {
-        self.service(command, first).saturating_add(self.slow.map_or(Span::ZERO, |slow| slow.extra))
+        let (own, cost) = (most_extra(self.slow), self.cost(command));
+        self.service(command, first).saturating_add(own).saturating_add(cost.extra())
     }
 }
 
@@ -63,13 +84,15 @@ pub(super) struct Running {
     /// What it has, the first one under way until then.
     commands: VecDeque<Handed>,
     ends: Option<Instant>,
-    episodes: Option<Episodes>,
+    /// The device's own, those of reads, those of writes.
+    episodes: [Option<Episodes>; 3],
 }
 
 impl Running {
     /// With nothing in it.
     pub(super) fn new(of: Emmc, seed: u64) -> Running {
-        let episodes = of.slow.map(|slow| Episodes::new(slow, seed));
+        let episodes = [(of.slow, b"episodes"), (of.read.slow, b"slow-rea"), (of.write.slow, b"slow-wri")];
+        let episodes = episodes.map(|(slow, what)| slow.map(|slow| Episodes::new(slow, seed, what)));
         Running { of, commands: VecDeque::new(), ends: None, episodes }
     }
 
@@ -79,8 +102,11 @@ impl Running {
             self.ends = None;
             return;
         };
-        let extra = self.episodes.as_mut().map_or(Span::ZERO, |episodes| episodes.extra(now));
-        self.ends = Some(now.saturating_add(self.of.service(command, *is_first)).saturating_add(extra));
+        let [own, reads, writes] = &mut self.episodes;
+        let its = if command.op == Op::Read { reads } else { writes };
+        let extra = [own, its].into_iter().flatten().map(|episodes| episodes.extra(now));
+        let end = now.saturating_add(self.of.service(command, *is_first));
+        self.ends = Some(extra.fold(end, Instant::saturating_add));
     }
 }
 

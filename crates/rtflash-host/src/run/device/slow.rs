@@ -19,7 +19,7 @@ impl Between {
     }
 }
 
-/// Episodes in which every command costs more.
+/// Episodes in which commands cost more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slow {
     /// From the start, or the end of an episode, to the begin of the next one; 1 ms at least.
@@ -35,6 +35,8 @@ pub struct Slow {
 pub(super) struct Episodes {
     of: Slow,
     seed: u64,
+    /// Whose they are: streams of different names have nothing to do with each other.
+    what: &'static [u8; 8],
     /// The number of the next one to draw.
     number: u64,
     /// The last one drawn; `None` behind the end of time.
@@ -43,14 +45,14 @@ pub(super) struct Episodes {
 
 impl Episodes {
     /// From the start on.
-    pub(super) fn new(of: Slow, seed: u64) -> Episodes {
-        Episodes { of, seed, number: 0, current: Some((Instant::START, Instant::START)) }
+    pub(super) fn new(of: Slow, seed: u64, what: &'static [u8; 8]) -> Episodes {
+        Episodes { of, seed, what, number: 0, current: Some((Instant::START, Instant::START)) }
     }
 
     /// What a command that begins now costs more. Times never decrease.
     pub(super) fn extra(&mut self, now: Instant) -> Span {
         while let Some((_, end)) = self.current.filter(|&(_, end)| end <= now) {
-            let mut stream = Stream::numbered(self.seed, b"episodes", self.number);
+            let mut stream = Stream::numbered(self.seed, self.what, self.number);
             self.number += 1;
             let begin = end.checked_add(self.of.every.draw(&mut stream));
             self.current = begin.map(|begin| (begin, begin.saturating_add(self.of.length.draw(&mut stream))));
@@ -70,7 +72,7 @@ mod tests {
 
     /// Milliseconds at which a command costs more, of so many.
     fn slow(of: Slow, seed: u64, milliseconds: u32) -> Vec<u32> {
-        let mut episodes = Episodes::new(of, seed);
+        let mut episodes = Episodes::new(of, seed, b"episodes");
         let at = |ms: u32| Instant::START.saturating_add(Span::from_us(ms * 1_000));
         (0..milliseconds).filter(|&ms| episodes.extra(at(ms)) > Span::ZERO).collect()
     }
@@ -82,6 +84,20 @@ mod tests {
     }
 
     #[test]
+    fn those_of_another_name_are_others() {
+        let of = Slow { every: ms(5, 15), length: ms(3, 7), extra: Span::from_us(1) };
+        let mut both = [b"episodes", b"slow-rea"].map(|what| Episodes::new(of, 1, what));
+        let mut differ = 0;
+        for ms in 0..10_000 {
+            let at = Instant::START.saturating_add(Span::from_us(ms * 1_000));
+            let [own, other] = both.each_mut().map(|episodes| episodes.extra(at));
+            differ += u32::from(own != other);
+        }
+        // A third of the time each, independent: 4/9 in the mean.
+        assert!((4_000..4_900).contains(&differ), "{differ}");
+    }
+
+    #[test]
     fn episodes_come_from_the_seed_alone() {
         let of = Slow { every: ms(5, 15), length: ms(3, 7), extra: Span::from_us(1) };
         let found = slow(of, 1, 100_000);
@@ -90,7 +106,7 @@ mod tests {
         assert_eq!(found, slow(of, 1, 100_000));
         assert_ne!(found, slow(of, 2, 100_000));
         // Whoever looks rarely finds the same.
-        let mut rarely = Episodes::new(of, 1);
+        let mut rarely = Episodes::new(of, 1, b"episodes");
         let at = Instant::START.saturating_add(Span::from_us(99_990_000));
         assert_eq!(rarely.extra(at) > Span::ZERO, found.contains(&99_990));
     }

@@ -68,9 +68,10 @@ fn between(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, least: Span) -
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Cost> {
-    let mut fields = Fields::open(reader, raw, place, ["first", "next", "per_kib"])?;
+    let mut fields = Fields::open(reader, raw, place, ["first", "next", "per_kib", "slow"])?;
     let first = fields.required(raw, "first", "a time, such as \"200us\"", time_above_zero);
     let next = fields.required(raw, "next", "a time, such as \"100us\"", time_above_zero);
     let per_kib = fields.required(raw, "per_kib", "a time, such as \"10us\"", Reader::time);
-    Some(Cost { first: first?, next: next?, per_kib: per_kib? })
+    let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
+    Some(Cost { first: first?, next: next?, per_kib: per_kib?, slow })
 }

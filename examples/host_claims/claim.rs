@@ -1,0 +1,104 @@
+//! A claim of a paper, and when ours is near enough.
+
+use super::run::Answer;
+
+/// What is expected of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It has to hold.
+    Must,
+    /// The paper says it; here it is only compared.
+    Also,
+    /// The paper has no number.
+    Shown,
+    /// The paper contradicts itself, or its own throughput.
+    NotAsked,
+}
+
+/// When ours is near enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Within a third of the published number.
+    Third,
+    /// Within 15 % of one.
+    Flat,
+    /// From 37 to 40, rounded.
+    Folds,
+    /// A factor of two at most: the next size.
+    Near,
+}
+
+/// What is compared, by settings' positions.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// The 99th percentile, in milliseconds.
+    P99(usize),
+    /// MiB/s of both jobs.
+    Throughput(usize),
+    /// The first one's 99th percentile over the second one's.
+    Fold(usize, usize),
+    /// The longest 99th percentile over the shortest.
+    Spread(Vec<usize>),
+    /// The size, in KiB, with the shortest 99th percentile.
+    Best(Vec<(u32, usize)>),
+}
+
+/// A claim.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Figure or table.
+    pub place: &'static str,
+    /// What is compared, in words.
+    pub text: String,
+    /// See [`Kind`].
+    pub kind: Kind,
+    /// Whether a constant was fitted on it.
+    pub is_fitted: bool,
+    /// What was published.
+    pub published: Option<f64>,
+    /// See [`Rule`].
+    pub rule: Rule,
+    /// See [`Value`].
+    pub value: Value,
+}
+
+impl Claim {
+    /// What it is by answers, in the order of settings.
+    pub fn ours(&self, answers: &[Answer]) -> f64 {
+        let p99 = |at: usize| answers[at].p99;
+        match &self.value {
+            Value::P99(at) => p99(*at),
+            Value::Throughput(at) => answers[*at].throughput,
+            Value::Fold(above, below) => p99(*above) / p99(*below),
+            Value::Spread(all) => {
+                let longest = all.iter().map(|&at| p99(at)).fold(f64::MIN, f64::max);
+                longest / all.iter().map(|&at| p99(at)).fold(f64::MAX, f64::min)
+            }
+            Value::Best(sizes) => {
+                let best = sizes.iter().min_by(|a, b| p99(a.1).total_cmp(&p99(b.1)));
+                best.map_or(f64::NAN, |&(size, _)| f64::from(size))
+            }
+        }
+    }
+
+    /// Whether a value is near enough; `None` where nobody asks.
+    pub fn holds(&self, ours: f64) -> Option<bool> {
+        let published = self.published.filter(|_| self.kind != Kind::NotAsked)?;
+        Some(match self.rule {
+            Rule::Third => (ours / published - 1.0).abs() <= 1.0 / 3.0,
+            Rule::Flat => (ours - 1.0).abs() <= 0.15,
+            Rule::Folds => (37.0..=40.0).contains(&ours.round()),
+            Rule::Near => (published / 2.0..=published * 2.0).contains(&ours),
+        })
+    }
+
+    /// The unit of its value.
+    pub fn unit(&self) -> &'static str {
+        match self.value {
+            Value::P99(_) => "ms",
+            Value::Throughput(_) => "MiB/s",
+            Value::Fold(..) | Value::Spread(_) => "fold",
+            Value::Best(_) => "KiB",
+        }
+    }
+}

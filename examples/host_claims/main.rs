@@ -1,0 +1,127 @@
+//! The claims of paper 003 beside ours: the table in `docs/host-claims.md`.
+//!
+//! `cargo run --release --example host_claims -- --seconds 20` prints it, and exits 1 if a claim does not hold that has to.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::{fs, io};
+
+use rayon::prelude::*;
+use rtflash::host::run::{RunError, Setup, read_setup};
+
+mod claim;
+mod claims;
+mod run;
+mod table3;
+
+use claim::{Claim, Kind, Rule};
+use claims::Claims;
+use run::Answer;
+
+/// What is run.
+pub const SEEDS: [u64; 3] = [1, 2, 3];
+
+fn main() -> ExitCode {
+    let done = seconds(std::env::args().skip(1)).and_then(|seconds| {
+        let all = Claims::all();
+        let answers = answers(&all, &profile()?, seconds, &SEEDS).map_err(|error| error.to_string())?;
+        io::Write::write_all(&mut io::stdout(), table(&all, &answers).as_bytes()).map_err(|error| error.to_string())?;
+        Ok(all.claims.iter().all(|claim| claim.kind != Kind::Must || holds(claim, &answers) == Some(true)))
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// How long each run is, behind a second of warm-up.
+fn seconds(mut arguments: impl Iterator<Item = String>) -> Result<u32, String> {
+    let mut seconds = 20;
+    while let Some(argument) = arguments.next() {
+        let value =
+            arguments.next().and_then(|value| value.parse().ok()).filter(|seconds| (1..=1_000).contains(seconds));
+        seconds = match (argument.as_str(), value) {
+            ("--seconds", Some(value)) => value,
+            ("--seconds", None) => return Err("--seconds takes a whole number from 1 to 1000".into()),
+            _ => return Err(format!("there is no option {argument}; there is --seconds N")),
+        };
+    }
+    Ok(seconds)
+}
+
+/// The device that all claims are run on, and its host.
+pub fn profile() -> Result<Setup, String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/emmc-2023.json");
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    read_setup(&text, None).map_err(|problems| format!("{path}: {problems:?}"))
+}
+
+/// What each seed says of each setting, in their order.
+pub fn answers(all: &Claims, setup: &Setup, seconds: u32, seeds: &[u64]) -> Result<Vec<Vec<Answer>>, RunError> {
+    let of = |seed: &u64| all.settings.par_iter().map(|setting| setting.run(setup, seconds, *seed)).collect();
+    seeds.par_iter().map(of).collect()
+}
+
+/// Whether a claim holds on each seed; `None` where nobody asks.
+pub fn holds(claim: &Claim, answers: &[Vec<Answer>]) -> Option<bool> {
+    answers.iter().try_fold(true, |all, answers| Some(all & claim.holds(claim.ours(answers))?))
+}
+
+/// The table, and how many claims hold that have to.
+pub fn table(all: &Claims, answers: &[Vec<Answer>]) -> String {
+    let mut text = String::from("| where | claim | asked | fitted | published | unit |");
+    (1..=answers.len()).for_each(|seed| text += &format!(" seed {seed} |"));
+    let _ = writeln!(text, " ratio | within |\n|---|---|---|---|---|---|{}---|---|", "---|".repeat(answers.len()));
+    let (mut musts, mut held, mut worst) = (0, 0, 0.0_f64);
+    for claim in &all.claims {
+        let ours: Vec<f64> = answers.iter().map(|answers| claim.ours(answers)).collect();
+        let verdict = holds(claim, answers);
+        let ratios: Vec<f64> = ours.iter().filter_map(|ours| Some(ours / claim.published?)).collect();
+        if claim.kind == Kind::Must {
+            musts += 1;
+            held += u32::from(verdict == Some(true));
+        }
+        if claim.kind == Kind::Must && claim.rule == Rule::Third {
+            worst = ratios.iter().map(|ratio| (ratio - 1.0).abs()).fold(worst, f64::max);
+        }
+        text += &beginning(claim);
+        ours.iter().for_each(|&ours| text += &format!(" {} |", digits(ours)));
+        let ratio = ratios.get(ratios.len() / 2).map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        let verdict = verdict.map_or("", |holds| if holds { "yes" } else { "NO" });
+        let _ = writeln!(text, " {ratio} | {verdict} |");
+    }
+    let _ = writeln!(
+        text,
+        "\n{held} of {musts} *Must* claims hold; the worst of those with a number is {:.0} % off.",
+        worst * 100.0
+    );
+    text
+}
+
+/// The row of a claim up to ours.
+pub fn beginning(claim: &Claim) -> String {
+    let Claim { place, text, .. } = claim;
+    let fitted = if claim.is_fitted { "fitted" } else { "" };
+    let published = claim.published.map_or(String::new(), |published| published.to_string());
+    format!("| {place} | {text} | {} | {fitted} | {published} | {} |", kind(claim.kind), claim.unit())
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Must => "must",
+        Kind::Also => "also",
+        Kind::Shown => "shown",
+        Kind::NotAsked => "not asked",
+    }
+}
+
+/// Three digits.
+fn digits(value: f64) -> String {
+    let behind =
+        [(100.0, 0), (10.0, 1), (1.0, 2)].into_iter().find(|&(from, _)| value >= from).map_or(3, |(_, behind)| behind);
+    format!("{value:.behind$}")
+}

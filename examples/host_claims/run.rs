@@ -1,0 +1,82 @@
+//! Two jobs in front of the device of paper 003: one synchronous and real-time, one in the background.
+
+use rtflash::host::run::{Job, Pattern, Releases, RunError, Scenario, Setup, run};
+use rtflash::host::{Class, Op, Settings};
+use rtflash::model::{Instant, Span};
+
+const GIB: u64 = 1 << 30;
+
+/// What differs between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// What both jobs do.
+    pub op: Op,
+    /// Where.
+    pub pattern: Pattern,
+    /// The scheduler.
+    pub scheduler: Settings,
+    /// The longest request, in KiB; `None` for the host's own.
+    pub max_sectors: Option<u64>,
+    /// The size of real-time I/Os, in KiB.
+    pub real_time: u64,
+    /// I/Os that the background has outstanding.
+    pub depth: u32,
+    /// Their size, in KiB.
+    pub size: u64,
+}
+
+/// What a run says.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// The 99th percentile of real-time latencies, in milliseconds.
+    pub p99: f64,
+    /// Both jobs together, in MiB/s.
+    pub throughput: f64,
+}
+
+impl Setting {
+    /// Runs it so many seconds after one of warm-up.
+    pub fn run(&self, setup: &Setup, seconds: u32, seed: u64) -> Result<Answer, RunError> {
+        let mut host = setup.host;
+        if let Some(kib) = self.max_sectors {
+            host.max_sectors = kib << 10;
+        }
+        let warmup = Instant::START.saturating_add(Span::from_us(1_000_000));
+        let second = |from: Instant, _| from.saturating_add(Span::from_us(1_000_000));
+        let scenario = Scenario {
+            device: setup.device.clone(),
+            host,
+            scheduler: self.scheduler,
+            jobs: vec![
+                self.job("rt", Class::RealTime, 0, self.real_time, 1),
+                self.job("bg", Class::Idle, 2 * GIB, self.size, self.depth),
+            ],
+            duration: (0..seconds).fold(warmup, second),
+            warmup,
+        };
+        let reports = run(&scenario, seed)?;
+        let p99 = reports.first().and_then(|job| job.latencies.percentile(9_900));
+        let bytes: u128 = reports.iter().map(|job| job.bytes_per_s).sum();
+        Ok(Answer { p99: p99.map_or(f64::NAN, |p99| p99 as f64 / 1e6), throughput: bytes as f64 / f64::from(1 << 20) })
+    }
+
+    fn job(&self, name: &str, class: Class, from: u64, kib: u64, depth: u32) -> Job {
+        Job {
+            name: name.into(),
+            op: self.op,
+            pattern: self.pattern,
+            from,
+            span: Some(2 * GIB),
+            size: kib << 10,
+            class,
+            level: 4,
+            cpu: 0,
+            user_centric: false,
+            releases: Releases::Closed { depth, think: Span::ZERO },
+            phase: Instant::START,
+            count: None,
+            until: None,
+            pace: None,
+        }
+    }
+}

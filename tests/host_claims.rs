@@ -1,0 +1,35 @@
+//! Claims of docs/host-claims.md, by the same code as its table, in short runs.
+
+#[allow(dead_code)] // `cargo run --release --example host_claims` prints the whole table.
+#[path = "../examples/host_claims/main.rs"]
+mod host_claims;
+
+use host_claims::{Claims, Kind, answers, holds, profile};
+
+#[test]
+fn what_must_hold_does_in_short_runs() {
+    let mut all = Claims::all();
+    // Sequential I/Os cost what random ones do. A slow episode of reads comes every 2 s to 4 s, so that these have to be in the run.
+    all.claims.retain(|claim| claim.kind == Kind::Must);
+    assert_eq!(all.claims.len(), 135);
+    let answers = answers(&all, &profile().expect("the profile"), 6, &[1]).expect("short runs");
+    let failed = all.claims.iter().filter(|claim| holds(claim, &answers) != Some(true));
+    let failed: Vec<String> =
+        failed.map(|claim| format!("{}: {} is {}", claim.place, claim.text, claim.ours(&answers[0]))).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn the_page_has_these_claims() {
+    let page = include_str!("../docs/host-claims.md");
+    let is_row = |line: &&str| line.starts_with("| Fig. ") || line.starts_with("| Table 3 ");
+    let rows: Vec<&str> = page.lines().filter(is_row).collect();
+    let all = Claims::all();
+    let begins: Vec<String> = all.claims.iter().map(host_claims::beginning).collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+    }
+    assert_eq!(all.claims.iter().filter(|claim| claim.is_fitted).count(), 11);
+}

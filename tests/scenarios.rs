@@ -1,0 +1,48 @@
+//! Every scenario that is shipped runs, and shows what docs/host-claims.md says of it.
+
+mod common;
+
+use std::fs;
+
+use common::{root, rtflash};
+
+/// The 99th percentile of the real-time job by each of these schedulers, in microseconds.
+fn p99(arguments: &[&str]) -> Vec<u64> {
+    let run = rtflash(&[&["host", "run"], arguments, &["--format", "json"]].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+    let of = |line: &serde_json::Value| line["jobs"][0]["p99_ns"].as_u64().expect("a latency") / 1_000;
+    run.json_lines().iter().map(of).collect()
+}
+
+#[test]
+fn each_one_shows_what_it_is_there_for() {
+    let near = |found: &[u64], expected: &[u64]| {
+        let is_near = |(&found, &expected): (&u64, &u64)| found.abs_diff(expected) * 20 <= expected;
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(is_near), "{found:?}, {expected:?}");
+    };
+    // K2-split as the file has it; `none`, since K2 has 32 inside by default and the device takes one.
+    near(&p99(&["scenarios/large-reads.json", "--scheduler", "k2-split,none"]), &[1_446, 6_839]);
+    near(&p99(&["scenarios/large-writes.json", "--scheduler", "k2-split,none"]), &[3_893, 11_600]);
+    near(&p99(&["scenarios/many-reads.json", "--scheduler", "none,k2"]), &[60_700, 1_560]);
+    let fio = ["scenarios/large-reads.fio", "--device", "scenarios/emmc-2023.json", "--scheduler", "none,k2"];
+    near(&p99(&fio), &[6_839, 6_839]);
+}
+
+#[test]
+fn all_have_the_same_device_and_none_is_left_out() {
+    let read = |name: &str| {
+        let text = fs::read_to_string(root().join("scenarios").join(name)).expect("a file");
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    let setup = read("emmc-2023.json");
+    let scenarios = ["large-reads.json", "large-writes.json", "many-reads.json"];
+    for name in scenarios {
+        let scenario = read(name);
+        assert_eq!((&scenario["device"], &scenario["host"]), (&setup["device"], &setup["host"]), "{name}");
+    }
+    let folder = fs::read_dir(root().join("scenarios")).expect("the folder");
+    let mut files: Vec<String> =
+        folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
+    files.sort();
+    assert_eq!(files, [&["emmc-2023.json", "large-reads.fio"], &scenarios[..]].concat());
+}
