@@ -248,7 +248,7 @@ fn scenarios_that_cannot_be_are_pointed_at() {
         (
             r#""per_kib": "15us""#,
             r#""per_kib": "15us", "slow": { "every": "1s", "for": "1ms", "extra": "0ms" }"#,
-            "`device.write.slow.extra` is zero",
+            "`extra` is zero",
         ),
         (r#""kind": "emmc""#, r#""kind": "ufs""#, "there is no kind of device `ufs`"),
         (r#""depth": 4"#, r#""depth": 4000000000"#, "4000000000 I/Os at a time"),
