@@ -14,8 +14,8 @@ mod claims;
 mod run;
 mod table3;
 
-use claim::{Claim, Kind, Rule};
-use claims::Claims;
+pub use claim::{Claim, Kind, Rule};
+pub use claims::Claims;
 use run::Answer;
 
 /// What is run.

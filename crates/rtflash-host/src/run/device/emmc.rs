@@ -133,3 +133,20 @@ impl Target for Running {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::slow::Between;
+    use super::*;
+
+    #[test]
+    fn ends_count_the_episodes_of_the_device_and_of_the_operation() {
+        let us = Span::from_us;
+        let between = Between { shortest: us(1_000), longest: us(2_000) };
+        let slow = |extra| Some(Slow { every: between, length: between, extra: us(extra) });
+        let cost = |first, next, extra| Cost { first: us(first), next: us(next), per_kib: us(1), slow: slow(extra) };
+        let emmc = Emmc { depth: 1, read: cost(10, 20, 100), write: cost(40, 30, 200), slow: slow(1_000) };
+        let Ends::InTurn { read, write } = emmc.ends() else { panic!("one at a time") };
+        assert_eq!((read.begin, write.begin), (us(1_120), us(1_240)));
+    }
+}
