@@ -165,7 +165,7 @@ mod tests {
                 Task { name: "t".into(), read, write, data_pages: None }
             };
             let first = 7 * most;
-            (first..first + most).map(|number| task(number)).collect()
+            (first..first + most).map(&mut task).collect()
         }
     }
 
