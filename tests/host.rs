@@ -553,3 +553,17 @@ fn settings_are_chosen_for_objectives() {
     let run = rtflash_with_input(&["host", "tune", "-", "--objective", "deadline"], calm.as_bytes());
     assert!(run.status == 2 && run.stderr.contains("no job is real-time"), "{run:?}");
 }
+
+/// A flush may release more than can be kept: that is said, at once.
+#[test]
+fn flushes_that_are_too_much_end_the_run() {
+    for (rate, flush) in [("1000TiB", "100ms"), ("1000GiB", "1ns"), ("30MiB", "100ms")] {
+        let scenario = format!(
+            r#"{{ "device": {{ "kind": "emmc", "read": {{ "first": "10us", "next": "10us", "per_kib": "1us" }},
+                "write": {{ "first": "10us", "next": "10us", "per_kib": "1us" }} }},
+            "jobs": [ {{ "name": "z", "op": "write", "size": "1B", "flush": "{flush}", "rate": "{rate}" }} ], "duration": "200ms" }}"#
+        );
+        let run = rtflash_with_input(&["host", "run", "-"], scenario.as_bytes());
+        assert!(run.status == 3 && run.stderr.contains("wait at"), "{rate}: {run:?}");
+    }
+}

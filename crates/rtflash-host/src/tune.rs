@@ -72,9 +72,11 @@ pub fn k2(settings: &Settings) -> Option<&K2Settings> {
     }
 }
 
-/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler says of levels and places is kept.
+/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler says of levels, places and
+/// of what is cut is kept.
 pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings> {
     let own = k2(&scenario.scheduler);
+    let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
     let request = |size: u64| size.min(scenario.host.max_sectors);
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
     let longest = rest.map(|job| request(job.size)).max().unwrap_or(0);
@@ -97,7 +99,10 @@ pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings>
                     max_inflight,
                     max_inflight_rest: own.and_then(|own| own.max_inflight_rest),
                     levels: own.map_or(base.levels, |own| own.levels),
-                    split: piece.map(|max_sectors| Split { cut: Cut::Rest, max_sectors, multiples: false }),
+                    split: piece.map(|max_sectors| match base.max_inflight_ahead {
+                        None => Split { cut, max_sectors, multiples },
+                        Some(_) => Split { cut: Cut::Rest, max_sectors, multiples: false },
+                    }),
                     max_inflight_ahead: base.max_inflight_ahead.map(|_| max_inflight),
                 }));
             }
@@ -147,7 +152,7 @@ fn measure(scenario: &Scenario, settings: Settings, seed: u64) -> Result<Measure
     })
 }
 
-/// The best of what is as wanted; the first of equals, by which the fewest are inside and pieces are the shortest.
+/// The best of what is as wanted: of equal bandwidth the shorter worst percentile, of equal percentiles (in millionths of `none`'s) the more bandwidth, then the first.
 fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Option<usize> {
     let is_wanted = |of: &Measured| match objective {
         Objective::LatencyShare(share) => {

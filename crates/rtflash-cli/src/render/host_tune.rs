@@ -24,6 +24,8 @@ pub struct TuneAnswer<'a> {
     pub chosen: Option<TuneSetting>,
     /// The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the scheduler.
     pub sysfs: Option<Vec<String>>,
+    /// Whether what was chosen cuts all that is not real-time; the published K2-split cuts class idle alone.
+    pub cuts_rest: bool,
 }
 
 /// A setting in a [`TuneAnswer`], and what came of it.
@@ -103,6 +105,9 @@ impl<'a> TuneAnswer<'a> {
             none: setting(&tuning.none),
             settings: tuning.measured.iter().map(setting).collect(),
             chosen: chosen.map(setting),
+            cuts_rest: chosen
+                .and_then(|of| k2(&of.settings)?.split)
+                .is_some_and(|split| split.cut == rtflash_host::scheduler::Cut::Rest),
             sysfs: chosen.and_then(|of| sysfs(&of.settings, scenario.host.requests)),
         }
     }
@@ -127,7 +132,12 @@ impl<'a> TuneAnswer<'a> {
             .map_or_else(String::new, |share| format!("; p99.9 is {:.1} % of none's", 100.0 * share));
         text += &format!("{cost}{gain}\n");
         match &self.sysfs {
-            Some(lines) => lines.iter().for_each(|line| text += &format!("{line}\n")),
+            Some(lines) => {
+                lines.iter().for_each(|line| text += &format!("{line}\n"));
+                if self.cuts_rest {
+                    text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle alone: `cut`)\n";
+                }
+            }
             None => text += "no kernel has this scheduler yet\n",
         }
         text

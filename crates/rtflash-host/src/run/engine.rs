@@ -250,7 +250,10 @@ impl<W: Watch> Engine<'_, W> {
             }
             any = true;
         }
-        self.plan_flush(position);
+        // What is left of a flush that is too much is not planned again: the run is given up.
+        if !self.has_too_many() {
+            self.plan_flush(position);
+        }
         any
     }
 
