@@ -1,4 +1,5 @@
-//! What the README, docs/tour.md, docs/experiments.md and docs/applying.md show is what the command prints.
+//! What the README, docs/tour.md, docs/experiments.md and docs/applying.md show is what the command
+//! prints.
 
 mod common;
 
@@ -53,8 +54,8 @@ fn its_two_commands_are_run() {
     assert!(page(".ci/run").ends_with(&format!("{}\n", commands.join("\n"))), "{commands:?}");
 }
 
-/// Every relative link, and every picture, of the README and of the pages in docs/ leads to a file, and to a heading of it
-/// where it names one.
+/// Every relative link, and every picture, of the README and of the pages in docs/ leads to a file,
+/// and to a heading of it where it names one.
 #[test]
 fn links_lead_somewhere() {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
