@@ -1,4 +1,4 @@
-//! Every task set that is shipped is what the README says it is.
+//! Every task set that is shipped is what docs/tour.md says it is.
 
 mod common;
 
