@@ -12,7 +12,7 @@ const DEVICES: [(&str, Option<[f64; 2]>); 3] =
     [("mlc", Some([0.34, 0.64])), ("tlc", Some([0.44, 0.56])), ("flash", None)];
 
 /// Milliseconds between flushes.
-const FLUSHES: [u64; 2] = [200, 1_000];
+const FLUSHES: [u64; 3] = [200, 1_000, 5_000];
 
 /// All of them.
 pub fn orders() -> Result<Vec<Orders>, String> {
