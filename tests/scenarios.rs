@@ -44,5 +44,6 @@ fn all_have_the_same_device_and_none_is_left_out() {
     let mut files: Vec<String> =
         folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
     files.sort();
-    assert_eq!(files, [&["emmc-2023.json", "large-reads.fio"], &scenarios[..]].concat());
+    let orders = ["user-centric.json", "write-effort-flash.json", "write-effort-mlc.json", "write-effort-tlc.json"];
+    assert_eq!(files, [&["emmc-2023.json", "large-reads.fio"], &scenarios[..], &orders[..]].concat());
 }

@@ -1,6 +1,6 @@
-//! The claims of paper 003 beside ours: the table in `docs/host-claims.md`.
+//! The claims of papers 001, 003 and 004 beside ours: the tables in `docs/host-claims.md`.
 //!
-//! `cargo run --release --example host_claims -- --seconds 20` prints it, and exits 1 if a claim does not hold that has to.
+//! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim does not hold that has to.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -11,6 +11,9 @@ use rtflash::host::run::{RunError, Setup, read_setup};
 
 mod claim;
 mod claims;
+pub mod orders;
+mod paper001;
+mod paper004;
 mod run;
 mod table3;
 
@@ -26,7 +29,10 @@ fn main() -> ExitCode {
         let all = Claims::all();
         let answers = answers(&all, &profile()?, seconds, &SEEDS).map_err(|error| error.to_string())?;
         io::Write::write_all(&mut io::stdout(), table(&all, &answers).as_bytes()).map_err(|error| error.to_string())?;
-        Ok(all.claims.iter().all(|claim| claim.kind != Kind::Must || holds(claim, &answers) == Some(true)))
+        let first = all.claims.iter().all(|claim| claim.kind != Kind::Must || holds(claim, &answers) == Some(true));
+        let (text, orders) = orders::report(&SEEDS)?;
+        io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(first && orders)
     });
     match done {
         Ok(true) => ExitCode::SUCCESS,
