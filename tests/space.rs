@@ -181,7 +181,11 @@ fn what_is_advised_fits() {
         assert_eq!(advice.chips.map(|more| (more.chips, more.fewest)), Some((7, true)), "{name}");
     }
     let text = run(&["alloc", "-", "--algorithm", "global"], &quoted()).stdout;
-    for part in ["7 chips instead of 4", "a logical_ratio of 0.763 instead of 0.5", "data_pages in all"] {
+    for part in [
+        "7 chips instead of 4 (every number between was tried and fails); in whole channels of 4, 8 chips",
+        "a logical_ratio of 0.763 instead of 0.5",
+        "data_pages in all",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     // What `size` finds: no limit is one that data do not fit.

@@ -41,6 +41,8 @@ pub struct MoreChips {
     pub chips: u32,
     /// Whether every number between the device's and it was tried and fails.
     pub fewest: bool,
+    /// The next number of whole channels that is enough, too, where this one leaves a channel partly filled.
+    pub whole_channels: Option<u32>,
 }
 
 /// Tasks times chips up to which every number of chips is tried.
@@ -67,8 +69,12 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     let other = |allocator: &&'static dyn Allocator| {
         within(part / 8, set, *allocator, analysis, |set, passes| passes(set).then(|| allocator.name()))
     };
+    let chips = within(2 * part, set, allocator, analysis, more_chips).map(|more| {
+        let whole = |set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool| whole_channels(set, more.chips, passes);
+        MoreChips { whole_channels: within(part / 2, set, allocator, analysis, whole), ..more }
+    });
     Advice {
-        chips: within(2 * part, set, allocator, analysis, more_chips),
+        chips,
         logical_ratio: within(part, set, allocator, analysis, if data { higher_ratio } else { lower_ratio }),
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
@@ -102,6 +108,20 @@ fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> 
     set.on(Device::new(change(set.device().spec())).ok()?).ok()
 }
 
+/// The first number of chips from this one on that fills whole channels and passes; `None` where this one fills them itself.
+fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
+    /// More chips are not always better: clusters may wait for each other.
+    const TRIED: u32 = 4;
+    let ways = set.device().chips_per_channel();
+    if chips % ways == 0 {
+        return None;
+    }
+    let channels = chips.div_ceil(ways);
+    let counts = (channels..channels.saturating_add(TRIED)).filter_map(|channels| channels.checked_mul(ways));
+    let mut counts = counts.filter(|&chips| chips <= MAX_CHIPS && size(set, chips) <= TOO_LARGE);
+    counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
+}
+
 /// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is bisected.
 fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
     let enough = |chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set));
@@ -111,7 +131,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     while tried < MAX_CHIPS && size(set, tried + 1) <= THOROUGH && tried < now + 256 {
         tried += 1;
         if enough(tried) {
-            return Some(MoreChips { chips: tried, fewest: true });
+            return Some(MoreChips { chips: tried, fewest: true, whole_channels: None });
         }
     }
     let (mut failing, mut step) = (tried, tried.max(1));
@@ -129,7 +149,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
         let middle = u32::midpoint(failing, passing);
         if enough(middle) { passing = middle } else { failing = middle }
     }
-    Some(MoreChips { chips: passing, fewest: false })
+    Some(MoreChips { chips: passing, fewest: false, whole_channels: None })
 }
 
 /// The largest ⌈λP⌉ below today's that passes, as a λ of few decimals.
@@ -260,6 +280,12 @@ mod tests {
             if let Some(more) = advice.chips {
                 assert!(more.fewest && passes(with_device(&set, |spec| DeviceSpec { chips: more.chips, ..spec })));
                 assert!(!passes(with_device(&set, |spec| DeviceSpec { chips: more.chips - 1, ..spec })));
+                let ways = set.device().chips_per_channel();
+                assert_eq!(more.whole_channels.is_none(), more.chips % ways == 0);
+                if let Some(chips) = more.whole_channels {
+                    assert!(chips % ways == 0 && chips > more.chips && chips < more.chips + ways);
+                    assert!(passes(with_device(&set, |spec| DeviceSpec { chips, ..spec })));
+                }
             }
             if let Some(ratio) = advice.logical_ratio {
                 assert!(passes(with_device(&set, |spec| DeviceSpec { logical_ratio: ratio, ..spec })));

@@ -303,7 +303,11 @@ pub fn advice(set: &TaskSet, advice: &Advice) -> String {
     if let Some(more) = advice.chips {
         let how =
             if more.fewest { "every number between was tried and fails" } else { "not every smaller number was tried" };
-        lines.push(format!("{} chips instead of {} ({how})", more.chips, set.device().chips()));
+        let ways = set.device().chips_per_channel();
+        let whole = more
+            .whole_channels
+            .map_or_else(String::new, |chips| format!("; in whole channels of {ways}, {chips} chips"));
+        lines.push(format!("{} chips instead of {} ({how}){whole}", more.chips, set.device().chips()));
     }
     if let Some(ratio) = advice.logical_ratio {
         lines.push(format!("a logical_ratio of {ratio} instead of {}", set.device().logical_ratio()));

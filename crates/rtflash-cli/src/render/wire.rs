@@ -65,6 +65,8 @@ pub struct AdviceAnswer {
     pub chips: Option<u32>,
     /// Whether every number of chips between was tried and fails; null without such a number.
     pub chips_fewest: Option<bool>,
+    /// The next number of chips that fills whole channels and is enough, where `chips` does not.
+    pub chips_whole_channels: Option<u32>,
     /// A λ that is small enough; where data do not fit, one that is large enough.
     pub logical_ratio: Option<f64>,
     /// The share of the load that can be carried: every period divided by it.
@@ -82,6 +84,7 @@ impl From<Advice> for AdviceAnswer {
         AdviceAnswer {
             chips: advice.chips.map(|more| more.chips),
             chips_fewest: advice.chips.map(|more| more.fewest),
+            chips_whole_channels: advice.chips.and_then(|more| more.whole_channels),
             logical_ratio: advice.logical_ratio.map(|ratio| ratio.to_f64()),
             load: advice.load_permille.map(|permille| f64::from(permille) / 1_000.0),
             data: advice.less_data.map(|less| f64::from(less.permille) / 1_000.0),
