@@ -169,11 +169,11 @@ fn answers_hold_the_schema_and_streams_are_answered() {
 }
 
 #[test]
-fn the_readme_shows_the_limits() {
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+fn the_tour_shows_the_limits() {
+    let tour = std::fs::read_to_string(root().join("docs/tour.md")).expect("the tour");
     let run = rtflash(&["size", "tasksets/case-study.json", "--analysis", "sound"]);
     let rows: Vec<&str> = run.stdout.lines().skip(2).take(5).collect();
-    assert!(readme.contains(&rows.join("\n")), "the README does not show:\n{}", rows.join("\n"));
+    assert!(tour.contains(&rows.join("\n")), "the tour does not show:\n{}", rows.join("\n"));
 }
 
 #[test]

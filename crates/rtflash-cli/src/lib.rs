@@ -41,6 +41,7 @@ pub fn main() -> ExitCode {
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),
         Command::Host(args) => commands::host::run(&args),
+        Command::Profile { name, format } => commands::profile::run(name.as_deref(), format.format),
         Command::Schema { name } => commands::schema::run(&name),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man => commands::shell::man(),

@@ -1,6 +1,7 @@
 //! The flash device: its geometry, its timing, its over-provisioning, and the named profiles.
 
 use crate::invalid::{Invalid, Path};
+use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -154,7 +155,7 @@ impl Device {
 
     /// The named profile, if there is one: see [`PROFILES`].
     pub fn profile(name: &str) -> Option<Device> {
-        PROFILES.iter().find(|profile| profile.name == name).and_then(|profile| Device::new((profile.spec)()).ok())
+        PROFILES.iter().find(|profile| profile.name == name).and_then(|profile| Device::new(profile.spec()).ok())
     }
 
     /// The description this device was made from, to change and check again.
@@ -298,44 +299,13 @@ fn gc_cost(valid_pages: u32, read: Span, program: Span, erase: Span) -> Option<S
     read.checked_add(program)?.checked_mul(u64::from(valid_pages))?.checked_add(erase)
 }
 
-/// A device that has a name.
-#[derive(Debug, Clone, Copy)]
-pub struct Profile {
-    /// What to write for it in a task-set file.
-    pub name: &'static str,
-    /// Where its numbers come from.
-    pub source: &'static str,
-    spec: fn() -> DeviceSpec,
-}
-
-/// The named devices.
-pub const PROFILES: &[Profile] = &[Profile {
-    name: "dgist-2021",
-    source: "Kim 2021, Table III.1, with the values of the authors' public simulation",
-    spec: dgist_2021,
-}];
-
-fn dgist_2021() -> DeviceSpec {
-    DeviceSpec {
-        chips: 16,
-        chips_per_channel: 4,
-        blocks_per_chip: 1024,
-        pages_per_block: 256,
-        page_size: 8192,
-        logical_ratio: LogicalRatio::HALF,
-        page_read: Span::from_us(50),
-        page_program: Span::from_us(500),
-        block_erase: Span::from_us(5_000),
-        page_transfer: Span::from_us(40),
-        shortest: Shortest::default(),
-        // Its source does not say.
-        erase_cycles: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn thesis() -> DeviceSpec {
+        Device::profile("dgist-2021").unwrap().spec()
+    }
 
     fn paths(spec: DeviceSpec) -> Vec<String> {
         Device::new(spec).unwrap_err().iter().map(|wrong| wrong.path.to_string()).collect()
@@ -354,7 +324,7 @@ mod tests {
     #[test]
     fn the_last_channel_may_be_partly_filled() {
         let chips = |chips, ways| {
-            let device = Device::new(DeviceSpec { chips, chips_per_channel: ways, ..dgist_2021() }).unwrap();
+            let device = Device::new(DeviceSpec { chips, chips_per_channel: ways, ..thesis() }).unwrap();
             (0..=device.channels()).map(|channel| device.chips_on(channel)).collect::<Vec<_>>()
         };
         assert_eq!([chips(9, 8), chips(16, 8), chips(3, 4)], [vec![8, 1, 0], vec![8, 8, 0], vec![3, 0]]);
@@ -362,7 +332,7 @@ mod tests {
 
     #[test]
     fn every_wrong_field_is_named() {
-        let good = dgist_2021();
+        let good = thesis();
         assert_eq!(paths(DeviceSpec { chips: 0, page_read: Span::ZERO, ..good }), ["chips", "page_read"]);
         assert_eq!(paths(DeviceSpec { chips: MAX_CHIPS + 1, ..good }), ["chips"]);
         assert_eq!(paths(DeviceSpec { pages_per_block: 1, ..good }), ["logical_ratio"]);

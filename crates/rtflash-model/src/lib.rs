@@ -44,6 +44,7 @@ pub mod reading {
     pub use crate::file::{Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }
 
+mod profiles;
 mod ratio;
 mod reliance;
 mod space;
@@ -52,13 +53,14 @@ mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use certificate::{Certificate, Collection, Placement, Tightest};
-pub use device::{Device, DeviceSpec, MAX_CHIPS, PROFILES, Profile, Shortest};
+pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest};
 pub use file::{
     ANSWER_FORMAT, AllocationRecord, Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, MetaJson,
     TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record, read_device, read_task_set,
-    read_task_set_bytes, task_set_schema, write_device, write_task_set,
+    read_task_set_bytes, task_set_schema, write_device, write_device_in_full, write_task_set,
 };
 pub use invalid::{Invalid, Path, Step};
+pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;
 pub use space::Space;

@@ -98,12 +98,15 @@ impl Instant {
 /// Units that times are written in, longest first.
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 
+/// Units beside [`UNITS`] that times may be read in. They are written in seconds.
+const LONG_UNITS: [(&str, u64); 2] = [("min", 60_000_000_000), ("h", 3_600_000_000_000)];
+
 /// Why a text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeError {
     /// There is a number but no unit behind it.
     NoUnit,
-    /// The unit (given) is none of ns, us, µs, ms, s.
+    /// The unit (given) is none of ns, us, µs, ms, s, min, h.
     UnknownUnit(String),
     /// What stands before the unit is not a decimal number.
     NotANumber,
@@ -152,7 +155,7 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     }
     // Both micro signs in use: U+00B5 and Greek mu, U+03BC.
     let unit = if matches!(unit, "µs" | "μs") { "us" } else { unit };
-    let scale = match UNITS.iter().find(|(name, _)| *name == unit) {
+    let scale = match UNITS.iter().chain(&LONG_UNITS).find(|(name, _)| *name == unit) {
         Some(&(_, scale)) => u128::from(scale),
         None if unit.is_empty() => return Err(TimeError::NoUnit),
         None => return Err(TimeError::UnknownUnit(unit.to_owned())),
@@ -163,17 +166,16 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
         return Err(TimeError::TooLong);
     }
     let mut nanoseconds = scale * decimal(whole);
-    // Digit by digit: each place is worth a tenth of the one before and must stay whole.
-    let mut place = scale;
-    for digit in fraction.trim_end_matches('0').bytes() {
-        let digit = u128::from(digit - b'0');
-        // A place below one nanosecond may still be made whole by none of the digits behind it.
-        if place % 10 != 0 {
-            return Err(TimeError::FractionOfNanosecond);
-        }
-        place /= 10;
-        nanoseconds += digit * place;
+    let fraction = fraction.trim_end_matches('0');
+    // 3.6·10¹² has no more factors of two: a fourteenth place makes no whole number.
+    if fraction.len() > 13 {
+        return Err(TimeError::FractionOfNanosecond);
     }
+    let (part, parts) = (scale * decimal(fraction), 10u128.pow(fraction.len() as u32));
+    if part % parts != 0 {
+        return Err(TimeError::FractionOfNanosecond);
+    }
+    nanoseconds += part / parts;
     match u64::try_from(nanoseconds) {
         Ok(nanoseconds) if u128::from(nanoseconds) < limit => Ok(nanoseconds),
         _ => Err(TimeError::TooLong),
@@ -231,6 +233,14 @@ mod tests {
             ("99999999999999999999999s", Err(TimeError::TooLong)),
             ("0.5ns", Err(TimeError::FractionOfNanosecond)),
             ("0.0000000001s", Err(TimeError::FractionOfNanosecond)),
+            ("1.5min", Ok(90_000_000_000)),
+            ("0.25 h", Ok(900_000_000_000)),
+            ("0.00000000005min", Ok(3)),
+            ("0.0000000000025h", Ok(9)),
+            ("0.00000000000025h", Err(TimeError::FractionOfNanosecond)),
+            ("0.1000000000000000000000000000000000000001h", Err(TimeError::FractionOfNanosecond)),
+            ("3000000h", Err(TimeError::TooLong)),
+            ("1m", Err(TimeError::UnknownUnit("m".into()))),
             ("36", Err(TimeError::NoUnit)),
             ("36 sec", Err(TimeError::UnknownUnit("sec".into()))),
             ("1e3us", Err(TimeError::UnknownUnit("e3us".into()))),

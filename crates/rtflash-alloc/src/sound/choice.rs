@@ -176,3 +176,69 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
     all.extend(steps);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sound::random_units::Drawn;
+
+    /// Up to the longest one that the load allows, no two far from each other.
+    #[test]
+    fn candidates_reach_from_the_shortest_to_the_longest() {
+        let mut compared = 0;
+        for seed in 0..2_000 {
+            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let Some(shortest) = shortest(&unit) else { continue };
+            let limit = shortest * dice.within(1, 300) + dice.within(0, shortest - 1);
+            let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
+            let all = candidates(&unit, rate, |deadline| deadline <= limit);
+            let (least, most) = (all.iter().min().copied(), all.iter().max().copied());
+            let longest = unit.writers.iter().map(|writer| writer.period).max().unwrap_or(0);
+            let (least, most) = (least.unwrap_or(u64::MAX), most.unwrap_or(0));
+            assert!(least <= shortest + longest, "seed {seed}: {least} from {shortest}");
+            assert!(most >= limit - limit / 32 - 1, "seed {seed}: {most} up to {limit}");
+            let mut sorted = all;
+            sorted.sort_unstable();
+            for pair in sorted.windows(2) {
+                // 40 equal ratios, each then up to a multiple of a period.
+                let next = pair[0] as f64 * 300f64.powf(1.0 / 40.0);
+                assert!(pair[1] as f64 <= next + 2.0 * longest as f64, "seed {seed}: {pair:?}");
+            }
+            compared += 1;
+        }
+        assert!(compared > 500, "{compared}");
+        let Some(drawn) = (0..).find_map(|seed| Drawn::new(seed).filter(|drawn| !drawn.unit.writers.is_empty())) else {
+            return;
+        };
+        assert!(candidates(&drawn.unit, 1.0, |_| false).is_empty(), "too much at the shortest");
+    }
+
+    /// What is found holds, and little is missed that some deadline would make hold.
+    #[test]
+    fn the_search_finds_what_there_is() {
+        let (mut found, mut there) = (0, 0);
+        for seed in 0..1_500 {
+            let Some(Drawn { unit, contention, .. }) = Drawn::new(seed) else { continue };
+            if unit.writers.is_empty() {
+                continue;
+            }
+            let holds =
+                |gc: Option<GcTerms>, server| Demand::new(&unit, &contention, gc, server).test() == Verdict::Holds;
+            let every = (1..1_200).step_by(3).filter_map(|deadline| unit.gc(deadline, false));
+            let any = every.into_iter().any(|gc| holds(Some(gc), 0));
+            let choice = choose(&unit, std::slice::from_ref(&contention), 0);
+            if let Choice::Holds(gc) = choice {
+                assert!(gc.is_some() && holds(gc, 0), "seed {seed}");
+            }
+            assert_ne!(choice, Choice::TooLong, "seed {seed}");
+            found += u32::from(choice.holds() && any);
+            there += u32::from(any);
+            let server = largest_server(&unit, std::slice::from_ref(&contention));
+            if let Some((thousandths, gc)) = server {
+                assert!((1..=1_000).contains(&thousandths) && holds(Some(gc), thousandths), "seed {seed}");
+                assert!(!holds(Some(gc), thousandths + 1), "seed {seed}: more than {thousandths}");
+            }
+        }
+        assert!(there > 200 && found == there, "{found} of {there}");
+    }
+}

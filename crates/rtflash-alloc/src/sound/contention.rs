@@ -348,3 +348,60 @@ impl Presence {
         if queue.slow_writes { self.writes.min(self.switches) } else { self.writes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sound::random_units::Drawn;
+
+    /// What is there long-run is at least what is there in any interval, and is no further above it than what roundings up of each kind of job come to.
+    #[test]
+    fn passes_stay_below_their_rate() {
+        let mut compared = 0;
+        for seed in 0..3_000 {
+            let Some(Drawn { unit, gc, .. }) = Drawn::new(seed) else { continue };
+            let Some(gc) = gc.filter(|gc| gc.deadline.is_some()) else { continue };
+            let terms = passes(&unit.items, Some(gc));
+            let (rate, more) = terms.iter().fold((0.0, 0.0), |sum, (rate, more)| (sum.0 + rate.to_f64(), sum.1 + more));
+            let pages: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
+            let mut nearest = f64::INFINITY;
+            for length in 1..3_000 {
+                let presence = Presence::new(&unit.items, Some(gc), length);
+                let live: u128 = unit.items.iter().map(|item| item.live(length)).sum();
+                let line = rate * length as f64 + more;
+                let above = line - (presence.switches - live - 1) as f64;
+                assert!(above > -1e-6, "seed {seed}, {length} ns: {above}");
+                nearest = nearest.min(above);
+            }
+            assert!(nearest <= 1.0 + pages as f64 / gc.reclaimed as f64, "seed {seed}: {nearest}");
+            compared += 1;
+        }
+        assert!(compared > 500, "{compared}");
+    }
+
+    #[test]
+    fn none_is_nothing_to_wait_for() {
+        let drawn = (0..).find_map(Drawn::new).expect("a unit");
+        let (unit, gc) = (&drawn.unit, drawn.gc);
+        assert!(Contention::none().is_none() && !Contention::none().with_more(1).is_none());
+        let mut one = Contention::none();
+        one.add(unit, gc, 1);
+        assert!(!one.is_none());
+    }
+
+    /// With this length on, nothing is added before the next one.
+    #[test]
+    fn between_steps_waiting_stays() {
+        for seed in 0..3_000 {
+            let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let length = dice.within(1, 2_000);
+            let step = contention.steps(length, &unit, gc);
+            assert!(step <= length);
+            let work = |length| Work { length, reads: 1_000, writes: 1_000, jobs: 10 };
+            let at = contention.waiting(work(length), &unit, gc);
+            for between in step.max(1)..length {
+                assert_eq!(contention.waiting(work(between), &unit, gc), at, "seed {seed}: {between} to {length}");
+            }
+        }
+    }
+}

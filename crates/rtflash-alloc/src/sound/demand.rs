@@ -1,6 +1,8 @@
 //! The processor-demand test with non-preemptive steps, exactly.
 
 mod end;
+#[cfg(test)]
+mod tests;
 
 use super::contention::{Contention, Work};
 use super::unit::{GcTerms, Unit};

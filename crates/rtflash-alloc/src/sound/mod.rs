@@ -11,6 +11,8 @@ mod bus;
 mod choice;
 mod contention;
 mod demand;
+#[cfg(test)]
+mod random_units;
 mod report;
 mod shortfall;
 mod site;

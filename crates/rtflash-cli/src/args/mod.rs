@@ -76,6 +76,13 @@ pub enum Command {
     Merge(MergeArgs),
     /// Put a Linux I/O scheduler in front of the device
     Host(HostArgs),
+    /// Print a device that rtflash knows by name, with all its fields, or list them all
+    Profile {
+        /// Which one; none for the list
+        name: Option<String>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
     /// Print the JSON Schema of a file that rtflash reads or writes
     Schema {
         /// Which one

@@ -14,6 +14,7 @@ mod host_figures;
 mod host_input;
 pub mod host_tune;
 pub mod policies;
+pub mod profile;
 pub mod schema;
 pub mod shell;
 pub mod size;

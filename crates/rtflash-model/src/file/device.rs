@@ -3,13 +3,15 @@
 use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
+use super::request::refuse_both;
 use super::tree::Kind;
-use crate::device::{Device, DeviceSpec, PROFILES, Shortest};
+use crate::device::{Device, DeviceSpec, Shortest};
 use crate::invalid::{Invalid, Step};
+use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 15] = [
     "profile",
     "chips",
     "chips_per_channel",
@@ -22,7 +24,13 @@ const FIELDS: [&str; 12] = [
     "block_erase",
     "page_transfer",
     "erase_cycles",
+    "tR",
+    "tPROG",
+    "tBERS",
 ];
+
+/// What datasheets call them, from `tR` on, by the position of ours behind `profile`.
+const DATASHEET: [usize; 3] = [6, 7, 8];
 
 /// Those of them, from `chips` on, that a device without a profile has to have.
 const NEEDED: usize = 10;
@@ -72,12 +80,13 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         Slot::Given(name) => profile(reader, name, &place.key("profile")).map(|device| device.spec()),
         _ => None,
     };
-    let mut fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
+    let fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
+    let (mut fields, names) = by_our_names(reader, place, fields);
     fields[NEEDED] = fields[NEEDED].or_null();
-    let mut parts = Parts { reader, place, fields, defaults, next: 0 };
+    let mut parts = Parts { reader, place, fields, names, defaults, next: 0 };
     let (chips, chips_per_channel) = (parts.count(|spec| spec.chips), parts.count(|spec| spec.chips_per_channel));
     let (blocks, pages) = (parts.count(|spec| spec.blocks_per_chip), parts.count(|spec| spec.pages_per_block));
-    let page_size = parts.count(|spec| spec.page_size);
+    let page_size = parts.take(page_size, |spec| spec.page_size);
     let ratio = parts.ratio();
     let read = parts.times(|spec| (spec.shortest.page_read, spec.page_read));
     let program = parts.times(|spec| (spec.shortest.page_program, spec.page_program));
@@ -130,6 +139,39 @@ pub(super) const SHORTEST: Span = match Span::from_ns(1) {
     None => Span::ZERO,
 };
 
+/// The fields by our names, with the names that were given: a datasheet's name stands for ours.
+fn by_our_names<'t>(
+    reader: &mut Reader<'_>,
+    place: &Place<'_>,
+    given: [Slot<'t>; 14],
+) -> ([Slot<'t>; 11], [&'static str; 11]) {
+    let [ours @ .., read, program, erase] = given;
+    let (mut fields, mut names) = (ours, [""; 11]);
+    names.copy_from_slice(&FIELDS[1..12]);
+    for ((slot, name), ours) in [read, program, erase].into_iter().zip(&FIELDS[12..]).zip(DATASHEET) {
+        match (fields[ours], slot) {
+            (_, Slot::Absent) => {}
+            (Slot::Absent | Slot::Misspelt, slot) => (fields[ours], names[ours]) = (slot, name),
+            (Slot::Given(_), Slot::Given(raw)) => refuse_both(reader, raw, place, [names[ours], name]),
+            (Slot::Given(_), Slot::Misspelt) => {}
+        }
+    }
+    (fields, names)
+}
+
+/// Bytes of a page: a whole number of them, or a size with its unit.
+fn page_size<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
+    if Kind::of(raw) != Kind::Text {
+        return reader.whole_u32(raw, place);
+    }
+    let bytes = reader.bytes(raw, place)?;
+    let fits = u32::try_from(bytes).ok();
+    if fits.is_none() {
+        reader.refuse(raw, place, format!("a page of {bytes} bytes is too large"), format!("at most {}", u32::MAX));
+    }
+    fits
+}
+
 fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>; 11]) {
     let absent = fields.iter().zip(&FIELDS[1..]).take(NEEDED).filter(|(slot, _)| **slot == Slot::Absent);
     let absent: Vec<&str> = absent.map(|(_, name)| *name).collect();
@@ -144,6 +186,8 @@ struct Parts<'r, 't, 'p> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
     fields: [Slot<'t>; 11],
+    /// What they are called in the text.
+    names: [&'static str; 11],
     defaults: Option<DeviceSpec>,
     next: usize,
 }
@@ -157,7 +201,7 @@ impl<'t> Parts<'_, 't, '_> {
         let field = self.next;
         self.next += 1;
         match self.fields[field] {
-            Slot::Given(value) => read(self.reader, value, &self.place.key(FIELDS[field + 1])),
+            Slot::Given(value) => read(self.reader, value, &self.place.key(self.names[field])),
             Slot::Absent => self.defaults.as_ref().map(default),
             Slot::Misspelt => None,
         }

@@ -4,12 +4,14 @@
 //! Nothing here opens a file: texts come in as texts, streams as [`std::io::Read`].
 
 mod allocation;
+mod alternatives;
 mod device;
 mod diagnostic;
 mod meta;
 mod place;
 mod reader;
 mod record;
+mod request;
 mod scalar;
 mod scan;
 mod set;
@@ -32,4 +34,4 @@ pub use scalar::parse_bytes;
 pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};
 pub use stream::{Frame, FrameTooLong, Frames, MAX_FRAME};
 pub use tree::Kind;
-pub use write::{allocation_schema, task_set_schema, write_device, write_task_set};
+pub use write::{allocation_schema, task_set_schema, write_device, write_device_in_full, write_task_set};

@@ -11,6 +11,18 @@ fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
 }
 
+/// N/D of a unit of time, rounded down.
+fn parse_share(numerator: &str, rest: &str) -> Option<Span> {
+    let rest = rest.trim();
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let whole =
+        |text: &str| Some(text.trim()).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok();
+    let (numerator, denominator): (u64, u64) = (whole(numerator)?, whole(&rest[..digits])?);
+    let unit = u128::from(parse_ns(&format!("1{}", &rest[digits..])).ok()?);
+    let share = (u128::from(numerator) * unit).checked_div(denominator.into())?;
+    u64::try_from(share).ok().and_then(Span::from_ns)
+}
+
 /// A number of bytes with its unit: B, with kB, MB, GB and TB in thousands, with KiB, MiB, GiB and TiB in 1,024. `None` where it is no such number, or
 /// does not fit into 64 bits.
 pub fn parse_bytes(text: &str) -> Option<u64> {
@@ -91,6 +103,22 @@ impl<'t> Reader<'t> {
         bytes
     }
 
+    /// Bytes a second, such as "40MB/s". Above zero.
+    pub fn rate(&mut self, raw: &str, place: &Place<'_>) -> Option<u64> {
+        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let bytes = text.as_deref().and_then(|text| text.trim().strip_suffix("/s")).and_then(parse_bytes);
+        if bytes.is_none_or(|bytes| bytes == 0) {
+            let problem = match (Kind::of(raw), bytes) {
+                (_, Some(_)) => "a rate of zero".to_owned(),
+                (Kind::Text, None) => format!("{} is no rate", place.subject()),
+                (kind, None) => format!("{} is {}", place.subject(), kind.noun()),
+            };
+            let expected = "bytes a second in a string, above zero and below 2^64, such as \"40MB/s\" or \"1500kB/s\"";
+            self.refuse(raw, place, problem, expected);
+        }
+        bytes.filter(|&bytes| bytes > 0)
+    }
+
     /// True or false.
     pub fn truth(&mut self, raw: &str, place: &Place<'_>) -> Option<bool> {
         match raw {
@@ -132,6 +160,21 @@ impl<'t> Reader<'t> {
         None
     }
 
+    /// A time with its unit, or a share of one, such as "1/30s": whole nanoseconds, the rest left away. May be zero.
+    pub fn share_of_time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
+        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let Some((numerator, rest)) = text.as_deref().and_then(|text| text.split_once('/')) else {
+            return self.time(raw, place);
+        };
+        let share = parse_share(numerator, rest);
+        if share.is_none() {
+            let problem = format!("{} is no share of a time", place.subject());
+            let expected = "a whole number, a slash, and a whole number above zero with a unit, such as \"1/30s\"";
+            self.refuse(raw, place, problem, expected);
+        }
+        share
+    }
+
     /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is another, and the longest.
     pub fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
         let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
@@ -153,7 +196,7 @@ impl<'t> Reader<'t> {
             TimeError::NoUnit if number.len() < 20 && !number.contains(['-', 'e', 'E']) && !number.contains("..") => {
                 format!("a string with a unit, such as \"{number}ms\", \"{number}us\" or \"{number}ns\"")
             }
-            TimeError::UnknownUnit(_) => "one of the units ns, us, ms and s".to_owned(),
+            TimeError::UnknownUnit(_) => "one of the units ns, us, ms, s, min and h".to_owned(),
             TimeError::TooLong => "a time below 2^63 ns".to_owned(),
             TimeError::FractionOfNanosecond => "a whole number of nanoseconds".to_owned(),
             _ => "a time with its unit in a string, such as \"36ms\"".to_owned(),

@@ -3,12 +3,13 @@
 use super::device::{SHORTEST, device};
 use super::diagnostic::Diagnostics;
 use super::meta::MetaJson;
-use super::place::{Place, Slot, quote, quoted};
+use super::place::{Place, Slot, quoted};
 use super::reader::Reader;
+use super::request::{Amount, amount, refuse_both, request};
 use super::tree::Kind;
 use crate::invalid::{Invalid, Step};
-use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet, faults};
-use crate::time::{Instant, Span};
+use crate::task::{Arrivals, Job, Request, Task, TaskSet, faults};
+use crate::time::Instant;
 
 const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
 
@@ -57,17 +58,18 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
     let device = reader
         .required(device_slot, root, &place, "device", "a profile's name, or an object with its fields")
         .and_then(|raw| device(reader, raw, &place.key("device")));
+    let page_size = device.map(|device| u64::from(device.page_size()));
     let mut tasks = Entries::default();
     if let Some(raw) = reader.required(tasks_slot, root, &place, "tasks", "an array of tasks") {
         reader.list(raw, &place.key("tasks"), "an array of tasks", |reader, raw, place| {
-            let task = task(reader, raw, place);
+            let task = task(reader, raw, place, page_size);
             tasks.push(reader, raw, task);
         });
     }
     let mut jobs = Entries::default();
     if let Slot::Given(raw) = jobs_slot.or_null() {
         reader.list(raw, &place.key("jobs"), "an array of jobs", |reader, raw, place| {
-            let job = job(reader, raw, place);
+            let job = job(reader, raw, place, page_size);
             jobs.push(reader, raw, job);
         });
     }
@@ -148,15 +150,16 @@ fn name<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, raw: &str, place: &Place<'_
 }
 
 /// A task; with stand-ins for what is wrong in it, which has been recorded.
-fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Task {
-    match reader.object(raw, place, &["name", "read", "write", "data_pages"]) {
-        Some([name_slot, read, write, data]) => Task {
+fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, page_size: Option<u64>) -> Task {
+    match reader.object(raw, place, &["name", "read", "write", "data_pages", "data_size"]) {
+        Some([name_slot, read, write, pages, size]) => Task {
             name: name(reader, name_slot, raw, place),
-            read: request(reader, read, &place.key("read")),
-            write: request(reader, write, &place.key("write")),
-            data_pages: match data.or_null() {
-                Slot::Given(raw) => above_zero_pages(reader, raw, &place.key("data_pages")),
-                _ => None,
+            read: request(reader, read, &place.key("read"), page_size),
+            write: request(reader, write, &place.key("write"), page_size),
+            data_pages: match amount(reader, [("data_pages", pages), ("data_size", size)], place) {
+                Some(Amount::Pages(pages)) => Some(pages),
+                Some(Amount::Bytes(bytes)) => page_size.map(|page_size| bytes.div_ceil(page_size)),
+                None => None,
             },
         },
         None => {
@@ -165,114 +168,11 @@ fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Task {
     }
 }
 
-fn request<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, place: &Place<'_>) -> Option<Request> {
-    let raw = match slot.or_null() {
-        Slot::Absent => return None,
-        Slot::Misspelt => return Request::new(1, SHORTEST),
-        Slot::Given(raw) => raw,
-    };
-    let (mut pages, mut period, mut pattern) = (None, None, None);
-    let (mut due, mut late) = (Slot::Absent, Slot::Absent);
-    let fields = ["pages", "period", "deadline", "jitter", "access"];
-    if let Some([pages_slot, period_slot, deadline, jitter, access_slot]) = reader.object(raw, place, &fields) {
-        pages = reader
-            .required(pages_slot, raw, place, "pages", "how many pages each request has")
-            .and_then(|raw| above_zero_pages(reader, raw, &place.key("pages")));
-        period = reader
-            .required(period_slot, raw, place, "period", "a time with its unit, such as \"36ms\"")
-            .and_then(|raw| above_zero_time(reader, raw, &place.key("period"), "period"));
-        if let Slot::Given(raw) = access_slot.or_null() {
-            pattern = access(reader, raw, &place.key("access"));
-        }
-        (due, late) = (deadline.or_null(), jitter.or_null());
-    }
-    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?.with_access(pattern.unwrap_or_default());
-    let known = deadline(reader, due, known, period, place);
-    Some(jitter(reader, late, known, period, place))
-}
-
-/// The request with the deadline that is stated; `period` is `None` where it could not be read, and nothing is compared with it.
-fn deadline<'t>(
-    reader: &mut Reader<'t>,
-    slot: Slot<'t>,
-    request: Request,
-    period: Option<Span>,
-    place: &Place<'_>,
-) -> Request {
-    let Slot::Given(raw) = slot else { return request };
-    let place = place.key("deadline");
-    let Some((deadline, period)) = above_zero_time(reader, raw, &place, "deadline").zip(period) else { return request };
-    request.with_deadline(Some(deadline)).unwrap_or_else(|| {
-        reader.refuse(
-            raw,
-            &place,
-            format!("a deadline of {deadline} is longer than the period of {period}"),
-            format!(
-                "at most {period}: the analyses suppose that a request is over when the next one of its kind arrives"
-            ),
-        );
-        request
-    })
-}
-
-/// The request with the jitter that is stated.
-fn jitter<'t>(
-    reader: &mut Reader<'t>,
-    slot: Slot<'t>,
-    request: Request,
-    period: Option<Span>,
-    place: &Place<'_>,
-) -> Request {
-    let Slot::Given(raw) = slot else { return request };
-    let place = place.key("jitter");
-    let Some((jitter, _)) = reader.time(raw, &place).zip(period) else { return request };
-    request.with_jitter(jitter).unwrap_or_else(|| {
-        let due = request.deadline();
-        reader.refuse(
-            raw,
-            &place,
-            format!("a jitter of {jitter} leaves a request no time before its deadline of {due}"),
-            format!("a time below {due}"),
-        );
-        request
-    })
-}
-
-fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
-    let names = Access::ALL.map(Access::name);
-    let either = "`random` or `sequential`";
-    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
-    let found = Access::ALL.into_iter().find(|access| access.name() == name);
-    if found.is_none() {
-        let expected = match reader.nearest(&name, names.into_iter()) {
-            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
-            None => either.to_owned(),
-        };
-        reader.refuse(raw, place, format!("there is no access pattern {}", quote(&name)), expected);
-    }
-    found
-}
-
-fn above_zero_pages(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>) -> Option<u64> {
-    let pages = reader.whole(raw, place, u64::MAX)?;
-    if pages == 0 {
-        reader.refuse(raw, place, "zero pages", "a whole number from 1 up");
-    }
-    (pages > 0).then_some(pages)
-}
-
-fn above_zero_time(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, what: &str) -> Option<Span> {
-    let time = reader.time(raw, place)?;
-    if time == Span::ZERO {
-        reader.refuse(raw, place, format!("a {what} of zero"), "a time above zero, such as \"36ms\"");
-    }
-    (time > Span::ZERO).then_some(time)
-}
-
 /// A job stream; with stand-ins for what is wrong in it, which has been recorded.
-fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Job {
-    let fields = reader.object(raw, place, &["name", "read_pages", "write_pages", "arrivals"]);
-    let Some([name_slot, read, write, arrivals_slot]) = fields else {
+fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, page_size: Option<u64>) -> Job {
+    let fields = ["name", "read_pages", "write_pages", "arrivals", "read_size", "write_size"];
+    let fields = reader.object(raw, place, &fields);
+    let Some([name_slot, read, write, arrivals_slot, read_size, write_size]) = fields else {
         let name = stand_in_name(reader, raw);
         return Job { name, read_pages: 1, write_pages: 0, arrivals: Arrivals::Every(SHORTEST) };
     };
@@ -281,17 +181,31 @@ fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Job {
         .and_then(|raw| arrivals(reader, raw, &place.key("arrivals")));
     Job {
         name: name(reader, name_slot, raw, place),
-        read_pages: job_pages(reader, read, &place.key("read_pages")),
-        write_pages: job_pages(reader, write, &place.key("write_pages")),
+        read_pages: job_pages(reader, [("read_pages", read), ("read_size", read_size)], place, page_size),
+        write_pages: job_pages(reader, [("write_pages", write), ("write_size", write_size)], place, page_size),
         arrivals: arrivals.unwrap_or(Arrivals::Every(SHORTEST)),
     }
 }
 
-fn job_pages<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, place: &Place<'_>) -> u64 {
-    match slot.or_null() {
-        Slot::Absent => 0,
-        Slot::Misspelt => 1,
-        Slot::Given(raw) => reader.whole(raw, place, u64::MAX).unwrap_or(1),
+/// Pages that a job reads or writes: as they are, or as many as so many bytes fill; none where neither is given.
+fn job_pages<'t>(
+    reader: &mut Reader<'t>,
+    [pages, size]: [(&'static str, Slot<'t>); 2],
+    place: &Place<'_>,
+    page_size: Option<u64>,
+) -> u64 {
+    match (pages.1.or_null(), size.1.or_null()) {
+        (Slot::Absent, Slot::Absent) => 0,
+        (Slot::Given(raw), Slot::Absent) => reader.whole(raw, &place.key(pages.0), u64::MAX).unwrap_or(1),
+        (Slot::Absent, Slot::Given(_)) => match amount(reader, [pages, size], place).zip(page_size) {
+            Some((Amount::Bytes(bytes), page_size)) => bytes.div_ceil(page_size),
+            _ => 1,
+        },
+        (Slot::Given(_), Slot::Given(raw)) => {
+            refuse_both(reader, raw, place, [pages.0, size.0]);
+            1
+        }
+        _ => 1,
     }
 }
 
@@ -301,7 +215,7 @@ fn arrivals<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     let slots = reader.object(raw, place, &ARRIVALS)?;
     match slots {
         [Slot::Given(every), Slot::Absent, Slot::Absent] => {
-            reader.time(every, &place.key("every")).map(Arrivals::Every)
+            reader.share_of_time(every, &place.key("every")).map(Arrivals::Every)
         }
         [Slot::Absent, Slot::Given(uniform), Slot::Absent] => gaps(reader, uniform, &place.key("uniform")),
         [Slot::Absent, Slot::Absent, Slot::Given(at)] => instants(reader, at, &place.key("at")),

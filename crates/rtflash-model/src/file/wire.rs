@@ -7,7 +7,8 @@ use serde::ser::{Error, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::device::PROFILES;
+use super::alternatives;
+use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::{Instant, Span};
 
@@ -46,6 +47,7 @@ pub(super) struct ProfileName(pub(super) &'static str);
 /// A device like a profile, but for the fields given.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = alternatives::changed_device)]
 #[allow(dead_code)]
 pub(super) struct ChangedDevice {
     /// The profile that gives the fields left out.
@@ -83,6 +85,7 @@ pub(super) struct ChangedDevice {
 /// A device with all its fields; `erase_cycles` may be left out.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = alternatives::full_device)]
 pub(super) struct FullDevice {
     /// m: flash chips.
     #[schemars(range(min = 1, max = 1_048_576))]
@@ -118,6 +121,7 @@ pub(super) struct FullDevice {
 /// A real-time I/O task, with a read request, a write request, or both.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Task", deny_unknown_fields)]
+#[schemars(transform = alternatives::task)]
 #[schemars(extend("anyOf" = [
     { "required": ["read"], "properties": { "read": { "not": { "type": "null" } } } },
     { "required": ["write"], "properties": { "write": { "not": { "type": "null" } } } }
@@ -138,9 +142,11 @@ pub(super) struct TaskWire<'a> {
     pub(super) data_pages: Option<u64>,
 }
 
-/// So many pages every period, each request due a deadline after its nominal arrival.
+/// So many pages every period, each request due a deadline after its nominal arrival. Two of amount (`pages` or `size`), period
+/// (`period` or `every`) and `rate` are given.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Request", deny_unknown_fields)]
+#[schemars(transform = alternatives::request)]
 pub(super) struct RequestWire {
     /// Pages a request.
     #[schemars(range(min = 1))]
@@ -173,10 +179,7 @@ pub(super) enum AccessWire {
 /// A stream of I/O jobs that are not real-time and that read or write pages, or both.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Job", deny_unknown_fields)]
-#[schemars(extend("anyOf" = [
-    { "required": ["read_pages"], "properties": { "read_pages": { "type": "integer", "minimum": 1 } } },
-    { "required": ["write_pages"], "properties": { "write_pages": { "type": "integer", "minimum": 1 } } }
-]))]
+#[schemars(transform = alternatives::job)]
 pub(super) struct JobWire<'a> {
     /// What tells it from the other jobs and tasks.
     #[schemars(length(min = 1))]
@@ -195,8 +198,8 @@ pub(super) struct JobWire<'a> {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Arrivals", rename_all = "lowercase")]
 pub(super) enum ArrivalsWire<'a> {
-    /// One at time 0 and one after each such time.
-    Every(LongerThanZero),
+    /// One at time 0 and one after each such time, which may be a share such as "1/30s".
+    Every(TimeOrShare),
     /// A fresh gap between these two, drawn each time; the shorter one first.
     Uniform([LongerThanZero; 2]),
     /// At these times after the start, in order.
@@ -336,6 +339,9 @@ pub(super) struct LongerThanZero(pub(super) Span);
 /// A time above zero, or the shortest, where it is stated, and the longest.
 pub(super) struct TimeOrRange(pub(super) Option<Span>, pub(super) Span);
 
+/// A time above zero, read as a share of a unit, too.
+pub(super) struct TimeOrShare(pub(super) Span);
+
 /// A time that may be zero.
 pub(super) struct Duration(pub(super) Span);
 
@@ -353,6 +359,12 @@ impl Serialize for Ratio {
 }
 
 impl Serialize for LongerThanZero {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl Serialize for TimeOrShare {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
@@ -406,23 +418,28 @@ schema!(Ratio, "Ratio", {
 schema!(Time, "Time", {
     "description": "A time with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
     "type": "string",
-    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s)\\s*$"
+    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 schema!(Duration, "Duration", {
     "description": "A time with its unit, zero or above, a whole number of nanoseconds below 2^63, such as \"1ms\".",
     "type": "string",
-    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s)\\s*$"
+    "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 schema!(LongerThanZero, "LongerThanZero", {
     "description": "A time above zero with its unit, a whole number of nanoseconds below 2^63, such as \"12.5ms\".",
     "type": "string",
-    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*$"
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
+});
+schema!(TimeOrShare, "TimeOrShare", {
+    "description": "A time above zero with its unit, or a share of one, rounded down to nanoseconds, such as \"1/30s\".",
+    "type": "string",
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*|[0-9]*[1-9][0-9]*\\s*/\\s*[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 
 schema!(TimeOrRange, "TimeOrRange", {
     "description": "A time above zero with its unit, which operations take at most; or two of them, the shortest and the longest, such as \"40us..50us\".",
     "type": "string",
-    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*(\\.\\.\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s)\\s*)?$"
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*(\\.\\.\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*)?$"
 });
 
 impl JsonSchema for ProfileName {

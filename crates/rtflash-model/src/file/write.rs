@@ -5,9 +5,10 @@ use schemars::{Schema, schema_for};
 use super::meta::MetaJson;
 use super::wire::{
     AccessWire, AllocationLine, ArrivalsWire, DeviceWire, Duration, FullDevice, JobWire, LongerThanZero, ProfileName,
-    Ratio, RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange,
+    Ratio, RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange, TimeOrShare,
 };
-use crate::device::{Device, PROFILES};
+use crate::device::Device;
+use crate::profiles::PROFILES;
 use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
 use crate::time::Span;
 
@@ -35,6 +36,12 @@ pub fn write_device(of: &Device) -> String {
     serde_json::to_string(&device(of)).expect("a device can always be written")
 }
 
+/// Writes a device as JSON with all its fields, a profile too.
+pub fn write_device_in_full(of: &Device) -> String {
+    // As above.
+    serde_json::to_string(&DeviceWire::Full(full(of))).expect("a device can always be written")
+}
+
 /// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0,
 /// data that does not fit, costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
@@ -47,11 +54,15 @@ pub fn allocation_schema() -> Schema {
 }
 
 fn device(device: &Device) -> DeviceWire {
-    if let Some(profile) = PROFILES.iter().find(|profile| Device::profile(profile.name) == Some(*device)) {
+    if let Some(profile) = PROFILES.iter().find(|profile| profile.spec() == device.spec()) {
         return DeviceWire::Profile(ProfileName(profile.name));
     }
+    DeviceWire::Full(full(device))
+}
+
+fn full(device: &Device) -> FullDevice {
     let shortest = device.spec().shortest;
-    DeviceWire::Full(FullDevice {
+    FullDevice {
         chips: device.chips(),
         chips_per_channel: device.chips_per_channel(),
         blocks_per_chip: device.blocks_per_chip(),
@@ -63,7 +74,7 @@ fn device(device: &Device) -> DeviceWire {
         block_erase: TimeOrRange(shortest.block_erase, device.block_erase()),
         page_transfer: TimeOrRange(shortest.page_transfer, device.page_transfer()),
         erase_cycles: device.erase_cycles(),
-    })
+    }
 }
 
 fn task(task: &Task) -> TaskWire<'_> {
@@ -96,7 +107,7 @@ fn job(job: &Job) -> JobWire<'_> {
         read_pages: above_zero(job.read_pages),
         write_pages: above_zero(job.write_pages),
         arrivals: match &job.arrivals {
-            Arrivals::Every(gap) => ArrivalsWire::Every(LongerThanZero(*gap)),
+            Arrivals::Every(gap) => ArrivalsWire::Every(TimeOrShare(*gap)),
             Arrivals::Uniform(low, high) => ArrivalsWire::Uniform([LongerThanZero(*low), LongerThanZero(*high)]),
             Arrivals::At(times) => ArrivalsWire::At(times.iter().copied().map(Time).collect()),
         },

@@ -114,3 +114,47 @@ fn allocations_may_say_more() {
     let none = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
     assert!(read_allocation(r#"{ "schedulable": false, "clusters": [] }"#, &none).unwrap().is_empty());
 }
+
+/// A request, read on pages of 8,192 bytes.
+fn request(text: &str) -> (u64, u64) {
+    let text = format!(r#"{{ "device": "dgist-2021", "tasks": [{{ "name": "a", "read": {text} }}] }}"#);
+    let set = read_task_set(&text).unwrap_or_else(|wrong| panic!("{text}: {wrong:?}")).set;
+    let read = set.tasks()[0].read.unwrap();
+    (read.pages(), read.period().as_ns())
+}
+
+#[test]
+fn sizes_rates_and_shares_become_pages_and_periods() {
+    for (text, expected) in [
+        (r#"{ "size": "320KiB", "period": "36ms" }"#, (40, 36_000_000)),
+        // A page begun is a page.
+        (r#"{ "size": "327681B", "every": "1/30s" }"#, (41, 33_333_333)),
+        (r#"{ "size": "1B", "every": "2min" }"#, (1, 120_000_000_000)),
+        (r#"{ "pages": 3, "every": "10/3ms" }"#, (3, 3_333_333)),
+        // 327,680 bytes at 40,000,000 a second.
+        (r#"{ "size": "320KiB", "rate": "40MB/s" }"#, (40, 8_192_000)),
+        (r#"{ "pages": 40, "rate": "40MB/s" }"#, (40, 8_192_000)),
+        // 1,000 bytes, not those of the page: 1 s / 3.
+        (r#"{ "size": "1kB", "rate": "3kB/s" }"#, (1, 333_333_333)),
+        // 1,333,333.3 bytes a thirtieth of a second: 162.8 pages.
+        (r#"{ "every": "1/30s", "rate": "40MB/s" }"#, (163, 33_333_333)),
+        (r#"{ "period": "1h", "rate": "1B/s" }"#, (1, 3_600_000_000_000)),
+    ] {
+        assert_eq!(request(text), expected, "{text}");
+    }
+    let text = r#"{ "device": { "profile": "dgist-2021", "page_size": "4KiB" }, "tasks": [{ "name": "a",
+        "write": { "size": "5kB", "period": "1s" }, "data_size": "1MiB" }],
+        "jobs": [{ "name": "j", "read_size": "64KiB", "write_pages": 2, "arrivals": { "every": "1/80s" } }] }"#;
+    let set = read_task_set(text).unwrap().set;
+    assert_eq!((set.tasks()[0].write.unwrap().pages(), set.tasks()[0].data_pages), (2, Some(256)));
+    assert_eq!((set.jobs()[0].read_pages, set.jobs()[0].write_pages), (16, 2));
+    assert_eq!(set.jobs()[0].arrivals, crate::Arrivals::Every(Span::from_us(12_500)));
+}
+
+#[test]
+fn datasheets_names_stand_for_ours() {
+    let ours =
+        r#"{ "profile": "dgist-2021", "page_read": "25us", "page_program": "220us..600us", "block_erase": "3ms" }"#;
+    let theirs = r#"{ "profile": "dgist-2021", "tR": "25us", "tPROG": "220us..600us", "tBERS": "3ms" }"#;
+    assert_eq!(read_device(ours).unwrap(), read_device(theirs).unwrap());
+}

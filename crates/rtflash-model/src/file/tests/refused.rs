@@ -54,7 +54,7 @@ fn tasks() {
             vec![(
                 "3",
                 "tasks[0]",
-                "`tasks[0]` is a number (expected an object with `name`, `read`, `write` and `data_pages`)",
+                "`tasks[0]` is a number (expected an object with `name`, `read`, `write`, `data_pages` and `data_size`)",
             )],
         ),
         ("[{R}]", vec![("{\"read\"", "tasks[0]", "missing field `name`")]),
@@ -75,7 +75,7 @@ fn tasks() {
         ),
         (
             "[{N, R, \"deadline\": 1}]",
-            vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read`, `write` and `data_pages`")],
+            vec![("\"deadline\"", "tasks[0].deadline", "one of `name`, `read`, `write`, `data_pages` and `data_size`")],
         ),
         ("[{N, \"read\": []}]", vec![("[]", "tasks[0].read", "`read` is an array (expected an object with `pages`")]),
         (
@@ -272,7 +272,7 @@ fn devices() {
             "\"dgist2021\"",
             vec![("\"dgist2021\"", "", "there is no device profile `dgist2021` (expected `dgist-2021`, the nearest")],
         ),
-        ("\"x\"", vec![("\"x\"", "", "expected a known profile: `dgist-2021`")]),
+        ("\"x\"", vec![("\"x\"", "", "expected a known profile: `dgist-2021`, `mt29f4g08abada-slc`")]),
         ("\"\\ud800\"", vec![("\"\\ud800\"", "", "surrogate")]),
         (
             "{\"profile\": \"x\", \"chips\": -1}",

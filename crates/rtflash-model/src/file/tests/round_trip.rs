@@ -186,13 +186,56 @@ fn the_schema_and_the_reader_agree() {
         time("-1ms"),
         time("1e3ms"),
         time("1m"),
+        time("1min"),
+        time("0.5 h"),
+        ("\"pages\": 40,", "\"size\": \"320KiB\",".to_owned()),
+        ("\"pages\": 40,", "\"size\": \"0KiB\",".to_owned()),
+        ("\"pages\": 40,", "\"size\": 320,".to_owned()),
+        ("\"pages\": 40,", "\"size\": \"1.5MB\",".to_owned()),
+        ("\"pages\": 40,", "\"size\": null, \"pages\": 40,".to_owned()),
+        ("\"pages\": 40,", "\"size\": \"1MB\", \"pages\": 40,".to_owned()),
+        ("\"pages\": 40,", "\"size\": \"1MB\", \"pages\": null,".to_owned()),
+        ("\"pages\": 40,", "\"rate\": \"40MB/s\",".to_owned()),
+        ("\"pages\": 40,", "\"rate\": \"0MB/s\",".to_owned()),
+        ("\"pages\": 40,", "\"rate\": \"40MB\",".to_owned()),
+        ("\"pages\": 40,", "\"rate\": \"40MB/s\", \"pages\": 40,".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"rate\": \" 40 MiB /s\", \"pages\": 40".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"rate\": \"40MB/s\"".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"pages\": 40, \"every\": \"1/30s\"".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"pages\": 40, \"every\": \"36ms\"".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"pages\": 40, \"every\": \"0/30s\"".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"pages\": 40, \"every\": \"1/0s\"".to_owned()),
+        ("\"pages\": 40, \"period\": \"36ms\"", "\"pages\": 40, \"period\": \"1/30s\"".to_owned()),
+        ("\"pages\": 40,", "\"every\": \"1ms\", \"pages\": 40,".to_owned()),
+        ("\"data_pages\": 4096", "\"data_size\": \"32MiB\"".to_owned()),
+        ("\"data_pages\": 4096", "\"data_size\": \"32MiB\", \"data_pages\": 7000".to_owned()),
+        ("\"write_pages\": 128,", "\"write_size\": \"1MiB\",".to_owned()),
+        ("\"write_pages\": 128,", "\"write_size\": \"0B\",".to_owned()),
+        ("\"write_pages\": 128,", "\"write_size\": \"1MiB\", \"write_pages\": 1,".to_owned()),
+        ("\"every\": \"12.5ms\"", "\"every\": \"1/80s\"".to_owned()),
+        ("\"page_size\": 8192,", "\"page_size\": \"8KiB\",".to_owned()),
+        ("\"page_size\": 8192,", "\"page_size\": \"8\",".to_owned()),
+        ("\"page_read\"", "\"tR\"".to_owned()),
+        ("\"page_program\"", "\"tPROG\"".to_owned()),
+        ("\"block_erase\"", "\"tBERS\"".to_owned()),
+        ("\"page_read\"", "\"tR\": \"50us\", \"page_read\"".to_owned()),
+        ("\"page_read\"", "\"tR\": null, \"page_read\"".to_owned()),
     ];
     for (old, new) in changes {
         let text = GOOD.replacen(old, &new, 1);
         assert_ne!(text, GOOD, "{old}");
         assert_eq!(schema.is_valid(&parsed(&text)), read_task_set(&text).is_ok(), "{old} -> {new}");
     }
-    for device in [r#""dgist-2021""#, r#""dgist""#, "{}", r#"{"profile": "dgist-2021", "page_read": "1us"}"#] {
+    for device in [
+        r#""dgist-2021""#,
+        r#""dgist""#,
+        "{}",
+        r#"{"profile": "dgist-2021", "page_read": "1us"}"#,
+        r#"{"profile": "dgist-2021", "tR": "1us"}"#,
+        r#"{"profile": "dgist-2021", "tR": null, "page_read": "1us"}"#,
+        r#"{"profile": "dgist-2021", "tR": "1us", "page_read": "1us"}"#,
+        r#"{"profile": "dgist-2021", "page_size": "4KiB"}"#,
+    ] {
         let text = format!(r#"{{"device": {device}, "tasks": []}}"#);
         assert_eq!(schema.is_valid(&parsed(&text)), read_task_set(&text).is_ok(), "{device}");
     }

@@ -1,0 +1,73 @@
+//! The test against a look at each interval.
+
+use super::end::End;
+use super::{Demand, Verdict};
+use crate::sound::random_units::Drawn;
+
+/// The least slack of these intervals, each looked at.
+fn least(demand: &Demand<'_>, lengths: impl Iterator<Item = u64>) -> Option<i128> {
+    lengths.map(|length| demand.look(length, demand.blocking(length)).slack).min()
+}
+
+/// Four times as far as it has to look, nothing fails that the test has not seen.
+#[test]
+fn the_test_is_that_of_every_interval() {
+    let (mut holds, mut fails, mut overloaded) = (0, 0, 0);
+    for seed in 0..6_000 {
+        let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
+        let server = dice.small(0, 3).saturating_sub(1) * dice.small(1, 200);
+        let demand = Demand::new(&unit, &contention, gc, server);
+        let verdict = demand.test();
+        let end = match demand.end() {
+            End::At(end) => end,
+            End::Overloaded => {
+                assert_eq!(verdict, Verdict::Fails(0), "seed {seed}");
+                // A load of all that there is, is too much, too.
+                let slack = demand.look(1 << 40, demand.blocking(1 << 40)).slack;
+                assert!(slack < 1 << 20, "seed {seed}: {slack}");
+                overloaded += 1;
+                continue;
+            }
+            End::TooLong => continue,
+        };
+        // Nothing is due within less.
+        let first = demand.deadlines.first().map_or(1, |first| first.0);
+        let slack = least(&demand, first..=(4 * end).min(3_000)).unwrap_or(0);
+        match verdict {
+            Verdict::Holds => assert!(slack >= 0, "seed {seed}: {slack}"),
+            Verdict::Fails(length) => {
+                let seen = demand.look(length, demand.blocking(length)).slack;
+                assert!(seen < 0 && length <= end, "seed {seed}: {seen} at {length}");
+                assert!(slack < 0 || end > 3_000, "seed {seed}: {slack}");
+            }
+            Verdict::TooLong => panic!("seed {seed}: small numbers"),
+        }
+        if demand.surely_holds() {
+            assert_eq!(verdict, Verdict::Holds, "seed {seed}");
+        }
+        holds += u32::from(verdict == Verdict::Holds);
+        fails += u32::from(verdict != Verdict::Holds);
+    }
+    assert!(holds > 200 && fails > 500 && overloaded > 500, "{holds} {fails} {overloaded}");
+}
+
+/// Up to the longest relative deadline.
+#[test]
+fn the_tightest_interval_is_that_of_all() {
+    let (mut held, mut failed) = (0, 0);
+    for seed in 0..20_000 {
+        let Some(Drawn { unit, contention, gc, .. }) = Drawn::new(seed) else { continue };
+        let demand = Demand::new(&unit, &contention, gc, 0);
+        let Some(tightest) = demand.tightest() else { continue };
+        let (first, last) = (demand.deadlines[0].0, demand.deadlines[demand.deadlines.len() - 1].0);
+        assert!((first..=last).contains(&tightest.length), "seed {seed}: {tightest:?}");
+        assert_eq!(demand.look(tightest.length, demand.blocking(tightest.length)), tightest, "seed {seed}");
+        let slack = least(&demand, first..=last);
+        if tightest.slack >= 0 {
+            assert_eq!(slack, Some(tightest.slack), "seed {seed}");
+        }
+        held += u32::from(tightest.slack >= 0);
+        failed += u32::from(tightest.slack < 0);
+    }
+    assert!(held > 500 && failed > 2_000, "{held} {failed}");
+}

@@ -1,0 +1,107 @@
+//! Random units for the tests of this module.
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
+
+use super::{Bus, Contention, GcTerms, Unit};
+
+/// Draws.
+pub(super) struct Dice(Stream);
+
+impl Dice {
+    /// By seed and purpose.
+    pub(super) fn new(seed: u64, what: &'static [u8; 8]) -> Dice {
+        Dice(Stream::numbered(seed, what, 0))
+    }
+
+    pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    pub(super) fn small(&mut self, low: u64, high: u64) -> u32 {
+        u32::try_from(self.within(low, high)).expect("a small number")
+    }
+
+    pub(super) fn span(&mut self, low: u64, high: u64) -> Span {
+        Span::from_ns(self.within(low, high)).expect("a time")
+    }
+
+    pub(super) fn device(&mut self) -> Option<Device> {
+        Device::new(DeviceSpec {
+            chips: 8,
+            chips_per_channel: self.small(1, 4),
+            blocks_per_chip: self.small(6, 40),
+            pages_per_block: self.small(2, 8),
+            page_size: 4096,
+            logical_ratio: LogicalRatio::from_decimal(self.within(1, 9).into(), 1).ok()?,
+            page_read: self.span(1, 5),
+            page_program: self.span(1, 8),
+            block_erase: self.span(1, 29),
+            page_transfer: self.span(1, 3),
+            shortest: Shortest::default(),
+            erase_cycles: None,
+        })
+        .ok()
+    }
+
+    pub(super) fn tasks(&mut self, most: u64) -> Vec<Task> {
+        let mut request = || {
+            let period = self.within(20, 400);
+            let request = Request::new(self.within(1, 7), Span::from_ns(period)?)?.with_access(Access::Random);
+            let deadline = self.within(period / 3 + 1, period);
+            let request = request.with_deadline(Span::from_ns(deadline))?;
+            request.with_jitter(Span::from_ns(self.within(0, 1) * self.within(0, deadline - 1))?)
+        };
+        let mut task = |number: u64| {
+            let (read, write) = (request(), request());
+            let (read, write) = match number % 3 {
+                0 => (read, None),
+                1 => (None, write),
+                _ => (read, write),
+            };
+            Task { name: "t".into(), read, write, data_pages: None }
+        };
+        let first = 7 * most;
+        (first..first + most).map(&mut task).collect()
+    }
+}
+
+/// A unit among others on its channel, with garbage collection.
+pub(super) struct Drawn {
+    pub(super) unit: Unit,
+    pub(super) contention: Contention,
+    /// As it is with some deadline; `None` where nothing is written or there is no room for it.
+    pub(super) gc: Option<GcTerms>,
+    /// Whether the bus serves first come, first served.
+    pub(super) queue: bool,
+    /// For what else is to be drawn.
+    pub(super) dice: Dice,
+}
+
+impl Drawn {
+    /// That of a seed, if there is one.
+    pub(super) fn new(seed: u64) -> Option<Drawn> {
+        let mut dice = Dice::new(seed, b"the-line");
+        let device = dice.device()?;
+        let bus = Bus::anywhere(&device);
+        let stripe = dice.within(0, 3) > 0;
+        let placement = if stripe { Placement::Stripe } else { Placement::Superblock };
+        let most = dice.within(1, 4);
+        let unit = Unit::new(&device, &dice.tasks(most), dice.small(1, 3), placement, bus)?;
+        let mut contention = Contention::new(&device).with_more(dice.within(0, 1) * dice.within(0, 2));
+        let mut dice_of_gc = Dice::new(seed, b"the-gc--");
+        let mut gc =
+            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(dice_of_gc.within(1, 300), false) };
+        for _ in 0..(if stripe { dice.within(0, 2) } else { 0 }) {
+            let most = dice.within(1, 3);
+            let Some(other) = Unit::new(&device, &dice.tasks(most), 1, Placement::Stripe, bus) else { continue };
+            contention.add(&other, gc(&other), dice.within(1, 2));
+        }
+        let queue = stripe && dice.within(0, 2) > 0;
+        if queue {
+            contention = contention.in_a_queue(&device, dice.within(0, 2));
+        }
+        let gc = gc(&unit);
+        Some(Drawn { unit, contention, gc, queue, dice })
+    }
+}

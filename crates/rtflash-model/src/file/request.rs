@@ -1,0 +1,264 @@
+//! Requests: pages or bytes, a period or a rate.
+
+use super::device::SHORTEST;
+use super::place::{Place, Slot, quote, quoted};
+use super::reader::Reader;
+use crate::task::{Access, Request};
+use crate::time::Span;
+
+/// How much a request moves, or a task keeps. Above zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Amount {
+    /// Pages.
+    Pages(u64),
+    /// Bytes: as many pages as they fill, the last one perhaps in part.
+    Bytes(u64),
+}
+
+/// Says that two fields are one thing.
+pub(super) fn refuse_both(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, [one, other]: [&'static str; 2]) {
+    let problem = format!("`{other}` is given beside `{one}`");
+    reader.refuse(raw, &place.key(other), problem, format!("`{one}` or `{other}`, not both"));
+}
+
+/// Pages, or bytes. `None` where neither is given, or where something wrong has been recorded.
+pub(super) fn amount<'t>(
+    reader: &mut Reader<'t>,
+    [pages, bytes]: [(&'static str, Slot<'t>); 2],
+    place: &Place<'_>,
+) -> Option<Amount> {
+    match (pages.1.or_null(), bytes.1.or_null()) {
+        (Slot::Given(_), Slot::Given(raw)) => {
+            refuse_both(reader, raw, place, [pages.0, bytes.0]);
+            None
+        }
+        (Slot::Given(raw), _) => {
+            let place = place.key(pages.0);
+            let pages = reader.whole(raw, &place, u64::MAX)?;
+            above_zero(reader, raw, &place, pages, "zero pages", "a whole number from 1 up").map(Amount::Pages)
+        }
+        (_, Slot::Given(raw)) => {
+            let place = place.key(bytes.0);
+            let bytes = reader.bytes(raw, &place)?;
+            above_zero(reader, raw, &place, bytes, "zero bytes", "a size above zero, such as \"640KiB\"")
+                .map(Amount::Bytes)
+        }
+        _ => None,
+    }
+}
+
+fn above_zero(
+    reader: &mut Reader<'_>,
+    raw: &str,
+    place: &Place<'_>,
+    number: u64,
+    problem: &str,
+    expected: &str,
+) -> Option<u64> {
+    if number == 0 {
+        reader.refuse(raw, place, problem, expected);
+    }
+    (number > 0).then_some(number)
+}
+
+const FIELDS: [&str; 8] = ["pages", "period", "deadline", "jitter", "access", "size", "every", "rate"];
+
+/// A request, with stand-ins for what is wrong in it, which has been recorded; `None` where there is none. `page_size` is
+/// unknown where the device is wrong.
+pub(super) fn request<'t>(
+    reader: &mut Reader<'t>,
+    slot: Slot<'t>,
+    place: &Place<'_>,
+    page_size: Option<u64>,
+) -> Option<Request> {
+    let raw = match slot.or_null() {
+        Slot::Absent => return None,
+        Slot::Misspelt => return Request::new(1, SHORTEST),
+        Slot::Given(raw) => raw,
+    };
+    let Some([pages, period, due, late, pattern, size, every, rate]) = reader.object(raw, place, &FIELDS) else {
+        return Request::new(1, SHORTEST);
+    };
+    let volume = Volume { pages, size, period, every, rate };
+    let (pages, period) = volume.read(reader, raw, place, page_size);
+    let pattern = match pattern.or_null() {
+        Slot::Given(raw) => access(reader, raw, &place.key("access")),
+        _ => None,
+    };
+    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?.with_access(pattern.unwrap_or_default());
+    let known = deadline(reader, due.or_null(), known, period, place);
+    Some(jitter(reader, late.or_null(), known, period, place))
+}
+
+/// How much a request moves, and how often: two of amount, period and rate.
+struct Volume<'t> {
+    pages: Slot<'t>,
+    size: Slot<'t>,
+    period: Slot<'t>,
+    every: Slot<'t>,
+    rate: Slot<'t>,
+}
+
+impl<'t> Volume<'t> {
+    /// Pages and period, each where it is known.
+    fn read(
+        self,
+        reader: &mut Reader<'t>,
+        raw: &'t str,
+        place: &Place<'_>,
+        page_size: Option<u64>,
+    ) -> (Option<u64>, Option<Span>) {
+        let Volume { pages, size, period, every, rate } = self;
+        let is_there = |slots: [Slot<'_>; 2]| slots.iter().any(|slot| slot.or_null() != Slot::Absent);
+        let (has_amount, has_period) = (is_there([pages, size]), is_there([period, every]));
+        let amount = amount(reader, [("pages", pages), ("size", size)], place);
+        let span = time_between(reader, period, every, place);
+        let of = |amount: Amount| match amount {
+            Amount::Pages(pages) => Some(pages),
+            Amount::Bytes(bytes) => page_size.map(|page_size| bytes.div_ceil(page_size)),
+        };
+        let Slot::Given(rate_raw) = rate.or_null() else {
+            if rate.or_null() == Slot::Absent {
+                if !has_amount {
+                    reader.refuse_absence(raw, place, "pages", "how many pages each request has");
+                }
+                if !has_period {
+                    reader.refuse_absence(raw, place, "period", "a time with its unit, such as \"36ms\"");
+                }
+            }
+            return (amount.and_then(of), span);
+        };
+        let rate_place = place.key("rate");
+        let bytes_a_second = reader.rate(rate_raw, &rate_place);
+        match (has_amount, has_period) {
+            (true, true) => {
+                let problem = "`rate` is given beside an amount and a period";
+                reader.refuse(rate_raw, &rate_place, problem, "two of the three: the third follows from them");
+                (amount.and_then(of), span)
+            }
+            (false, false) => {
+                let problem = "a rate alone does not say how large a request is";
+                let expected =
+                    "beside it how much a request has (`pages` or `size`), or how often it comes (`period` or `every`)";
+                reader.refuse(rate_raw, &rate_place, problem, expected);
+                (None, None)
+            }
+            (true, false) => {
+                let pages = amount.and_then(of);
+                let bytes = match amount {
+                    Some(Amount::Bytes(bytes)) => Some(u128::from(bytes)),
+                    _ => pages.zip(page_size).map(|(pages, size)| u128::from(pages) * u128::from(size)),
+                };
+                let span = bytes.zip(bytes_a_second).and_then(|(bytes, rate)| {
+                    // No longer than exact, so that no less is moved than was said.
+                    let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
+                    let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);
+                    period.filter(|&period| period > Span::ZERO).or_else(|| {
+                        let problem = format!("{bytes} bytes a request at this rate make no period");
+                        reader.refuse(rate_raw, &rate_place, problem, "a period from 1 ns to 2^63 ns");
+                        None
+                    })
+                });
+                (pages, span)
+            }
+            (false, true) => {
+                let pages = span.zip(bytes_a_second).zip(page_size).map(|((span, rate), page_size)| {
+                    // Both are below 2⁶⁴.
+                    let bytes = (u128::from(rate) * u128::from(span.as_ns())).div_ceil(1_000_000_000);
+                    u64::try_from(bytes.div_ceil(page_size.into())).unwrap_or(u64::MAX)
+                });
+                (pages, span)
+            }
+        }
+    }
+}
+
+/// The period: exactly, or as a share such as 1/30s.
+fn time_between<'t>(reader: &mut Reader<'t>, period: Slot<'t>, every: Slot<'t>, place: &Place<'_>) -> Option<Span> {
+    match (period.or_null(), every.or_null()) {
+        (Slot::Given(_), Slot::Given(raw)) => {
+            refuse_both(reader, raw, place, ["period", "every"]);
+            None
+        }
+        (Slot::Given(raw), _) => above_zero_time(reader, raw, &place.key("period"), "period"),
+        (_, Slot::Given(raw)) => {
+            let place = place.key("every");
+            let time = reader.share_of_time(raw, &place)?;
+            if time == Span::ZERO {
+                reader.refuse(raw, &place, "a period of zero", "a time above zero, such as \"1/30s\"");
+            }
+            (time > Span::ZERO).then_some(time)
+        }
+        _ => None,
+    }
+}
+
+/// The request with the deadline that is stated; `period` is `None` where it could not be read, and nothing is compared with it.
+fn deadline<'t>(
+    reader: &mut Reader<'t>,
+    slot: Slot<'t>,
+    request: Request,
+    period: Option<Span>,
+    place: &Place<'_>,
+) -> Request {
+    let Slot::Given(raw) = slot else { return request };
+    let place = place.key("deadline");
+    let Some((deadline, period)) = above_zero_time(reader, raw, &place, "deadline").zip(period) else { return request };
+    request.with_deadline(Some(deadline)).unwrap_or_else(|| {
+        reader.refuse(
+            raw,
+            &place,
+            format!("a deadline of {deadline} is longer than the period of {period}"),
+            format!(
+                "at most {period}: the analyses suppose that a request is over when the next one of its kind arrives"
+            ),
+        );
+        request
+    })
+}
+
+/// The request with the jitter that is stated.
+fn jitter<'t>(
+    reader: &mut Reader<'t>,
+    slot: Slot<'t>,
+    request: Request,
+    period: Option<Span>,
+    place: &Place<'_>,
+) -> Request {
+    let Slot::Given(raw) = slot else { return request };
+    let place = place.key("jitter");
+    let Some((jitter, _)) = reader.time(raw, &place).zip(period) else { return request };
+    request.with_jitter(jitter).unwrap_or_else(|| {
+        let due = request.deadline();
+        reader.refuse(
+            raw,
+            &place,
+            format!("a jitter of {jitter} leaves a request no time before its deadline of {due}"),
+            format!("a time below {due}"),
+        );
+        request
+    })
+}
+
+fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
+    let names = Access::ALL.map(Access::name);
+    let either = "`random` or `sequential`";
+    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
+    let found = Access::ALL.into_iter().find(|access| access.name() == name);
+    if found.is_none() {
+        let expected = match reader.nearest(&name, names.into_iter()) {
+            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
+            None => either.to_owned(),
+        };
+        reader.refuse(raw, place, format!("there is no access pattern {}", quote(&name)), expected);
+    }
+    found
+}
+
+fn above_zero_time(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, what: &str) -> Option<Span> {
+    let time = reader.time(raw, place)?;
+    if time == Span::ZERO {
+        reader.refuse(raw, place, format!("a {what} of zero"), "a time above zero, such as \"36ms\"");
+    }
+    (time > Span::ZERO).then_some(time)
+}
