@@ -3,6 +3,7 @@
 use std::io;
 
 use rayon::prelude::*;
+use rtflash_model::reading::Change;
 use rtflash_model::{Diagnostics, Frame, TaskSetFile, read_task_set_bytes};
 
 use crate::Failure;
@@ -62,12 +63,17 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Answers every task set of the source. `answer` gets the file and whether it is the only one.
+    /// Answers every task set of the source, changed like this. `answer` gets the file and whether it is the only one.
     ///
     /// # Errors
     /// Where reading or writing fails. What is wrong with a task set is complained of and is no error here.
-    pub fn run(&self, source: Source, answer: impl Fn(&TaskSetFile, bool) -> Answer + Sync) -> Result<Status, Failure> {
-        self.run_pairs(Pairs::of(source), |file, _, alone| answer(file, alone))
+    pub fn run(
+        &self,
+        source: Source,
+        changes: &[Change],
+        answer: impl Fn(&TaskSetFile, bool) -> Answer + Sync,
+    ) -> Result<Status, Failure> {
+        self.run_pairs(Pairs::of(source).changed_by(changes), |file, _, alone| answer(file, alone))
     }
 
     /// As [`Batch::run`], with what was given beside each task set, where anything was.
@@ -203,6 +209,9 @@ fn write(output: &mut Output, answer: &Answer) -> Result<bool, Failure> {
 
 /// Reads a task set.
 fn read_set(name: &str, pair: &Pair) -> Result<TaskSetFile, Box<Answer>> {
+    if let Some(problem) = &pair.unchanged {
+        return Err(Box::new(Answer::wrong_at(name, &pair.set, problem, "")));
+    }
     read_task_set_bytes(&pair.set.text).map_err(|diagnostics| Box::new(Answer::refused(name, &pair.set, &diagnostics)))
 }
 

@@ -30,6 +30,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
+    output::choose(cli.color, cli.quiet);
     let result = match cli.command {
         Command::Alloc(args) => commands::alloc::run(&args),
         Command::Check(args) => commands::check::run(&args),
@@ -44,7 +45,7 @@ pub fn main() -> ExitCode {
         Command::Profile { name, format } => commands::profile::run(name.as_deref(), format.format),
         Command::Schema { name } => commands::schema::run(&name),
         Command::Completions { shell } => commands::shell::completions(shell),
-        Command::Man => commands::shell::man(),
+        Command::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),
     };
     result
         .unwrap_or_else(|failure| {

@@ -2,10 +2,31 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::args::Color;
 use crate::whole::WholeFile;
+
+/// Whether answers are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says once, at the start, when to colour and whether to print answers.
+pub fn choose(color: Color, quiet: bool) {
+    let choice = match color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether answers are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.
 pub struct Output {
@@ -30,6 +51,9 @@ impl Sink {
 impl Output {
     /// Standard output. Colour is taken out unless it is a terminal and NO_COLOR is not set.
     pub fn stdout() -> Output {
+        if QUIET.load(Ordering::Relaxed) {
+            return Output { sink: Sink::Stdout(Box::new(io::sink())), closed: false };
+        }
         Output { sink: Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout()))), closed: false }
     }
 
@@ -95,7 +119,11 @@ pub fn complain(text: &str) {
 
 /// Whether complaints may be coloured.
 pub fn complaints_in_colour() -> bool {
-    io::stderr().is_terminal() && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
+    match anstream::AutoStream::choice(&io::stderr()) {
+        anstream::ColorChoice::Never => false,
+        anstream::ColorChoice::Auto => io::stderr().is_terminal(),
+        anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => true,
+    }
 }
 
 /// `error: …` for a complaint that has no place in a file.

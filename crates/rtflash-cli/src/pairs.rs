@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
 
+use rtflash_model::reading::Change;
 use rtflash_model::{
     Allocation, AllocationRecord, Frame, FrameTooLong, Frames, TaskSet, read_allocation, read_allocation_record,
 };
@@ -19,6 +20,27 @@ pub struct Pair {
     pub set: Frame,
     /// The allocation.
     pub allocation: Beside,
+    /// Why the task set cannot be changed as it should be.
+    pub unchanged: Option<String>,
+}
+
+impl Pair {
+    fn new(mut set: Frame, allocation: Beside, changes: &[Change]) -> Pair {
+        let unchanged = change(&mut set, changes).err();
+        Pair { set, allocation, unchanged }
+    }
+}
+
+/// Changes a task set as `--set` says. What is not UTF-8 stays as it is: its reader says so.
+///
+/// # Errors
+/// Why it cannot be changed.
+pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
+    for change in changes {
+        let Ok(text) = std::str::from_utf8(&set.text) else { return Ok(()) };
+        set.text = change.apply(text).map_err(|error| format!("--set: {error}"))?.into_bytes();
+    }
+    Ok(())
 }
 
 /// What stands beside a task set in the stream of allocations.
@@ -36,6 +58,8 @@ pub enum Beside {
 pub struct Pairs {
     /// What complaints call the stream of task sets.
     pub sets_name: String,
+    /// What is changed in each task set before it is read.
+    changes: Vec<Change>,
     sets: Frames<Source>,
     allocations: Option<Values>,
 }
@@ -62,7 +86,7 @@ impl Values {
 impl Pairs {
     /// A stream of task sets alone.
     pub fn of(sets: Source) -> Pairs {
-        Pairs { sets_name: sets.name.clone(), sets: Frames::new(sets), allocations: None }
+        Pairs { sets_name: sets.name.clone(), changes: Vec::new(), sets: Frames::new(sets), allocations: None }
     }
 
     /// The files `sets` and `allocations`, of which one may be standard input.
@@ -83,6 +107,12 @@ impl Pairs {
         Ok(pairs)
     }
 
+    /// The same, each task set changed like this.
+    #[must_use]
+    pub fn changed_by(self, changes: &[Change]) -> Pairs {
+        Pairs { changes: changes.to_vec(), ..self }
+    }
+
     /// What complaints call the stream of allocations.
     pub fn allocations_name(&self) -> &str {
         self.allocations.as_ref().map_or("", |values| &values.name)
@@ -95,7 +125,7 @@ impl Pairs {
     pub fn next_batch(&mut self) -> Result<Option<Vec<Pair>>, Failure> {
         let sets = next_batch(&mut self.sets, &self.sets_name)?;
         let Some(values) = &mut self.allocations else {
-            let alone = |set| Pair { set, allocation: Beside::Nothing };
+            let alone = |set| Pair::new(set, Beside::Nothing, &self.changes);
             return Ok(sets.map(|sets| sets.into_iter().map(alone).collect()));
         };
         let Some(sets) = sets else {
@@ -118,7 +148,7 @@ impl Pairs {
                 }
                 None => Beside::Ended(values.taken),
             };
-            pairs.push(Pair { set, allocation });
+            pairs.push(Pair::new(set, allocation, &self.changes));
         }
         Ok(Some(pairs))
     }

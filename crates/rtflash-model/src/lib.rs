@@ -41,7 +41,7 @@ pub mod random;
 pub mod reading {
     //! How files are read: values with their places in the text, and all that is wrong with them. For readers of other files.
 
-    pub use crate::file::{Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
+    pub use crate::file::{Change, ChangeError, Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }
 
 mod profiles;

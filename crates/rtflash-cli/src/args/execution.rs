@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AlgorithmArg, AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
+use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// How chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -155,6 +155,8 @@ pub struct ExecArgs {
     /// Where to draw the stretch as a figure: a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", requires = "gantt")]
     pub gantt_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub set: ChangeArg,
     #[command(flatten)]
     pub format: FormatArg,
 }

@@ -5,12 +5,13 @@ mod experiment;
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_alloc::analysis::ANALYSES;
 use rtflash_host::tune::{Objective, Share};
+use rtflash_model::reading::Change;
 use rtflash_model::{Reliance, Span};
 
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
@@ -20,9 +21,26 @@ pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs
 #[derive(Debug, Parser)]
 #[command(name = "rtflash", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
 pub struct Cli {
+    /// Print no answer: the exit status alone says it. Files are written, and errors go to standard error all the same
+    #[arg(short, long, global = true, display_order = 900)]
+    pub quiet: bool,
+    /// When to colour: on a terminal without NO_COLOR, always, or never
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, hide_possible_values = false, display_order = 901)]
+    pub color: Color,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 const EXIT_STATUS: &str = "\
@@ -35,6 +53,10 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 
 /// Threads that may be asked for.
 const MAX_THREADS: i64 = 1_024;
+
+/// The commands that have a manual page of their own.
+pub const COMMANDS: [&str; 11] =
+    ["alloc", "check", "explain", "size", "exec", "soak", "gen", "experiment", "merge", "host", "profile"];
 
 /// What there are schemas of.
 pub const SCHEMAS: [&str; 13] = [
@@ -57,26 +79,41 @@ pub const SCHEMAS: [&str; 13] = [
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Divide the device's chips among the tasks, so that every deadline is met
+    #[command(
+        after_help = "Examples:\n  rtflash alloc tasksets/case-study.json\n  rtflash alloc set.json --set device.chips=8 --analysis sound\n  rtflash gen --util 1.0 | rtflash alloc - --format json | jq .schedulable"
+    )]
     Alloc(AllocArgs),
     /// Test a given allocation in exact arithmetic, or judge a recorded trace
+    #[command(
+        after_help = "Example:\n  rtflash alloc set.json --format json > a.json; rtflash check set.json --allocation a.json"
+    )]
     Check(CheckArgs),
     /// Show every term of every equation, with its number
+    #[command(after_help = "Example:\n  rtflash explain tasksets/case-study.json")]
     Explain(ExplainArgs),
     /// Say how large the device has to be, how much more it could carry, and how long it lasts
+    #[command(after_help = "Example:\n  rtflash size tasksets/drone.json")]
     Size(SizeArgs),
     /// Run the allocation on a simulated flash device, operation by operation, and check every assumption
+    #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
     Exec(Box<ExecArgs>),
     /// Run random cases until an assumption breaks, and show the smallest case found
+    #[command(after_help = "Example:\n  rtflash soak --runs 1000 --world sound")]
     Soak(SoakArgs),
     /// Draw random task sets, as JSON Lines
+    #[command(after_help = "Example:\n  rtflash gen --util 0.1..4.0 --sets 100 --out sets.jsonl")]
     Gen(GenArgs),
     /// Compare algorithms and analyses on random task sets: tables and figures
+    #[command(after_help = "Example:\n  rtflash experiment schedulability --util 0.1..4.0 --sets 100 --out results")]
     Experiment(Box<ExperimentArgs>),
     /// Join the parts of an experiment that was run with --shard
+    #[command(after_help = "Example:\n  rtflash merge part-0 part-1 --out results")]
     Merge(MergeArgs),
     /// Put a Linux I/O scheduler in front of the device
+    #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
     /// Print a device that rtflash knows by name, with all its fields, or list them all
+    #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]
     Profile {
         /// Which one; none for the list
         name: Option<String>,
@@ -94,8 +131,15 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, of everything or of one command
+    Man {
+        /// Which command
+        #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
+        name: Option<String>,
+        /// Write a page for each command into this folder instead: rtflash.1, rtflash-alloc.1, …
+        #[arg(long, value_name = "DIR", conflicts_with = "name")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// What to do with a host.
@@ -254,6 +298,8 @@ pub struct AllocArgs {
     #[command(flatten)]
     pub spread: SpreadArg,
     #[command(flatten)]
+    pub set: ChangeArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
@@ -276,11 +322,23 @@ impl GuaranteeArg {
     }
 }
 
+/// The algorithms, each with what it does in a line.
+fn algorithms() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        ALLOCATORS.map(|allocator| PossibleValue::new(allocator.name()).help(allocator.summary())),
+    )
+}
+
+/// The analyses, each with what it is in a line.
+fn analyses() -> PossibleValuesParser {
+    PossibleValuesParser::new(ANALYSES.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+}
+
 /// `--algorithm`.
 #[derive(Debug, Args)]
 pub struct AlgorithmArg {
     /// Which algorithm divides the chips
-    #[arg(long, default_value = "clustering-bfd", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
+    #[arg(long, default_value = "clustering-bfd", value_parser = algorithms())]
     pub algorithm: String,
 }
 
@@ -288,7 +346,7 @@ pub struct AlgorithmArg {
 #[derive(Debug, Args)]
 pub struct AnalysisArg {
     /// Which schedulability analysis decides
-    #[arg(long, default_value = "thesis", value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    #[arg(long, default_value = "thesis", value_parser = analyses())]
     pub analysis: String,
 }
 
@@ -332,6 +390,15 @@ pub struct SpreadArg {
     pub spread: bool,
 }
 
+/// `--set`: to be flattened by every command that reads a task set.
+#[derive(Debug, Args)]
+pub struct ChangeArg {
+    /// Change a field of the input before it is read: `device.chips=8`, `tasks.camera.read.period=36ms`, `tasks[0].write=null`. The value is JSON, or a
+    /// string without quotes. May be given several times
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    pub changes: Vec<Change>,
+}
+
 /// `--format`.
 #[derive(Debug, Args)]
 pub struct FormatArg {
@@ -355,7 +422,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "TRACE.jsonl")]
     pub trace: Option<PathBuf>,
     /// With a trace: which algorithm made the allocation [default: clustering-bfd]
-    #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = PossibleValuesParser::new(ALLOCATORS.map(|allocator| allocator.name())))]
+    #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy
     #[arg(long, value_enum, requires = "trace", default_value_t = Dispatch::Serial)]
@@ -367,6 +434,8 @@ pub struct CheckArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub set: ChangeArg,
     #[command(flatten)]
     pub format: FormatArg,
 }
@@ -387,6 +456,8 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub rely_on: RelyOnArg,
     #[command(flatten)]
+    pub set: ChangeArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 
@@ -403,6 +474,8 @@ pub struct SizeArgs {
     pub rely_on: RelyOnArg,
     #[command(flatten)]
     pub spread: SpreadArg,
+    #[command(flatten)]
+    pub set: ChangeArg,
     #[command(flatten)]
     pub format: FormatArg,
 }

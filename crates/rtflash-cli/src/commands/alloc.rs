@@ -38,7 +38,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
     };
     let source = Source::open(&args.file)?;
     let batch = Batch { format: plan.format };
-    batch.run(source, |file, alone| plan.answer(file, alone))
+    batch.run(source, &args.set.changes, |file, alone| plan.answer(file, alone))
 }
 
 impl Plan {

@@ -32,7 +32,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
         return Err(Failure(format!("the judge knows no analysis `{}`", analysis.name())));
     }
     let plan = Plan { equations, analysis, format: args.format.format };
-    let pairs = Pairs::open(&args.file, Some(allocation))?;
+    let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
     let batch = Batch { format: plan.format };
     batch.run_pairs(pairs, |file, given, _| match given {
         Some(Given::Allocation { allocation, text, name }) => plan.answer(file, allocation, &text, name),

@@ -62,7 +62,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
         format: args.format.format,
         spread: args.spread,
     };
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     let batch = Batch { format: plan.format };
     policies::threads(args.jobs.into())?
         .install(|| batch.run_pairs(pairs, |file, given, alone| plan.answer(file, given, alone)))

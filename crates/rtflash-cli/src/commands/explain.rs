@@ -22,7 +22,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(&args.algorithm.algorithm)?;
     let format = args.format.format;
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?;
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     Batch { format }.run_pairs(pairs, |file, given, alone| {
         if let Some(request) = analysis.refuses(&file.set) {
             return refusal(file, analysis, request.to_string(), format);

@@ -1,10 +1,12 @@
 //! `rtflash completions` and `rtflash man`: both come from the one definition of the arguments.
 
+use std::path::Path;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::Failure;
-use crate::args::Cli;
+use crate::args::{COMMANDS, Cli};
 use crate::output::Output;
 use crate::status::Status;
 
@@ -15,20 +17,60 @@ pub fn completions(shell: Shell) -> Result<Status, Failure> {
     print(&script)
 }
 
-/// Prints the manual page, every command in it.
-pub fn man() -> Result<Status, Failure> {
-    let mut page = Vec::new();
+/// Prints the manual page with every command in it, or that of one command; or writes one of each into a folder.
+///
+/// # Errors
+/// Where they cannot be written.
+pub fn man(name: Option<&str>, out: Option<&Path>) -> Result<Status, Failure> {
     let mut command = Cli::command();
     command.build();
-    let render = |command: clap::Command, page: &mut Vec<u8>| clap_mangen::Man::new(command).render(page);
-    render(command.clone(), &mut page).map_err(|error| Failure::io("cannot write the manual page", &error))?;
+    if let Some(folder) = out {
+        return write_all(&command, folder);
+    }
+    match name {
+        Some(name) => print(&of_command(&command, name)?),
+        None => print(&whole(&command)?),
+    }
+}
+
+fn failed(error: std::io::Error) -> Failure {
+    Failure::io("cannot write the manual page", &error)
+}
+
+/// The page of everything.
+fn whole(command: &clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page).map_err(failed)?;
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         page.extend(format!(".SH \"RTFLASH {}\"\n", sub.get_name().to_uppercase()).into_bytes());
         let man = clap_mangen::Man::new(sub.clone());
-        let sections = man.render_description_section(&mut page).and_then(|()| man.render_options_section(&mut page));
-        sections.map_err(|error| Failure::io("cannot write the manual page", &error))?;
+        man.render_description_section(&mut page)
+            .and_then(|()| man.render_options_section(&mut page))
+            .map_err(failed)?;
     }
-    print(&page)
+    Ok(page)
+}
+
+/// The page of one command.
+fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, Failure> {
+    let sub = command.find_subcommand(name).ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
+    let mut page = Vec::new();
+    clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
+    Ok(page)
+}
+
+fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, Failure> {
+    let write = |file: &str, page: &[u8]| {
+        let path = folder.join(file);
+        std::fs::write(&path, page).map_err(|error| Failure::io(&format!("cannot write {}", path.display()), &error))
+    };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::io(&format!("cannot make {}", folder.display()), &error))?;
+    write("rtflash.1", &whole(command)?)?;
+    for name in COMMANDS {
+        write(&format!("rtflash-{name}.1"), &of_command(command, name)?)?;
+    }
+    Ok(Status::Yes)
 }
 
 fn print(text: &[u8]) -> Result<Status, Failure> {

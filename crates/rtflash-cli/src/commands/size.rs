@@ -20,7 +20,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let format = args.format.format;
     let batch = Batch { format };
-    batch.run(Source::open(&args.file)?, |file, alone| {
+    batch.run(Source::open(&args.file)?, &args.set.changes, |file, alone| {
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if args.spread.spread { used(sizing) } else { sizing };
         let name = allocator.name();

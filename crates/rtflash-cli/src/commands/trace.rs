@@ -17,7 +17,7 @@ use crate::Failure;
 use crate::args::{self, CheckArgs, Format};
 use crate::batch::refuse;
 use crate::output::{self, Output};
-use crate::pairs::next_batch;
+use crate::pairs::{change, next_batch};
 use crate::render::exec_wire::{ExecAnswer, traced};
 use crate::render::{exec_text, wire};
 use crate::source::Source;
@@ -40,7 +40,8 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &file_name)?.is_some()) {
         return Err(Failure(format!("{file_name}: a trace is that of one task set, and here are several")));
     }
-    let Some(frame) = sets.pop() else { return Err(Failure(format!("{file_name}:1:1: there is nothing in it"))) };
+    let Some(mut frame) = sets.pop() else { return Err(Failure(format!("{file_name}:1:1: there is nothing in it"))) };
+    change(&mut frame, &args.set.changes).map_err(|problem| Failure(format!("{file_name}: {problem}")))?;
     let file = match read_task_set_bytes(&frame.text) {
         Ok(file) => file,
         Err(diagnostics) => {

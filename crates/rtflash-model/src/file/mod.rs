@@ -5,6 +5,7 @@
 
 mod allocation;
 mod alternatives;
+mod change;
 mod device;
 mod diagnostic;
 mod meta;
@@ -24,6 +25,7 @@ mod write;
 mod tests;
 
 pub use allocation::read_allocation;
+pub use change::{Change, ChangeError};
 pub use device::read_device;
 pub use diagnostic::{Diagnostic, Diagnostics, line_column};
 pub use meta::MetaJson;

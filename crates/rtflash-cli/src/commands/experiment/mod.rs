@@ -98,7 +98,7 @@ pub fn merge(args: &MergeArgs) -> Result<Status, Failure> {
     };
     let Some(first) = parts.first() else { return Err(Failure("no parts to merge".into())) };
     let command = Manifest::command_of(first.manifest()).and_then(|command| Cli::try_parse_from(command).ok());
-    let Some(Cli { command: Command::Experiment(experiment) }) = command else {
+    let Some(Cli { command: Command::Experiment(experiment), .. }) = command else {
         return Err(blame(0, "tallies.json does not say which experiment it belongs to"));
     };
     // Somebody else may have written it: its command opens no files.

@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rtflash_experiment::{Progress, Watcher};
 
 use super::directory::Directory;
+use crate::output::is_quiet;
 
 /// A bar on the terminal, if there is one, and the file of progress.
 pub struct Bar<'d> {
@@ -16,7 +17,8 @@ pub struct Bar<'d> {
 impl<'d> Bar<'d> {
     /// For so many sets, some of them done already.
     pub fn new(directory: &'d Directory, done: u64, all: u64) -> Bar<'d> {
-        let bar = ProgressBar::new(all).with_position(done);
+        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
+        let bar = bar.with_position(done);
         if let Ok(style) =
             ProgressStyle::with_template("{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left")
         {

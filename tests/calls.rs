@@ -1,0 +1,100 @@
+//! What every command has in common: `--set`, `--quiet`, `--color`, help and manual pages.
+
+mod common;
+
+use common::{file, rtflash, rtflash_with_input};
+
+const CASE: &str = "tasksets/case-study.json";
+
+#[test]
+fn set_changes_a_field_for_every_command() {
+    // Four chips of the case study; on one of them nothing fits.
+    let one = ["--set", "device.chips=1", "--set", "device.chips_per_channel=1"];
+    for command in ["alloc", "size", "exec"] {
+        let run = |more: &[&str]| {
+            let mut args = vec![command, CASE, "--format", "json"];
+            args.extend(if command == "exec" { &["--duration", "100ms"][..] } else { &[] });
+            args.extend(more);
+            rtflash(&args)
+        };
+        assert_eq!((run(&[]).status, run(&one).status), (0, 1), "{command}");
+    }
+    let allocation = file("set-one.json", r#"{"clusters":[{"chips":[0],"tasks":["t1","t2","t3","t4"]}]}"#);
+    let allocation = allocation.display().to_string();
+    for command in ["check", "explain"] {
+        let asked = [&[command, CASE, "--allocation", &allocation], &one[..]].concat();
+        assert_eq!(rtflash(&asked).status, 1, "{command}");
+        // Without it three chips are in no cluster: the cluster is too small all the same.
+        let task = [&[command, CASE, "--allocation", &allocation, "--set", "tasks.t1.read=3"][..]].concat();
+        let answer = rtflash(&task);
+        assert_eq!(answer.status, 2, "{command}");
+        assert!(answer.stderr.contains("at tasks[0].read"), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn set_says_where_its_path_ends_and_goes_on_in_a_stream() {
+    let set = r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s"}}]}"#;
+    let other = set.replace("\"a\"", "\"b\"");
+    let stream = format!("{set}\n{other}\n");
+    let args = ["alloc", "-", "--format", "json", "--set", "tasks.b.read.pages=7"];
+    let run = rtflash_with_input(&args, stream.as_bytes());
+    let lines = run.json_lines();
+    assert_eq!((run.status, lines.len()), (2, 2));
+    assert_eq!(lines[0]["error"]["message"], "--set: `tasks` is an array and has no `b`");
+    assert_eq!(lines[1]["schedulable"], true);
+    let wrong = rtflash(&["alloc", CASE, "--set", "device.chips"]);
+    assert_eq!((wrong.status, wrong.stdout.as_str()), (2, ""));
+    assert!(wrong.stderr.contains("expected a field and its value"), "{}", wrong.stderr);
+}
+
+#[test]
+fn quiet_leaves_the_status_alone() {
+    for (set, status) in [(CASE, 0), ("tasksets/overload.json", 1), ("tasksets/none.json", 2)] {
+        for quiet in ["-q", "--quiet"] {
+            let run = rtflash(&["alloc", set, quiet]);
+            assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{set}");
+            assert_eq!(run.stderr.is_empty(), status < 2, "{}", run.stderr);
+        }
+    }
+    let path = file("quiet.jsonl", "");
+    let path = path.display().to_string();
+    assert_eq!(rtflash(&["-q", "gen", "--util", "1", "--sets", "2", "--out", &path]).stdout, "");
+    assert_eq!(std::fs::read_to_string(&path).expect("the sets").lines().count(), 2);
+}
+
+#[test]
+fn colour_is_as_it_is_asked_for() {
+    let run = |color: &str| rtflash(&["alloc", "tasksets/overload.json", "--color", color]);
+    let (auto, always, never) = (run("auto"), run("always"), run("never"));
+    // This is no terminal.
+    assert_eq!(auto.stdout, never.stdout);
+    assert!(always.stdout.contains('\u{1b}') && !never.stdout.contains('\u{1b}'));
+    let wrong = rtflash(&["alloc", "tasksets/none.json", "--color", "always"]);
+    assert!(wrong.stderr.contains('\u{1b}'), "{}", wrong.stderr);
+}
+
+#[test]
+fn help_says_what_each_algorithm_and_analysis_does() {
+    let help = rtflash(&["alloc", "--help"]).stdout;
+    for line in ["every chip a cluster of its own, best fit", "Theorem 1 of the thesis", "Example"] {
+        assert!(help.contains(line), "{line}: {help}");
+    }
+}
+
+#[test]
+fn each_command_has_a_manual_page_and_an_example() {
+    let folder = file("man-pages", "").with_extension("d");
+    let run = rtflash(&["man", "--out", &folder.display().to_string()]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    let commands =
+        ["alloc", "check", "explain", "size", "exec", "soak", "gen", "experiment", "merge", "host", "profile"];
+    for command in commands {
+        let page = std::fs::read_to_string(folder.join(format!("rtflash-{command}.1"))).expect(command);
+        assert!(page.contains(&format!(".TH rtflash-{command} 1")), "{page}");
+        assert_eq!(rtflash(&["man", command]).stdout, page);
+        assert!(rtflash(&[command, "--help"]).stdout.contains("Example"), "{command}");
+    }
+    assert!(folder.join("rtflash.1").exists());
+    assert_eq!(rtflash(&["man", "nothing"]).status, 2);
+}
