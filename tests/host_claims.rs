@@ -5,7 +5,8 @@
 mod host_claims;
 
 use host_claims::paper000::{Answers, Bound, Column, Drives, beginning, claims};
-use host_claims::{Claims, Kind, answers, holds, profile};
+use host_claims::{Claims, Kind, answers, holds, orders, profile};
+use rtflash::model::Span;
 
 #[test]
 fn what_must_hold_does() {
@@ -71,4 +72,39 @@ fn the_page_has_the_claims_of_paper_000() {
         assert!(row.starts_with(begin), "{row}\n{begin}");
     }
     assert_eq!(claims().iter().filter(|claim| claim.is_fitted).count(), 18);
+}
+
+/// A setting each of minimal-effort write and of user-centric queues; and that other schedulers would fail there.
+#[test]
+fn orders_hold() {
+    let fast = ["001, mlc, flush 200 ms", "004, long queues", "004, entries 2"];
+    let mut all = orders::all().expect("the scenarios");
+    all.retain(|orders| fast.contains(&orders.place.as_str()));
+    assert_eq!(all.len(), fast.len());
+    for mut orders in all {
+        // A fifth of what the page has, behind the same warm-up.
+        for scenario in &mut orders.scenarios {
+            let fifth = Span::from_ns(scenario.duration.since(scenario.warmup).as_ns() / 5).expect("shorter");
+            scenario.duration = scenario.warmup.saturating_add(fifth);
+        }
+        let mut said = orders.said(&[1]).expect("short runs");
+        assert_eq!(orders.failed(&said), Vec::<String>::new());
+        said[0].reverse();
+        assert!(!orders.failed(&said).is_empty(), "{}", orders.place);
+    }
+}
+
+#[test]
+fn the_page_has_these_orders() {
+    let page = include_str!("../docs/host-claims.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| 00")).collect();
+    let all = orders::all().expect("the scenarios");
+    let begins = all.iter().flat_map(|orders| orders.claims.iter().map(|claim| orders.beginning(claim)));
+    let begins: Vec<String> = begins.collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+        assert!(row.ends_with(" yes |") || begin.contains("| shown |"), "{row}");
+    }
 }

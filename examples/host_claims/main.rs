@@ -1,4 +1,4 @@
-//! The claims of papers 003 and 000 beside ours: the tables in `docs/host-claims.md`.
+//! The claims of papers 000, 001, 003 and 004 beside ours: the tables in `docs/host-claims.md`.
 //!
 //! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim does not hold that has to.
 
@@ -11,7 +11,10 @@ use rtflash::host::run::{RunError, Setup, read_setup};
 
 mod claim;
 mod claims;
+pub mod orders;
 pub mod paper000;
+mod paper001;
+mod paper004;
 mod run;
 mod table3;
 
@@ -31,7 +34,9 @@ fn main() -> ExitCode {
         // Many I/Os a second: a quarter of that is enough.
         let (text, second) = paper000::report(seconds.div_ceil(4), &SEEDS)?;
         io::Write::write_all(&mut io::stdout(), format!("\n{text}").as_bytes()).map_err(|error| error.to_string())?;
-        Ok(first && second)
+        let (text, orders) = orders::report(&SEEDS)?;
+        io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(first && second && orders)
     });
     match done {
         Ok(true) => ExitCode::SUCCESS,

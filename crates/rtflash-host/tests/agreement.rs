@@ -204,6 +204,37 @@ fn minimal_effort_write() {
     });
 }
 
+/// Writes that are held back have what is asked on average, whatever part of a slice each of them is.
+#[test]
+fn minimal_effort_write_keeps_the_rate() {
+    let command = |id, op, size| Command {
+        id,
+        op,
+        from: 0,
+        size,
+        class: Class::BestEffort,
+        level: 4,
+        cpu: 0,
+        job: 0,
+        user_centric: false,
+    };
+    for size in [4 << 10, 128 << 10, 256 << 10, 512 << 10, 640 << 10, 3 << 20] {
+        let mut scheduler = Settings::MinimalEffort(MinimalEffortSettings::default()).scheduler();
+        let now = |ms: u64| Instant::from_ns(ms * 1_000_000).expect("a short time");
+        // Writes for twelve seconds; and one read in each slice.
+        (0..1_200_000_000 / size).for_each(|id| scheduler.insert(command(id, Op::Write, size), now(0)));
+        let mut written = 0;
+        for ms in (0..10_000).step_by(10) {
+            scheduler.insert(command(1 << 40 | ms, Op::Read, 4 << 10), now(ms));
+            while let Some(command) = scheduler.ask(now(ms)) {
+                written += if command.op == Op::Write { command.size } else { 0 };
+            }
+            assert!(written <= (ms / 10 + 1) * 1_000_000 + size, "{size}: {written} by {ms} ms");
+        }
+        assert!(written + size >= 1_000_000_000, "{size}: {written} of 1,000,000,000");
+    }
+}
+
 #[test]
 fn user_centric_queues() {
     compare(100, 400, 4, |dice| {

@@ -171,7 +171,8 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     if fraction.len() > 13 {
         return Err(TimeError::FractionOfNanosecond);
     }
-    let (part, parts) = (scale * decimal(fraction), 10u128.pow(fraction.len() as u32));
+    let parts = fraction.bytes().fold(1u128, |parts, _| parts * 10);
+    let part = scale * decimal(fraction);
     if part % parts != 0 {
         return Err(TimeError::FractionOfNanosecond);
     }

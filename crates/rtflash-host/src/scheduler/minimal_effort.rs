@@ -1,8 +1,8 @@
 //! Minimal-effort write (paper 001): writes go out as lazily as the throughput that is asked of them allows, and reads before them.
 //!
-//! The paper publishes what is compared and in which direction it acts, but no steps. Ours: time is divided into slices. In a slice writes of at most a *quota* of
-//! bytes go out. A slice in which more was written than is asked makes the quota an eighth smaller, and lets one read more go before each write. One in which less
-//! was written, and writes had to wait, does the opposite.
+//! The paper publishes what is compared and in which direction it acts, but no steps. Ours: time is divided into slices. In a slice writes go out as long as less
+//! than a *quota* of bytes has. The write that exceeds it counts in the next slices, as far as it exceeds. A slice in which as much was written as is asked lets one
+//! read more go before each write; one with more makes the quota an eighth smaller. One with less, in which writes had to wait, does the opposite of both.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ impl Default for MinimalEffortSettings {
     }
 }
 
-/// The least quota of a slice, in bytes, and the greatest: so many times what is asked.
+/// The least that is asked of a slice, in bytes, and the greatest quota: so many times what is asked.
 const LEAST: u64 = 4 << 10;
 const GREATEST: u64 = 64;
 
@@ -40,11 +40,12 @@ pub struct MinimalEffort {
     writes: VecDeque<Command>,
     /// Bytes that are asked of a slice.
     asked: u64,
+    /// At least what is asked: so the writes that are held back have that on average, however long each is.
     quota: u64,
     /// Reads that go before a write, and those that have since the last one.
     ratio: u32,
     passed: u32,
-    /// The end of the slice, what was written in it, and whether a write was held back.
+    /// The end of the slice, what was written in it or is left of earlier ones, and whether a write was held back.
     end: Instant,
     written: u64,
     held: bool,
@@ -73,14 +74,14 @@ impl MinimalEffort {
     fn slices_by(&mut self, now: Instant) {
         while self.end <= now {
             let before = (self.quota, self.ratio);
-            let blank = self.written == 0 && !self.held;
-            self.judge();
-            let quiet = blank && before == (self.quota, self.ratio);
+            let waited = self.held || !self.writes.is_empty();
+            self.judge(waited);
+            let quiet = !waited && before == (self.quota, self.ratio);
             let slice = self.settings.slice.as_ns().max(1);
-            // Slices in which nothing happens, and that change nothing, are alike.
-            let over = now.since(self.end).as_ns() / slice;
-            let slices = if quiet { over + 1 } else { 1 };
-            let length = slices.checked_mul(slice).and_then(Span::from_ns);
+            // Slices in which nothing waits, and that change nothing, are alike.
+            let over = if quiet { now.since(self.end).as_ns() / slice } else { 0 };
+            self.written = self.written.saturating_sub(self.quota.saturating_mul(over));
+            let length = (over + 1).checked_mul(slice).and_then(Span::from_ns);
             let Some(end) = length.and_then(|length| self.end.checked_add(length)) else {
                 self.end = Instant::END;
                 return;
@@ -89,17 +90,20 @@ impl MinimalEffort {
         }
     }
 
-    fn judge(&mut self) {
-        let waited = self.held || !self.writes.is_empty();
-        if self.written > self.asked {
-            self.quota = (self.quota - self.quota / 8).max(LEAST);
+    fn judge(&mut self, waited: bool) {
+        let spent = self.written.min(self.quota);
+        if spent >= self.asked {
+            if spent > self.asked {
+                self.quota = (self.quota - self.quota / 8).max(self.asked);
+            }
             self.ratio = (self.ratio + 1).min(self.settings.most_reads);
-        } else if self.written < self.asked && waited {
+        } else if waited {
             let greatest = self.asked.saturating_mul(GREATEST);
             self.quota = self.quota.saturating_add((self.quota / 8).max(1)).min(greatest);
             self.ratio = self.ratio.saturating_sub(1);
         }
-        (self.written, self.held) = (0, false);
+        self.written -= spent;
+        self.held = false;
     }
 
     /// Whether the first write may go out in this slice: something of the quota is left.

@@ -180,14 +180,19 @@ impl Writes {
         let asked = asked(settings);
         while self.slice < now.as_ns() / settings.slice.as_ns() {
             self.slice += 1;
-            if self.written > asked {
-                self.quota = (self.quota - self.quota / 8).max(4_096);
-                self.ratio = (self.ratio + 1).min(settings.most_reads);
-            } else if self.written < asked && (self.held || writes_wait) {
+            let spent = if self.written < self.quota { self.written } else { self.quota };
+            self.written -= spent;
+            if spent < asked && (self.held || writes_wait) {
                 self.quota = (self.quota + (self.quota / 8).max(1)).min(asked * 64);
                 self.ratio = self.ratio.saturating_sub(1);
             }
-            (self.written, self.held) = (0, false);
+            if spent > asked {
+                self.quota = (self.quota - self.quota / 8).max(asked);
+            }
+            if spent >= asked {
+                self.ratio = (self.ratio + 1).min(settings.most_reads);
+            }
+            self.held = false;
         }
     }
 

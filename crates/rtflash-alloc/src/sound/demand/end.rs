@@ -114,7 +114,7 @@ mod tests {
     /// At random lengths, and just at the longest deadline, where little is left of what comes on top.
     #[test]
     fn demand_stays_below_the_line() {
-        let (mut compared, mut queued, mut near) = (0, 0, 0);
+        let (mut compared, mut queued, mut near, mut gaps) = (0, 0, 0, 0.0);
         for seed in 0..20_000 {
             let Some(Drawn { unit, contention, gc, queue, mut dice }) = Drawn::new(seed) else { continue };
             let demand = Demand::new(&unit, &contention, gc, 0);
@@ -130,8 +130,12 @@ mod tests {
                 compared += 1;
                 queued += u32::from(queue);
                 near += u32::from(at > 0.9 * most);
+                gaps += 1.0 - at / most.max(1.0);
             }
         }
         assert!(compared > 100_000 && queued > 40_000 && near > 20_000, "{compared} {queued} {near}");
+        // A line further above is no error. It is a loss: tests take longer, and some are given up.
+        let gap = gaps / f64::from(compared);
+        assert!(gap < 0.0, "{gap}");
     }
 }

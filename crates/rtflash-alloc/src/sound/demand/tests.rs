@@ -71,3 +71,47 @@ fn the_tightest_interval_is_that_of_all() {
     }
     assert!(held > 500 && failed > 2_000, "{held} {failed}");
 }
+
+/// The share that is sure, term by term.
+fn plain_share(demand: &Demand<'_>) -> f64 {
+    let at = |&(deadline, blocking): &(u64, u64)| {
+        let length = deadline as f64;
+        let (mut load, mut constant, mut transfers) = (0.0, 0.0, 0.0);
+        for item in demand.unit.items.iter().filter(|item| item.window() <= deadline) {
+            let (cost, period) = (item.cost as f64, item.period as f64);
+            let early = 1.0 - item.window() as f64 / period;
+            load += cost / period;
+            constant += cost * early;
+            transfers += item.transfers as f64 * (1.0 / period + early / length);
+        }
+        if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= deadline)) {
+            let within = gc.deadline.map_or(0.0, |within| within as f64);
+            let cost = gc.cost as f64 / gc.reclaimed as f64;
+            let mut pages = gc.reclaimed as f64 - 1.0;
+            for writer in &demand.unit.writers {
+                let (w, t, j) = (writer.pages as f64, writer.period as f64, writer.jitter as f64);
+                load += cost * w / t;
+                pages += w * (1.0 - (within - j) / t);
+            }
+            constant += cost * pages;
+        }
+        load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking as f64) / length
+    };
+    demand.deadlines.iter().map(at).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_sure_share_is_that_of_its_terms() {
+    let mut compared = 0;
+    for seed in 0..6_000 {
+        let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
+        let server = dice.small(0, 1) * dice.small(1, 200);
+        let demand = Demand::new(&unit, &contention, gc, server);
+        let (share, plain) = (demand.needed_share(), plain_share(&demand));
+        assert!((share - plain).abs() < 1e-7 * (1.0 + plain), "seed {seed}: {share} for {plain}");
+        assert!(share >= plain || demand.deadlines.is_empty(), "seed {seed}: roundings are on the sure side");
+        assert_eq!(demand.surely_holds(), share <= demand.share as f64 / 1_000.0, "seed {seed}");
+        compared += 1;
+    }
+    assert!(compared > 3_000, "{compared}");
+}

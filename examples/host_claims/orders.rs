@@ -1,0 +1,201 @@
+//! Claims of which the direction alone is asked. Nothing is fitted on them.
+
+use std::fmt::Write;
+use std::fs;
+
+use rayon::prelude::*;
+use rtflash::host::run::{RunError, Scenario, read_scenario, run};
+
+use super::{paper001, paper004};
+
+/// What a run says.
+#[derive(Debug, Clone, Copy)]
+pub struct Said {
+    /// Of the first job's latencies, in microseconds: the mean, the 99th and the 99.99th percentile.
+    latencies: [f64; 3],
+    /// Bytes of the second job, in MB/s.
+    rate: f64,
+}
+
+/// A number of a latency's distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// The mean.
+    Mean,
+    /// The 99th percentile.
+    P99,
+    /// The 99.99th percentile.
+    P9999,
+}
+
+/// What is compared, by scenarios' positions.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// The first one's over the least of the others'.
+    Ratio(Of, usize, Vec<usize>),
+    /// Microseconds.
+    Mean(usize),
+    /// MB/s of the second job.
+    Rate(usize),
+}
+
+/// When it is in order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// Below one.
+    Less,
+    /// So much at most.
+    AtMost(f64),
+    /// Within 5 % of the published number.
+    Near,
+    /// Nobody asks.
+    Shown,
+}
+
+/// A claim.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// What is compared, in words.
+    pub text: String,
+    /// What was published.
+    pub published: Option<f64>,
+    /// See [`Rule`].
+    pub rule: Rule,
+    /// See [`Value`].
+    pub value: Value,
+}
+
+impl Order {
+    /// What it is by answers, in the order of scenarios.
+    pub fn ours(&self, said: &[Said]) -> f64 {
+        match &self.value {
+            Value::Ratio(of, at, others) => {
+                let latency = |at: usize| said[at].latencies[*of as usize];
+                latency(*at) / others.iter().map(|&at| latency(at)).fold(f64::MAX, f64::min)
+            }
+            Value::Mean(at) => said[*at].latencies[0],
+            Value::Rate(at) => said[*at].rate,
+        }
+    }
+
+    /// Whether a value is in order; `None` where nobody asks.
+    pub fn holds(&self, ours: f64) -> Option<bool> {
+        match self.rule {
+            Rule::Less => Some(ours < 1.0),
+            Rule::AtMost(most) => Some(ours <= most),
+            Rule::Near => self.published.map(|published| (ours / published - 1.0).abs() <= 0.05),
+            Rule::Shown => None,
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self.value {
+            Value::Ratio(..) => "fold",
+            Value::Mean(_) => "µs",
+            Value::Rate(_) => "MB/s",
+        }
+    }
+}
+
+/// Claims about a setting.
+#[derive(Debug, Clone, Default)]
+pub struct Orders {
+    /// The paper, device and setting, in words.
+    pub place: String,
+    /// What has to be run.
+    pub scenarios: Vec<Scenario>,
+    /// The claims.
+    pub claims: Vec<Order>,
+}
+
+impl Orders {
+    /// With nothing in it.
+    pub fn at(place: String) -> Orders {
+        Orders { place, ..Orders::default() }
+    }
+
+    /// One more scenario: its position.
+    pub fn run(&mut self, scenario: Scenario) -> usize {
+        self.scenarios.push(scenario);
+        self.scenarios.len() - 1
+    }
+
+    /// One more claim.
+    pub fn claim(&mut self, text: impl Into<String>, published: Option<f64>, rule: Rule, value: Value) {
+        self.claims.push(Order { text: text.into(), published, rule, value });
+    }
+
+    /// What each seed says of each scenario, in their order.
+    pub fn said(&self, seeds: &[u64]) -> Result<Vec<Vec<Said>>, RunError> {
+        let of = |seed: &u64| self.scenarios.par_iter().map(|scenario| said(scenario, *seed)).collect();
+        seeds.par_iter().map(of).collect()
+    }
+
+    /// The claims that do not hold on each seed, with what they are.
+    pub fn failed(&self, said: &[Vec<Said>]) -> Vec<String> {
+        let ours = |claim: &Order| said.iter().map(|said| claim.ours(said)).collect::<Vec<f64>>();
+        let all = self.claims.iter().map(|claim| (claim, ours(claim)));
+        all.filter(|(claim, ours)| ours.iter().any(|&ours| claim.holds(ours) == Some(false)))
+            .map(|(claim, ours)| format!("{}: {} is {ours:?}", self.place, claim.text))
+            .collect()
+    }
+
+    /// The row of a claim up to ours.
+    pub fn beginning(&self, claim: &Order) -> String {
+        let asked = if claim.rule == Rule::Shown { "shown" } else { "order" };
+        let published = claim.published.map_or(String::new(), |published| published.to_string());
+        format!("| {} | {} | {asked} | {published} | {} |", self.place, claim.text, claim.unit())
+    }
+
+    /// The rows of its claims.
+    pub fn rows(&self, said: &[Vec<Said>]) -> String {
+        let mut text = String::new();
+        for claim in &self.claims {
+            let ours: Vec<f64> = said.iter().map(|said| claim.ours(said)).collect();
+            let held: Option<Vec<bool>> = ours.iter().map(|&ours| claim.holds(ours)).collect();
+            let verdict = held.map_or("", |held| if held.contains(&false) { "NO" } else { "yes" });
+            text += &self.beginning(claim);
+            ours.into_iter().for_each(|ours| text += &format!(" {} |", super::digits(ours)));
+            let _ = writeln!(text, " {verdict} |");
+        }
+        text
+    }
+}
+
+fn said(scenario: &Scenario, seed: u64) -> Result<Said, RunError> {
+    let reports = run(scenario, seed)?;
+    let us = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e3);
+    let latencies = reports.first().map(|job| &job.latencies);
+    let percentile = |of: u32| us(latencies.and_then(|latencies| latencies.percentile(of)));
+    let mean = us(latencies.and_then(|latencies| latencies.mean()));
+    let rate = reports.get(1).map_or(f64::NAN, |job| job.bytes_per_s as f64 / 1e6);
+    Ok(Said { latencies: [mean, percentile(9_900), percentile(9_999)], rate })
+}
+
+/// A scenario of `scenarios/`.
+pub fn scenario(name: &str) -> Result<Scenario, String> {
+    let path = format!("{}/scenarios/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    read_scenario(&text, None).map_err(|problems| format!("{path}: {problems:?}"))
+}
+
+/// The claims of papers 001 and 004, setting by setting.
+pub fn all() -> Result<Vec<Orders>, String> {
+    Ok([paper001::orders()?, paper004::orders()?].concat())
+}
+
+/// Their table, and whether all that is asked holds.
+pub fn report(seeds: &[u64]) -> Result<(String, bool), String> {
+    let mut text = String::from("\n| where | claim | asked | published | unit |");
+    seeds.iter().for_each(|seed| text += &format!(" seed {seed} |"));
+    let _ = writeln!(text, " within |\n|---|---|---|---|---|{}---|", "---|".repeat(seeds.len()));
+    let (mut asked, mut failed) = (0, 0);
+    for orders in all()? {
+        let said = orders.said(seeds).map_err(|error| error.to_string())?;
+        text += &orders.rows(&said);
+        asked += orders.claims.iter().filter(|claim| claim.rule != Rule::Shown).count();
+        failed += orders.failed(&said).len();
+    }
+    let _ = writeln!(text, "\n{} of {asked} *Order* claims hold.", asked - failed);
+    Ok((text, failed == 0))
+}
