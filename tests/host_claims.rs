@@ -4,6 +4,7 @@
 #[path = "../examples/host_claims/main.rs"]
 mod host_claims;
 
+use host_claims::paper000::{Answers, Bound, Column, Drives, beginning, claims};
 use host_claims::{Claims, Kind, answers, holds, orders, profile};
 use rtflash::model::Span;
 
@@ -20,11 +21,16 @@ fn what_must_hold_does() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+/// The rows of the table whose first one begins so.
+fn rows<'p>(page: &'p str, first: &str) -> Vec<&'p str> {
+    let lines = page.lines().skip_while(|line| !line.starts_with(first));
+    lines.take_while(|line| line.starts_with('|')).collect()
+}
+
 #[test]
 fn the_page_has_these_claims() {
     let page = include_str!("../docs/host-claims.md");
-    let is_row = |line: &&str| line.starts_with("| Fig. ") || line.starts_with("| Table 3 ");
-    let rows: Vec<&str> = page.lines().filter(is_row).collect();
+    let rows = rows(page, "| Fig. 2 ");
     let all = Claims::all();
     let begins: Vec<String> = all.claims.iter().map(host_claims::beginning).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.
@@ -33,6 +39,39 @@ fn the_page_has_these_claims() {
         assert!(row.starts_with(begin), "{row}\n{begin}");
     }
     assert_eq!(all.claims.iter().filter(|claim| claim.is_fitted).count(), 11);
+}
+
+/// Three points of each of six curves of paper 000, with one seed, and the claims that they decide.
+#[test]
+fn what_must_hold_of_paper_000_does() {
+    use Column::{FullRandomWrite, FullSequentialWrite, RandomRead, RandomWrite, SequentialRead, SequentialWrite};
+    let some: [Bound; 3] = [Some(1), Some(2), None];
+    let mut which: Vec<(Column, Bound)> = Vec::new();
+    for column in [SequentialRead, RandomRead, SequentialWrite, RandomWrite, FullSequentialWrite, FullRandomWrite] {
+        which.extend(some.map(|bound| (column, bound)));
+    }
+    let drives = Drives::read().expect("the drives");
+    let points = drives.points(&which, 3, 1).expect("short runs");
+    let answers = Answers { points, ..Answers::default() };
+    let all = claims();
+    let must: Vec<_> = all.iter().filter(|claim| claim.kind == Kind::Must).collect();
+    let known: Vec<_> = must.iter().filter_map(|claim| Some((claim, claim.ours(&answers)?))).collect();
+    let failed = known.iter().filter(|(claim, ours)| claim.holds(*ours) != Some(true));
+    let failed: Vec<String> = failed.map(|(claim, ours)| format!("{} is {ours}", claim.text)).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!((must.len(), known.len()), (43, 23));
+}
+
+#[test]
+fn the_page_has_the_claims_of_paper_000() {
+    let rows = rows(include_str!("../docs/host-claims.md"), "| Fig. 4a ");
+    let begins: Vec<String> = claims().iter().map(beginning).collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+    }
+    assert_eq!(claims().iter().filter(|claim| claim.is_fitted).count(), 18);
 }
 
 /// A setting each of minimal-effort write and of user-centric queues; and that other schedulers would fail there.

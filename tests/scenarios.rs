@@ -8,9 +8,14 @@ use common::{root, rtflash};
 
 /// The 99th percentile of the real-time job by each of these schedulers, in microseconds.
 fn p99(arguments: &[&str]) -> Vec<u64> {
+    percentile("p99_ns", arguments)
+}
+
+/// Likewise for another percentile.
+fn percentile(which: &str, arguments: &[&str]) -> Vec<u64> {
     let run = rtflash(&[&["host", "run"], arguments, &["--format", "json"]].concat());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
-    let of = |line: &serde_json::Value| line["jobs"][0]["p99_ns"].as_u64().expect("a latency") / 1_000;
+    let of = |line: &serde_json::Value| line["jobs"][0][which].as_u64().expect("a latency") / 1_000;
     run.json_lines().iter().map(of).collect()
 }
 
@@ -26,24 +31,34 @@ fn each_one_shows_what_it_is_there_for() {
     near(&p99(&["scenarios/many-reads.json", "--scheduler", "none,k2"]), &[60_700, 1_560]);
     let fio = ["scenarios/large-reads.fio", "--device", "scenarios/emmc-2023.json", "--scheduler", "none,k2"];
     near(&p99(&fio), &[6_839, 6_839]);
+    // K2 with one inside as the file has it.
+    near(&percentile("p999_ns", &["scenarios/four-writers.json", "--scheduler", "k2,none"]), &[530, 2_981]);
 }
 
 #[test]
-fn all_have_the_same_device_and_none_is_left_out() {
+fn all_have_the_devices_that_were_calibrated_and_none_is_left_out() {
     let read = |name: &str| {
         let text = fs::read_to_string(root().join("scenarios").join(name)).expect("a file");
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
     };
-    let setup = read("emmc-2023.json");
-    let scenarios = ["large-reads.json", "large-writes.json", "many-reads.json"];
+    let scenarios = ["four-writers.json", "large-reads.json", "large-writes.json", "many-reads.json"];
     for name in scenarios {
         let scenario = read(name);
+        let setup = read(if name == "four-writers.json" { "nvme-2021.json" } else { "emmc-2023.json" });
         assert_eq!((&scenario["device"], &scenario["host"]), (&setup["device"], &setup["host"]), "{name}");
     }
     let folder = fs::read_dir(root().join("scenarios")).expect("the folder");
     let mut files: Vec<String> =
         folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
     files.sort();
+    let setups = ["emmc-2023.json", "large-reads.fio", "nvme-2021-full.json", "nvme-2021.json"];
     let orders = ["user-centric.json", "write-effort-flash.json", "write-effort-mlc.json", "write-effort-tlc.json"];
-    assert_eq!(files, [&["emmc-2023.json", "large-reads.fio"], &scenarios[..], &orders[..]].concat());
+    let mut all = [&setups[..], &scenarios[..], &orders[..]].concat();
+    all.sort_unstable();
+    assert_eq!(files, all);
+    // A full drive differs in what writes cost, and in nothing else.
+    let (partial, full) = (read("nvme-2021.json"), read("nvme-2021-full.json"));
+    let mut with_its_writes = partial.clone();
+    with_its_writes["device"]["write"] = full["device"]["write"].clone();
+    assert!(with_its_writes == full && partial != full);
 }

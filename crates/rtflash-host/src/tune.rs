@@ -138,6 +138,13 @@ pub fn tune(scenario: &Scenario, schedulers: &[Settings], objective: Objective, 
     Ok(Tuning { none, measured, chosen })
 }
 
+impl Tuning {
+    /// The position of the one that is best for another objective; `None` if none is as wanted. Nothing is run for it.
+    pub fn best(&self, objective: Objective) -> Option<usize> {
+        choose(&self.none, &self.measured, objective)
+    }
+}
+
 fn measure(scenario: &Scenario, settings: Settings, seed: u64) -> Result<Measured, RunError> {
     let scenario = Scenario { scheduler: settings, ..scenario.clone() };
     let reports = run(&scenario, seed)?;

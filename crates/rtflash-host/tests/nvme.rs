@@ -6,8 +6,8 @@ use rtflash_exec::Aging;
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_host::run::{
-    CommandCost, Costs, Device, Host, Job, Nvme, Pattern, Releases, Scenario, Seen, Watch, read_scenario, run,
-    run_watched,
+    Between, CommandCost, Costs, Device, Host, Job, Nvme, Pattern, Releases, Scenario, Seen, Slow, Watch,
+    read_scenario, run, run_watched,
 };
 use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, Settings, UserCentricSettings};
 use rtflash_host::{Class, Command, Op};
@@ -63,8 +63,19 @@ fn costs(dice: &mut Dice) -> Costs {
         controller: ns(dice.within(1, 9)),
         per_kib: ns(dice.one_of(&[0, 0, 3])),
         latency: ns(dice.one_of(&[0, 1, 25])),
+        slow: slow(dice),
     };
     Costs { sequential: cost(), random: cost() }
+}
+
+/// Episodes in every other case.
+fn slow(dice: &mut Dice) -> Option<Slow> {
+    let mut between = |longest| {
+        let shortest = dice.within(1, longest);
+        Between { shortest: ns(shortest), longest: ns(shortest + dice.within(0, longest)) }
+    };
+    let (every, length) = (between(200), between(90));
+    (dice.within(0, 1) == 0).then(|| Slow { every, length, extra: ns(dice.within(1, 60)) })
 }
 
 fn job(name: String, op: Op, cpu: u32) -> Job {
@@ -135,9 +146,29 @@ struct Plain {
     ends: Option<u64>,
 }
 
+/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start on.
+fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
+    let Some(slow) = cost.slow else { return 0 };
+    let what = if op == Op::Read { b"slow-rea" } else { b"slow-wri" };
+    let mut begin = 0;
+    for number in 0.. {
+        let mut stream = Stream::numbered(seed, what, number);
+        let mut draw = |of: Between| of.shortest.as_ns() + stream.below(of.longest.as_ns() - of.shortest.as_ns() + 1);
+        begin += draw(slow.every);
+        let end = begin + draw(slow.length);
+        if now < end {
+            break;
+        }
+        // The next one counts from here.
+        begin = end;
+    }
+    if begin <= now { slow.extra.as_ns() } else { 0 }
+}
+
 /// What the plain drive is doing.
 #[derive(Default)]
 struct Drive {
+    seed: u64,
     queues: Vec<Vec<Command>>,
     turn: usize,
     inside: Vec<Plain>,
@@ -248,20 +279,20 @@ impl Drive {
 
     fn settle(&mut self, now: u64) {
         if self.controller.is_none() && !self.controlled.is_empty() {
-            let number = self.controlled.remove(0);
+            let (number, seed) = (self.controlled.remove(0), self.seed);
             let plain = self.of(number);
             let size = (plain.command.size * plain.cost.per_kib.as_ns()).div_ceil(1_024);
-            let end = now + plain.cost.controller.as_ns() + size;
+            let end = now + plain.cost.controller.as_ns() + size + extra(plain.command.op, &plain.cost, seed, now);
             self.controller = Some((number, end));
         }
     }
 }
 
 /// Latencies of each job, ascending, nanosecond by nanosecond; where I/Os lie is as a run had it.
-fn plainly(scenario: &Scenario, places: &[Vec<u64>]) -> Vec<Vec<u64>> {
+fn plainly(scenario: &Scenario, seed: u64, places: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
     let queues = nvme.queues.expect("it is said") as usize;
-    let mut drive = Drive { queues: vec![Vec::new(); queues], ..Drive::default() };
+    let mut drive = Drive { seed, queues: vec![Vec::new(); queues], ..Drive::default() };
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut released = vec![0; scenario.jobs.len()];
     let mut planned: Vec<(u64, usize)> = Vec::new();
@@ -315,7 +346,7 @@ fn a_drive_without_contention_does_what_the_plain_one_does() {
         let scenario = without_contention(case);
         let mut places = Places(vec![Vec::new(); scenario.jobs.len()]);
         let reports = run_watched(&scenario, case, &mut places).expect("few I/Os");
-        for (job, (report, plain)) in reports.iter().zip(plainly(&scenario, &places.0)).enumerate() {
+        for (job, (report, plain)) in reports.iter().zip(plainly(&scenario, case, &places.0)).enumerate() {
             let sum: u128 = plain.iter().map(|&latency| u128::from(latency)).sum();
             let ours = (report.latencies.count(), report.latencies.max(), report.latencies.sum());
             assert_eq!(ours, (plain.len() as u64, plain.last().copied(), sum), "case {case}, job {job}: {scenario:?}");
@@ -525,6 +556,38 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&long, None).expect_err("a long request").to_string().contains("more than 65536 pages"));
     let late = r#"{ "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "every": "14us" }"#;
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
+}
+
+/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take the time that they say.
+#[test]
+fn slow_episodes_of_a_drive() {
+    let with = |slow: &str| {
+        let job = r#"{ "name": "w", "op": "write", "size": "4KiB", "depth": 1 }"#;
+        let cost = r#""write": { "sequential": { "controller": "8us""#;
+        drive("", job).replace(cost, &format!("{cost}, \"slow\": {slow}")).replace("200ms", "100ms")
+    };
+    let good = r#"{ "every": "20ms", "for": "5ms", "extra": "10ms" }"#;
+    let all = |text: &str| run(&read_scenario(text, None).expect("a scenario"), 1).expect("a run")[0].latencies.clone();
+    // 8 us of the controller, a transfer and a program: 548 us. The first write is random. One that begins in 20 ms to 25 ms, 45 ms to 50 ms, … takes 10 ms more.
+    let (slow, plain) = (all(&with(good)), all(&with(good).replace("10ms", "1ns")));
+    assert_eq!(plain.max(), Some(556_000));
+    assert!(slow.max() == Some(10_548_000) && plain.count() - slow.count() > 50, "{slow:?}");
+    for (wrong, says) in [
+        (r#"{ "every": "20ms", "for": "5ms" }"#, "`extra`"),
+        (r#"{ "every": "20us", "for": "5ms", "extra": "10ms" }"#, "`every` may be 20us"),
+        (r#"{ "every": "20ms", "for": "5ms..4ms", "extra": "10ms" }"#, "`for` begins with its longest"),
+        (r#"{ "every": "20ms", "for": "5ms", "extra": "0ms" }"#, "`extra` is zero"),
+        (r#"{ "every": "20ms", "for": "5ms", "extra": "1ms", "at": 4 }"#, "unknown field `at`"),
+    ] {
+        let text = with(wrong);
+        let found = read_scenario(&text, None).expect_err(wrong);
+        let fault = &found.first()[0];
+        // What is at fault lies within the costs of sequential writes.
+        let begin = text.find(wrong).expect("it is there");
+        assert!(begin <= fault.range.start && fault.range.end <= begin + wrong.len(), "{wrong}: {fault:?}");
+        assert!(fault.to_string().contains("device.write.sequential.slow"), "{wrong}: {fault}");
+        assert!(found.first().len() == 1 && found.to_string().contains(says), "{wrong}: {found}");
+    }
 }
 
 /// The scenario of a drive in docs/host.md.

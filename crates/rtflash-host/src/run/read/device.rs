@@ -40,7 +40,8 @@ fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
 /// Episodes that begin more often than this are none.
 const SHORTEST: Span = Span::from_us(1_000);
 
-fn slow<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Slow> {
+/// Episodes.
+pub(super) fn slow<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Slow> {
     const TIMES: &str = "a time, or the shortest and the longest, such as \"2s\" or \"1s..3s\"";
     let mut fields = Fields::open(reader, raw, place, ["every", "for", "extra"])?;
     let every = fields.required(raw, "every", TIMES, |reader, raw, place| between(reader, raw, place, SHORTEST));

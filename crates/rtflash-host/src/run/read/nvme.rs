@@ -5,6 +5,7 @@ use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{Span, read_device};
 
 use super::clusters::aging;
+use super::device::slow;
 use super::outside::{Alone, held};
 use crate::file::{Fields, above_zero, time_above_zero};
 use crate::run::device::{CommandCost, Costs, Nvme};
@@ -96,9 +97,10 @@ fn costs<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<CommandCost> {
-    let mut fields = Fields::open(reader, raw, place, ["controller", "per_kib", "latency"])?;
+    let mut fields = Fields::open(reader, raw, place, ["controller", "per_kib", "latency", "slow"])?;
     let controller = fields.required(raw, "controller", "a time, such as \"5us\"", time_above_zero);
     let per_kib = fields.or("per_kib", Span::ZERO, Reader::time);
     let latency = fields.or("latency", Span::ZERO, Reader::time);
-    Some(CommandCost { controller: controller?, per_kib, latency })
+    let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
+    Some(CommandCost { controller: controller?, per_kib, latency, slow })
 }

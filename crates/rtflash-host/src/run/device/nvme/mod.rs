@@ -13,6 +13,7 @@ use rtflash_model::{Allocation, Arrivals, Cluster, Device, Instant, LogicalRatio
 
 pub(super) use running::Running;
 
+use super::slow::Slow;
 use crate::scheduler::Ends;
 use crate::{Command, Op};
 
@@ -44,7 +45,7 @@ pub struct Nvme {
     pub ends_within: Option<Span>,
 }
 
-/// What commands cost beside the flash, by where they lie.
+/// What commands cost beside the flash, by where they lie. Episodes of the same numbers for both are the same episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// One that begins where another one ended.
@@ -62,10 +63,12 @@ pub struct CommandCost {
     pub per_kib: Span,
     /// Behind controller and flash, for as many commands at a time as there are.
     pub latency: Span,
+    /// Episodes in which the controller takes longer for each of these commands.
+    pub slow: Option<Slow>,
 }
 
 impl CommandCost {
-    /// How long it has the controller. Parts of a nanosecond count as a whole one.
+    /// How long it has the controller, but for what an episode adds. Parts of a nanosecond count as a whole one.
     pub fn controller(&self, size: u64) -> Span {
         let size = (u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024);
         let size = u64::try_from(size).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST);
@@ -168,7 +171,7 @@ impl Nvme {
         self.ends_within.map(|limit| Ends::Within { limit, inside: self.inside })
     }
 
-    /// The least that a command takes.
+    /// The least that a command takes: in no episode, and with nothing of the flash.
     pub(super) fn least(&self, command: &Command) -> Span {
         let Costs { sequential, random } = self.costs(command.op);
         let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);

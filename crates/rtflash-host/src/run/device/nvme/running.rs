@@ -10,10 +10,11 @@ use rtflash_model::{Instant, Span};
 use super::buffer::Buffer;
 use super::cache::Cache;
 use super::streams::Streams;
-use super::{CommandCost, Nvme};
-use crate::Command;
+use super::{CommandCost, Costs, Nvme};
 use crate::run::device::flash::Kept;
+use crate::run::device::slow::Episodes;
 use crate::run::device::{Handed, Target};
+use crate::{Command, Op};
 
 /// Pages that may wait for the buffer.
 const MAX_STALLED: usize = 1 << 22;
@@ -51,6 +52,30 @@ pub(super) struct Fetched {
     pub(super) left: u64,
 }
 
+/// Where a drive is in the episodes of its commands.
+#[derive(Debug)]
+pub(super) struct SlowTimes {
+    /// Sequential and random ones. Those of the same numbers are the same, as both are drawn alike.
+    reads: [Option<Episodes>; 2],
+    writes: [Option<Episodes>; 2],
+}
+
+impl SlowTimes {
+    fn new(of: &Nvme, seed: u64) -> SlowTimes {
+        let both = |Costs { sequential, random }, what| {
+            [sequential, random].map(|cost: CommandCost| cost.slow.map(|slow| Episodes::new(slow, seed, what)))
+        };
+        SlowTimes { reads: both(of.read, b"slow-rea"), writes: both(of.write, b"slow-wri") }
+    }
+
+    /// What a command costs more that the controller takes now.
+    fn extra(&mut self, fetched: &Fetched, now: Instant) -> Span {
+        let both = if fetched.command.op == Op::Read { &mut self.reads } else { &mut self.writes };
+        let episodes = both[usize::from(!fetched.sequential)].as_mut();
+        episodes.map_or(Span::ZERO, |episodes| episodes.extra(now))
+    }
+}
+
 /// An [`Nvme`] drive at run time.
 #[derive(Debug)]
 pub(crate) struct Running<'a> {
@@ -69,6 +94,7 @@ pub(crate) struct Running<'a> {
     pub(super) inside: u32,
     pub(super) fetched: u64,
     pub(super) streams: Streams,
+    pub(super) slow: SlowTimes,
     /// Commands that wait for the controller, and whether it has one.
     pub(super) queued: VecDeque<usize>,
     pub(super) controls: bool,
@@ -103,6 +129,7 @@ impl<'a> Running<'a> {
             inside: 0,
             fetched: 0,
             streams: Streams::default(),
+            slow: SlowTimes::new(of, options.seed),
             queued: VecDeque::new(),
             controls: false,
             events: BinaryHeap::new(),
@@ -152,7 +179,8 @@ impl<'a> Running<'a> {
         let Some(slot) = self.queued.pop_front() else { return };
         let Some(fetched) = self.slots[slot] else { return };
         self.controls = true;
-        let done = now.saturating_add(fetched.cost.controller(fetched.command.size));
+        let extra = self.slow.extra(&fetched, now);
+        let done = now.saturating_add(fetched.cost.controller(fetched.command.size)).saturating_add(extra);
         self.events.push(Reverse((done, Event::Controlled(slot))));
     }
 
