@@ -113,7 +113,7 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     /// More chips are not always better: clusters may wait for each other.
     const TRIED: u32 = 4;
     let ways = set.device().chips_per_channel();
-    if chips % ways == 0 {
+    if chips.is_multiple_of(ways) {
         return None;
     }
     let channels = chips.div_ceil(ways);
@@ -281,9 +281,9 @@ mod tests {
                 assert!(more.fewest && passes(with_device(&set, |spec| DeviceSpec { chips: more.chips, ..spec })));
                 assert!(!passes(with_device(&set, |spec| DeviceSpec { chips: more.chips - 1, ..spec })));
                 let ways = set.device().chips_per_channel();
-                assert_eq!(more.whole_channels.is_none(), more.chips % ways == 0);
+                assert_eq!(more.whole_channels.is_none(), more.chips.is_multiple_of(ways));
                 if let Some(chips) = more.whole_channels {
-                    assert!(chips % ways == 0 && chips > more.chips && chips < more.chips + ways);
+                    assert!(chips.is_multiple_of(ways) && chips > more.chips && chips < more.chips + ways);
                     assert!(passes(with_device(&set, |spec| DeviceSpec { chips, ..spec })));
                 }
             }

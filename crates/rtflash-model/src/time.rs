@@ -173,7 +173,7 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     }
     let parts = fraction.bytes().fold(1u128, |parts, _| parts * 10);
     let part = scale * decimal(fraction);
-    if part % parts != 0 {
+    if !part.is_multiple_of(parts) {
         return Err(TimeError::FractionOfNanosecond);
     }
     nanoseconds += part / parts;
