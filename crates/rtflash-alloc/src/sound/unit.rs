@@ -340,3 +340,70 @@ fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Opt
 pub(super) fn transfer_rate(items: &[Item]) -> f64 {
     items.iter().map(|item| item.transfers as f64 / item.period as f64).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sound::random_units::Drawn;
+
+    /// What is found is accepted where it is stated, and nothing less is.
+    #[test]
+    fn no_number_of_a_certificate_may_be_smaller() {
+        let mut compared = [0; 4];
+        for seed in 0..4_000 {
+            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let server = dice.within(0, 1) > 0;
+            let Some(gc) = unit.gc(dice.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
+            let certificate = |collection: Collection| Certificate {
+                placement: unit.placement(),
+                collection: Some(collection),
+                server_thousandths: u32::from(server),
+                tightest: None,
+            };
+            let found = gc.to_collection();
+            let stated = unit.stated(&certificate(found));
+            assert_eq!(stated, Some(Some(gc)), "seed {seed}");
+            let smaller = |change: fn(&mut Collection)| {
+                let mut collection = found;
+                change(&mut collection);
+                unit.stated(&certificate(collection)).flatten()
+            };
+            if gc.reserve > 0 {
+                assert_eq!(smaller(|of| of.reserve_pages -= 1), None, "seed {seed}: {gc:?}");
+                compared[0] += 1;
+            }
+            assert_eq!(smaller(|of| of.open_blocks -= 1), None, "seed {seed}: {gc:?}");
+            compared[1] += 1;
+            if gc.valid > 0 {
+                // α + v stays a block.
+                let fewer =
+                    smaller(|of| (of.victim_pages, of.reclaimed_pages) = (of.victim_pages - 1, of.reclaimed_pages + 1));
+                assert_eq!(fewer, None, "seed {seed}: {gc:?}");
+                compared[2] += 1;
+            }
+            assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
+            // What is copied takes a step; where nothing is, the erase is the longest.
+            let Costs { erase, copy, longest_read, longest_write, .. } = unit.costs;
+            let copies = if unit.placement() == Placement::Stripe { copy } else { longest_read.max(longest_write) };
+            assert_eq!(gc.step, if gc.valid > 0 { erase.max(copies) } else { erase }, "seed {seed}");
+            compared[3] += u32::from(copies > erase && gc.valid > 0);
+        }
+        assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
+    }
+
+    /// There are too few blocks just where no pass at the shortest deadline reclaims anything.
+    #[test]
+    fn too_few_blocks_is_what_the_shortest_deadline_says() {
+        let mut compared = [0, 0];
+        for seed in 0..20_000 {
+            let Some(Drawn { unit, .. }) = Drawn::new(seed) else { continue };
+            let Some(shortest) = unit.writers.iter().map(|writer| writer.period - writer.jitter).min() else {
+                continue;
+            };
+            let none = unit.gc(shortest, false).is_none();
+            assert_eq!(unit.too_few_blocks().is_some(), none, "seed {seed}: {unit:?}");
+            compared[usize::from(none)] += 1;
+        }
+        assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
+    }
+}
