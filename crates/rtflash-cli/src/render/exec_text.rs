@@ -3,7 +3,7 @@
 use rtflash_model::format_ns;
 
 use super::exec_wire::{CheckLine, ExecAnswer, JobsLine};
-use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time};
+use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time, volume};
 use super::table::table;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -71,12 +71,19 @@ pub fn answer(answer: &ExecAnswer<'_>) -> String {
     text += "\n";
     text += &clusters(answer);
     let operations = answer.operations;
+    let page = f64::from(answer.page_size);
     text += &format!(
-        "\n{} pages read, {} programmed, {} blocks erased, {} transfers",
-        operations.reads, operations.programs, operations.erases, operations.transfers
+        "\n{} pages read ({}), {} programmed ({}), {} blocks erased, {} transfers",
+        operations.reads,
+        volume(operations.reads as f64 * page),
+        operations.programs,
+        volume(operations.programs as f64 * page),
+        operations.erases,
+        operations.transfers
     );
     if !answer.jobs.is_empty() {
-        text += &format!("; {:.0} pages a second not real-time", answer.non_rt_pages_per_s);
+        let pages = answer.non_rt_pages_per_s;
+        text += &format!("; {pages:.0} pages a second not real-time ({}/s)", volume(pages * page));
     }
     text + "\n" + &worn(answer)
 }

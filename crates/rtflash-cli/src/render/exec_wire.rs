@@ -44,6 +44,9 @@ pub struct ExecAnswer<'a> {
     pub operations: OperationCounts,
     /// Pages a second that were read and written for jobs that are not real-time.
     pub non_rt_pages_per_s: f64,
+    /// Bytes of a page, for people.
+    #[serde(skip)]
+    pub page_size: u32,
     /// The chip of the device that was erased most often; null where nothing was run.
     pub wear: Option<WearLine>,
     /// The clusters, in order.
@@ -302,6 +305,7 @@ impl<'a> ExecAnswer<'a> {
             jobs: Vec::new(),
             operations: Operations::default().into(),
             non_rt_pages_per_s: 0.0,
+            page_size: 0,
             wear: None,
             clusters: Vec::new(),
             chips: Vec::new(),
@@ -363,6 +367,7 @@ impl<'a> ExecAnswer<'a> {
             jobs: lines(&[Kind::Server]),
             operations: report.operations().into(),
             non_rt_pages_per_s: per_second(non_real_time, settings),
+            page_size: plan.device().page_size(),
             wear: wear(&mut plan.clusters().iter().flat_map(|cluster| cluster.chips.iter().copied())),
             clusters: clusters.collect(),
             chips: chips.collect(),

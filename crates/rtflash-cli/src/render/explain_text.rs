@@ -5,7 +5,7 @@ use rtflash_alloc::server::{JobPages, Server};
 use rtflash_model::{Cluster, Instant, Job, Span, Task, TaskSet};
 
 use super::data;
-use super::numbers::{chips, count, percent, period, plain, share, time};
+use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
@@ -146,7 +146,10 @@ fn task_rows(
         rows.push(row(
             "",
             kind,
-            format!("(C^{letter} + D^{letter}) / T^{letter}, T^{letter} = {period}"),
+            format!(
+                "(C^{letter} + D^{letter}) / T^{letter}, T^{letter} = {period}: {}",
+                request_rate(set.device(), pages, period)
+            ),
             share(value),
         ));
         parts.push(Part { what: format!("{kind} of {name}"), share: value });

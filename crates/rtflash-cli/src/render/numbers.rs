@@ -1,7 +1,7 @@
 //! Numbers as a person reads them.
 
 use rtflash_alloc::Fraction;
-use rtflash_model::format_ns;
+use rtflash_model::{Device, Span, format_ns};
 
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
@@ -65,6 +65,41 @@ pub fn separated(number: u128) -> String {
     text
 }
 
+/// A number of bytes for people: `512 B`, `128 KiB`, `1.5 MiB`, four digits at most.
+pub fn bytes(bytes: u128) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut amount = bytes as f64;
+    let mut unit = 0;
+    // What rounds to 1,024 of a unit is one of the next.
+    while amount >= 1_023.95 && unit + 1 < units.len() {
+        amount /= 1_024.0;
+        unit += 1;
+    }
+    let text = format!("{amount:.1}");
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), units[unit])
+}
+
+/// Bytes for people, in thousands: `3.936 MB`, four digits or so.
+pub fn volume(bytes: f64) -> String {
+    let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let (unit, scale) = units.into_iter().find(|&(_, scale)| bytes >= 0.9995 * scale).unwrap_or(("B", 1.0));
+    let amount = bytes / scale;
+    let places = if amount >= 99.95 {
+        1
+    } else if amount >= 9.995 {
+        2
+    } else {
+        3
+    };
+    format!("{amount:.places$} {unit}")
+}
+
+/// What a request moves a second, for people.
+pub fn request_rate(device: &Device, pages: u64, period: Span) -> String {
+    let moved = device.bytes(pages.into()) as f64;
+    format!("{}/s", volume(moved * 1e9 / period.as_ns() as f64))
+}
+
 /// `1 chip`, `2 chips`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -120,6 +155,33 @@ pub fn lifetime(years: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_written_for_people() {
+        for (number, text) in [
+            (0, "0 B"),
+            (1_023, "1023 B"),
+            (1_024, "1 KiB"),
+            (131_072, "128 KiB"),
+            (1_572_864, "1.5 MiB"),
+            (1 << 30, "1 GiB"),
+        ] {
+            assert_eq!(bytes(number), text);
+        }
+        // Not 1024 KiB.
+        assert_eq!((bytes((1 << 20) - 1).as_str(), bytes(1_023 * 1_024).as_str()), ("1 MiB", "1023 KiB"));
+        for (number, text) in [
+            (0.0, "0.000 B"),
+            (999.9, "1.000 kB"),
+            (3_935_999.9, "3.936 MB"),
+            (12_345e6, "12.35 GB"),
+            (1.234e14, "123.4 TB"),
+        ] {
+            assert_eq!(volume(number), text);
+        }
+        let device = Device::profile("dgist-2021").unwrap();
+        assert_eq!(request_rate(&device, 40, Span::from_us(8_192)), "40.00 MB/s");
+    }
 
     #[test]
     fn nothing_above_one_reads_as_one() {

@@ -5,7 +5,7 @@ use rtflash_alloc::sizing::{Cost, Expected, Limit, RATIO_STEPS, RequestLimits, S
 use rtflash_model::{Request, TaskSet, format_ns};
 
 use super::alloc_text::{failure, headline};
-use super::numbers::{chips, count, lifetime, names, plain, quantity};
+use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
 use super::wire::task_name;
 use crate::commands::guarantee::Guarantee;
@@ -130,6 +130,8 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
             plain(task_name(set, task)),
             kind.to_owned(),
             request.pages().to_string(),
+            bytes(set.device().bytes(request.pages().into())),
+            request_rate(set.device(), request.pages(), request.period()),
             limit(limits.more_pages, more),
             format_ns(request.period().as_ns()),
             limit(limits.period, |period| format_ns(period.as_ns())),
@@ -141,7 +143,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
         let write = task.write.zip(limits.write).map(|(request, limits)| row(position, "write", request, limits));
         read.into_iter().chain(write)
     });
-    let mut text = table(&["task", "request", ">pages", ">more pages", ">period", ">shortest"], rows);
+    let mut text = table(&["task", "request", ">pages", ">size", ">rate", ">more pages", ">period", ">shortest"], rows);
     if set.tasks().len() > ROWS {
         text += &format!("  … and {} more tasks (all of them: --format json)\n", set.tasks().len() - ROWS);
     }
@@ -151,9 +153,11 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
 fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>, as_it_is: bool) -> String {
     let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips as usize, "chip")) };
     let mut text = format!("\n{}\n", paint(BOLD, &format!("What it costs{on}, at most, a day")));
+    let page = f64::from(set.device().page_size());
     let numbers = |wear: &Wear| {
         [
             quantity(wear.pages),
+            volume(wear.pages * page),
             quantity(wear.gc_pages),
             quantity(wear.erases),
             wear.lifetime_years.map_or_else(|| "-".into(), lifetime),
@@ -178,8 +182,17 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if let Some(with_jobs) = &cost.with_jobs {
         whole("tasks and jobs", with_jobs);
     }
-    let headings =
-        ["cluster", "chips", "tasks", ">write amplification", ">pages", ">by GC", ">erases a chip", ">lifetime"];
+    let headings = [
+        "cluster",
+        "chips",
+        "tasks",
+        ">write amplification",
+        ">pages",
+        ">bytes",
+        ">by GC",
+        ">erases a chip",
+        ">lifetime",
+    ];
     text += &table(&headings, rows);
     if shown.clone().count() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
