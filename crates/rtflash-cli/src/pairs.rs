@@ -38,7 +38,7 @@ impl Pair {
 pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
     for change in changes {
         let Ok(text) = std::str::from_utf8(&set.text) else { return Ok(()) };
-        set.text = change.apply(text).map_err(|error| format!("--set: {error}"))?.into_bytes();
+        set.text = change.apply(text).map_err(|error| format!("--set {change}: {error}"))?.into_bytes();
     }
     Ok(())
 }

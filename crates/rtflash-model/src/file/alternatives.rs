@@ -121,6 +121,7 @@ pub(super) fn changed_device(schema: &mut Schema) {
 /// A device with all its fields, its times by either name.
 pub(super) fn full_device(schema: &mut Schema) {
     name_as_datasheets_do(schema);
+    insert(schema, "profile", json!({ "description": "None: all fields are here.", "type": "null" }));
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !NAMES.iter().any(|(ours, _)| name == ours));
     }

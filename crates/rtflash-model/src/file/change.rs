@@ -15,12 +15,62 @@ const MAX_STEPS: usize = 16;
 
 /// A field and its new value, as `device.chips=8` or `tasks.camera.read.period=36ms` says it.
 ///
-/// Steps are separated by dots. An element of an array is meant by its number from 0, `tasks[0]` or `tasks.0`, or by its `name`.
+/// Steps are separated by dots. An element of an array is meant by its number from 0 in brackets, `tasks[0]`, or by its `name`, `tasks.camera` or, where the
+/// name has dots, `tasks[cam.front]`.
 /// The value is JSON; what is not JSON is a string. A device that is a profile's name becomes that profile with the field changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    steps: Vec<String>,
+    steps: Vec<Way>,
     value: String,
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// A field, or the element of that name.
+    Name(String),
+    /// The element of that number.
+    Number(usize),
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Way::Name(name) => f.write_str(name),
+            Way::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// The steps of a path; `None` where it is none.
+fn steps(path: &str) -> Option<Vec<Way>> {
+    let mut steps = Vec::new();
+    let mut rest = path.trim();
+    loop {
+        if let Some(inner) = rest.strip_prefix('[') {
+            let (name, behind) = inner.split_once(']')?;
+            let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+            steps.push(if is_number { Way::Number(name.parse().ok()?) } else { Way::Name(name.to_owned()) });
+            rest = behind;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            steps.push(Way::Name(rest[..end].to_owned()));
+            rest = &rest[end..];
+        }
+        if rest.is_empty() {
+            break;
+        }
+        if let Some(behind) = rest.strip_prefix('.') {
+            rest = behind;
+            if rest.is_empty() || rest.starts_with('[') {
+                return None;
+            }
+        } else if !rest.starts_with('[') {
+            return None;
+        }
+    }
+    let whole = |step: &Way| !matches!(step, Way::Name(name) if name.is_empty() || name.contains([']', '[']));
+    steps.iter().all(whole).then_some(steps)
 }
 
 /// Why a text is no [`Change`], or why a change cannot be made.
@@ -41,11 +91,7 @@ impl FromStr for Change {
     fn from_str(text: &str) -> Result<Change, ChangeError> {
         let wrong = || ChangeError("expected a field and its value, such as device.chips=8".to_owned());
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;
-        let path = path.trim().replace('[', ".").replace(']', "");
-        let steps: Vec<String> = path.split('.').map(str::to_owned).collect();
-        if steps.iter().any(String::is_empty) {
-            return Err(wrong());
-        }
+        let steps = steps(path).ok_or_else(wrong)?;
         if steps.len() > MAX_STEPS {
             return Err(ChangeError(format!("a path of {} steps: no field lies so deep", steps.len())));
         }
@@ -54,6 +100,14 @@ impl FromStr for Change {
             .is_ok_and(|raw| raw.get().len() == value.len());
         let value = if is_json { value.to_owned() } else { serde_json::Value::from(value).to_string() };
         Ok(Change { steps, value })
+    }
+}
+
+impl fmt::Display for Change {
+    /// The path, as messages show it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps: Vec<String> = self.steps.iter().map(Way::to_string).collect();
+        f.write_str(&quote(&steps.join(".")))
     }
 }
 
@@ -76,9 +130,9 @@ impl Change {
     fn within(&self, raw: &str, depth: usize) -> Result<String, ChangeError> {
         let Some(step) = self.steps.get(depth) else { return Ok(self.value.clone()) };
         let last = depth + 1 == self.steps.len();
-        let found = match Kind::of(raw) {
-            Kind::Object => field(raw, step),
-            Kind::Array => element(raw, step),
+        let found = match (Kind::of(raw), step) {
+            (Kind::Object, Way::Name(name)) => field(raw, name),
+            (Kind::Array, step) => element(raw, step),
             _ => None,
         };
         if let Some(inner) = found {
@@ -86,20 +140,21 @@ impl Change {
             let changed = self.within(inner, depth + 1)?;
             return Ok(format!("{}{changed}{}", &raw[..range.start], &raw[range.end..]));
         }
-        let key = serde_json::Value::from(step.as_str());
+        let key = serde_json::Value::from(step.to_string());
+        let is_name = matches!(step, Way::Name(_));
         match Kind::of(raw) {
-            Kind::Object if last => {
+            Kind::Object if last && is_name => {
                 let inner = raw.strip_prefix('{').unwrap_or(raw);
                 let comma = if inner.trim_start().starts_with('}') { "" } else { "," };
                 Ok(format!("{{{key}:{}{comma}{inner}", self.value))
             }
-            Kind::Text if last && depth == 1 && self.steps[0] == "device" => {
+            Kind::Text if last && is_name && depth == 1 && self.steps[0].to_string() == "device" => {
                 Ok(format!("{{\"profile\":{raw},{key}:{}}}", self.value))
             }
             kind => {
-                let path = self.steps[..depth].join(".");
-                let whole = if depth == 0 { "the value".to_owned() } else { quote(&path) };
-                let problem = format!("{whole} is {} and has no {}", kind.noun(), quote(step));
+                let path: Vec<String> = self.steps[..depth].iter().map(Way::to_string).collect();
+                let whole = if depth == 0 { "the value".to_owned() } else { quote(&path.join(".")) };
+                let problem = format!("{whole} is {} and has no {}", kind.noun(), quote(&step.to_string()));
                 Err(ChangeError(problem))
             }
         }
@@ -117,21 +172,23 @@ fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     found
 }
 
-/// The element of that number, or else of that name.
-fn element<'t>(array: &'t str, step: &str) -> Option<&'t str> {
-    let (mut by_number, mut by_name, mut index) = (None, None, 0usize);
-    let number = step.parse::<usize>().ok();
+/// The element of that number, or of that name.
+fn element<'t>(array: &'t str, step: &Way) -> Option<&'t str> {
+    let (mut found, mut index) = (None, 0usize);
     for_each_element(array, |value| {
-        if number == Some(index) {
-            by_number = Some(value);
-        }
-        let name = if Kind::of(value) == Kind::Object { field(value, "name") } else { None };
-        if by_name.is_none() && name.and_then(decode).as_deref() == Some(step) {
-            by_name = Some(value);
+        let is_it = match step {
+            Way::Number(number) => *number == index,
+            Way::Name(wanted) => {
+                let name = if Kind::of(value) == Kind::Object { field(value, "name") } else { None };
+                name.and_then(decode).as_deref() == Some(wanted)
+            }
+        };
+        if is_it && found.is_none() {
+            found = Some(value);
         }
         index += 1;
     });
-    by_name.or(by_number)
+    found
 }
 
 #[cfg(test)]
@@ -151,7 +208,8 @@ mod tests {
             ("device={\"profile\": null}", "\"dgist-2021\"", "{\"profile\": null}"),
             ("tasks.a.read.pages = 40", "\"pages\": 1", "\"pages\": 40"),
             ("tasks[0].read.period=36ms", "{\"pages\": 1}", "{\"period\":\"36ms\",\"pages\": 1}"),
-            ("tasks.1.write=null", "{ \"name\": \"b.c\" }", "{\"write\":null, \"name\": \"b.c\" }"),
+            ("tasks[1].write=null", "{ \"name\": \"b.c\" }", "{\"write\":null, \"name\": \"b.c\" }"),
+            ("tasks[b.c].write=null", "{ \"name\": \"b.c\" }", "{\"write\":null, \"name\": \"b.c\" }"),
             ("tasks[1]={}", "{ \"name\": \"b.c\" }", "{}"),
             ("n=2", "1e999", "2"),
             ("x=a=b", " { \"device\"", " {\"x\":\"a=b\", \"device\""),
@@ -159,6 +217,10 @@ mod tests {
             assert!(text.contains(old));
             assert_eq!(changed(text, change), Ok(text.replacen(old, new, 1)), "{change}");
         }
+        // A number in brackets is a position, whatever the names are.
+        let numbers = r#"[{ "name": "1" }, { "name": "0" }]"#;
+        assert_eq!(changed(numbers, "[1].x=2"), Ok(r#"[{ "name": "1" }, {"x":2, "name": "0" }]"#.to_owned()));
+        assert_eq!(changed(r#"{ "t": [{ "name": "0" }] }"#, "t.1=2"), Err("`t` is an array and has no `1`".to_owned()));
         assert_eq!(changed("{}", "a=1"), Ok("{\"a\":1}".to_owned()));
         assert_eq!(changed("{ \"a\"", "a=1"), Ok("{ \"a\"".to_owned()), "no JSON");
     }
@@ -174,6 +236,11 @@ mod tests {
             ("tasks.a.read.pages=1", "`tasks.a` is an object and has no `read`"),
             ("chips", "expected a field and its value, such as device.chips=8"),
             ("=1", "expected a field and its value, such as device.chips=8"),
+            ("tasks[0]].name=q", "expected a field and its value, such as device.chips=8"),
+            ("tasks[0]name=q", "expected a field and its value, such as device.chips=8"),
+            ("tasks.[0]=q", "expected a field and its value, such as device.chips=8"),
+            ("tasks[]=q", "expected a field and its value, such as device.chips=8"),
+            ("tasks[=q", "expected a field and its value, such as device.chips=8"),
             ("a..b=1", "expected a field and its value, such as device.chips=8"),
         ] {
             assert_eq!(changed(text, change), Err(problem.to_owned()), "{change}");

@@ -11,15 +11,26 @@ fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
 }
 
-/// N/D of a unit of time, rounded down.
+/// N/D of a unit of time, rounded down. D may be a decimal, as frame rates are: `1/29.97s`.
 fn parse_share(numerator: &str, rest: &str) -> Option<Span> {
     let rest = rest.trim();
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let whole =
-        |text: &str| Some(text.trim()).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok();
-    let (numerator, denominator): (u64, u64) = (whole(numerator)?, whole(&rest[..digits])?);
-    let unit = u128::from(parse_ns(&format!("1{}", &rest[digits..])).ok()?);
-    let share = (u128::from(numerator) * unit).checked_div(denominator.into())?;
+    let unit_at = rest.find(|c: char| !matches!(c, '0'..='9' | '.')).unwrap_or(rest.len());
+    let (denominator, unit) = (&rest[..unit_at], rest[unit_at..].trim());
+    let (whole, fraction) = match denominator.split_once('.') {
+        Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
+        Some(_) => return None,
+        None => (denominator, ""),
+    };
+    let digits = |text: &str| {
+        let number =
+            Some(text.trim()).filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+        number.and_then(|text| text.parse::<u64>().ok())
+    };
+    digits(whole)?;
+    let (numerator, denominator) = (digits(numerator)?, digits(&format!("{whole}{fraction}"))?);
+    let unit = u128::from(parse_ns(&format!("1{unit}")).ok()?);
+    let places = u32::try_from(fraction.len()).ok().and_then(|places| 10u128.checked_pow(places))?;
+    let share = u128::from(numerator).checked_mul(unit)?.checked_mul(places)?.checked_div(denominator.into())?;
     u64::try_from(share).ok().and_then(Span::from_ns)
 }
 
@@ -160,7 +171,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// A time with its unit, or a share of one, such as "1/30s": whole nanoseconds, the rest left away. May be zero.
+    /// A time with its unit, or a share of one, such as "1/30s" or "1/29.97s": whole nanoseconds, the rest left away. May be zero.
     pub fn share_of_time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
         let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
         let Some((numerator, rest)) = text.as_deref().and_then(|text| text.split_once('/')) else {
@@ -169,7 +180,8 @@ impl<'t> Reader<'t> {
         let share = parse_share(numerator, rest);
         if share.is_none() {
             let problem = format!("{} is no share of a time", place.subject());
-            let expected = "a whole number, a slash, and a whole number above zero with a unit, such as \"1/30s\"";
+            let expected =
+                "a whole number, a slash, and a number above zero with a unit, such as \"1/30s\" or \"1/29.97s\"";
             self.refuse(raw, place, problem, expected);
         }
         share

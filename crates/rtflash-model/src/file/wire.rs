@@ -56,13 +56,13 @@ pub(super) struct ChangedDevice {
     #[schemars(range(min = 1, max = 1_048_576))]
     chips: Option<u32>,
     /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     chips_per_channel: Option<u32>,
     /// Blocks on each chip.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     blocks_per_chip: Option<u32>,
     /// P: pages in a block.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pages_per_block: Option<u32>,
     /// Bytes in a page.
     #[schemars(range(min = 1))]
@@ -78,7 +78,7 @@ pub(super) struct ChangedDevice {
     /// t_d: time to move one page over the channel's bus.
     page_transfer: Option<TimeOrRange>,
     /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     erase_cycles: Option<u32>,
 }
 
@@ -91,13 +91,13 @@ pub(super) struct FullDevice {
     #[schemars(range(min = 1, max = 1_048_576))]
     pub(super) chips: u32,
     /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub(super) chips_per_channel: u32,
     /// Blocks on each chip.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub(super) blocks_per_chip: u32,
     /// P: pages in a block.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub(super) pages_per_block: u32,
     /// Bytes in a page.
     #[schemars(range(min = 1))]
@@ -114,7 +114,7 @@ pub(super) struct FullDevice {
     pub(super) page_transfer: TimeOrRange,
     /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub(super) erase_cycles: Option<u32>,
 }
 
@@ -433,7 +433,7 @@ schema!(LongerThanZero, "LongerThanZero", {
 schema!(TimeOrShare, "TimeOrShare", {
     "description": "A time above zero with its unit, or a share of one, rounded down to nanoseconds, such as \"1/30s\".",
     "type": "string",
-    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*|[0-9]*[1-9][0-9]*\\s*/\\s*[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
+    "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*|[0-9]*[1-9][0-9]*\\s*/\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*))\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 
 schema!(TimeOrRange, "TimeOrRange", {
