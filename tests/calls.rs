@@ -40,6 +40,13 @@ fn set_says_where_its_path_ends_and_goes_on_in_a_stream() {
     assert_eq!((run.status, lines.len()), (2, 2));
     assert_eq!(lines[0]["error"]["message"], "--set `tasks.b.read.pages`: `tasks` is an array and has no `b`");
     assert_eq!(lines[1]["schedulable"], true);
+    // A trace of what the analysis cannot tell of is no wrong call.
+    let trace = file("late.jsonl", "").display().to_string();
+    let deadline = ["--set", "tasks.t1.read.deadline=20ms"];
+    let check = [&["check", CASE, "--trace", &trace][..], &deadline].concat();
+    assert_eq!(rtflash(&check).status, 3);
+    let nameless = rtflash_with_input(&["alloc", "-"], br#"{"device":"dgist-2021","tasks":[{}]}"#);
+    assert!(nameless.stderr.contains("the task neither reads nor writes"), "{}", nameless.stderr);
     let wrong = rtflash(&["alloc", CASE, "--set", "device.chips"]);
     assert_eq!((wrong.status, wrong.stdout.as_str()), (2, ""));
     assert!(wrong.stderr.contains("expected a field and its value"), "{}", wrong.stderr);
@@ -92,6 +99,12 @@ fn each_command_has_a_manual_page_and_an_example() {
         assert_eq!(rtflash(&["man", command]).stdout, page);
         assert!(rtflash(&[command, "--help"]).stdout.contains("Example"), "{command}");
     }
+    for (page, option) in [("host-run", "scheduler"), ("host-tune", "objective"), ("schema", "NAME"), ("man", "out")] {
+        assert!(rtflash(&["man", page]).stdout.contains(option), "{page}");
+        assert!(folder.join(format!("rtflash-{page}.1")).exists());
+    }
+    let all = rtflash(&["man"]).stdout;
+    assert!(all.contains("RTFLASH HOST RUN") && all.contains("objective"));
     assert!(folder.join("rtflash.1").exists());
     assert_eq!(rtflash(&["man", "nothing"]).status, 2);
 }

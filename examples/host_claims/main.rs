@@ -106,7 +106,7 @@ pub fn table(all: &Claims, answers: &[Vec<Answer>]) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{held} of {musts} *Must* claims hold; the worst of those with a number is {:.0} % off.",
+        "\n{held} of {musts} *Must* claims hold; of those that have to be within a third the worst is {:.0} % off.",
         worst * 100.0
     );
     text

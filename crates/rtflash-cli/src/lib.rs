@@ -42,7 +42,7 @@ pub fn main() -> ExitCode {
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),
         Command::Host(args) => commands::host::run(&args),
-        Command::Profile { name, format } => commands::profile::run(name.as_deref(), format.format),
+        Command::Profile { name, format } => commands::profile::run(name.as_deref(), format),
         Command::Schema { name } => commands::schema::run(&name),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),

@@ -244,7 +244,7 @@ fn check_task(device: Option<&Device>, task: &Task, path: impl Fn() -> Path, wro
     if task.read.is_none() && task.write.is_none() {
         wrong.push(Invalid::new(
             path(),
-            format!("task `{}` neither reads nor writes", task.name),
+            format!("{} neither reads nor writes", called("task", &task.name)),
             "a `read` or a `write` request, or both",
         ));
     }
@@ -329,11 +329,16 @@ fn refuse_bad_names<'a>(names: impl Iterator<Item = (&'static str, usize, &'a st
     }
 }
 
+/// How a message calls a task or job. Readers give what has no name one that begins with a zero byte.
+fn called(what: &str, name: &str) -> String {
+    if name.starts_with('\0') { format!("the {what}") } else { format!("{what} `{name}`") }
+}
+
 fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
     if job.read_pages == 0 && job.write_pages == 0 {
         wrong.push(Invalid::new(
             path.clone(),
-            format!("job `{}` neither reads nor writes", job.name),
+            format!("{} neither reads nor writes", called("job", &job.name)),
             "`read_pages` or `write_pages`, or both, above zero",
         ));
     }

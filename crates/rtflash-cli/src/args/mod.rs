@@ -55,8 +55,26 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 const MAX_THREADS: i64 = 1_024;
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 11] =
-    ["alloc", "check", "explain", "size", "exec", "soak", "gen", "experiment", "merge", "host", "profile"];
+pub const COMMANDS: [&str; 18] = [
+    "alloc",
+    "check",
+    "explain",
+    "size",
+    "exec",
+    "soak",
+    "gen",
+    "experiment",
+    "merge",
+    "host",
+    "host-order",
+    "host-run",
+    "host-bound",
+    "host-tune",
+    "profile",
+    "schema",
+    "completions",
+    "man",
+];
 
 /// What there are schemas of.
 pub const SCHEMAS: [&str; 13] = [
@@ -117,8 +135,9 @@ pub enum Command {
     Profile {
         /// Which one; none for the list
         name: Option<String>,
-        #[command(flatten)]
-        format: FormatArg,
+        /// How it is printed: over several lines, or as one line of JSON; a list is a line of JSON each, with name and source
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// Print the JSON Schema of a file that rtflash reads or writes
     Schema {

@@ -41,19 +41,26 @@ fn failed(error: std::io::Error) -> Failure {
 fn whole(command: &clap::Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page).map_err(failed)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        page.extend(format!(".SH \"RTFLASH {}\"\n", sub.get_name().to_uppercase()).into_bytes());
-        let man = clap_mangen::Man::new(sub.clone());
-        man.render_description_section(&mut page)
-            .and_then(|()| man.render_options_section(&mut page))
-            .map_err(failed)?;
-    }
+    sections(command, "RTFLASH", &mut page)?;
     Ok(page)
+}
+
+/// A section for each command, and behind it those of its own commands.
+fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(), Failure> {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let name = format!("{name} {}", sub.get_name().to_uppercase());
+        page.extend(format!(".SH \"{name}\"\n").into_bytes());
+        let man = clap_mangen::Man::new(sub.clone());
+        man.render_description_section(page).and_then(|()| man.render_options_section(page)).map_err(failed)?;
+        sections(sub, &name, page)?;
+    }
+    Ok(())
 }
 
 /// The page of one command.
 fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, Failure> {
-    let sub = command.find_subcommand(name).ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
+    let found = name.split('-').try_fold(command, |command, part| command.find_subcommand(part));
+    let sub = found.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
     let mut page = Vec::new();
     clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
     Ok(page)

@@ -55,6 +55,10 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
             output::complain(&complaint);
             return Ok(Status::Wrong);
         }
+        Found::Nothing(reason, Status::CannotTell) => {
+            output::complain(&output::error(&reason));
+            return Ok(Status::CannotTell);
+        }
         Found::Nothing(reason, _) => return Err(Failure(format!("{reason}: of what allocation is the trace?"))),
     };
     let plan = match rtflash_run::plan(&file.set, &allocation, analysis) {
