@@ -488,3 +488,29 @@ fn there_are_no_neighbours_where_there_are_no_chips() {
         }
     }
 }
+
+/// The parts of the demand share add up to it, and an interval that is told of is one that the demand does not fit into.
+#[test]
+fn what_is_shown_adds_up() {
+    let (mut clusters, mut intervals) = (0, 0);
+    for options in [&["--util", "0.9..1.7", "--step", "0.4"][..], &["--util", "1.2", "--deadline", "0.3"]] {
+        let sets = rtflash(&[&["gen", "--sets", "12", "--analysis", "sound"], options].concat()).stdout;
+        let answers = rtflash_with_input(&["alloc", "-", "--analysis", "sound", "--format", "json"], sets.as_bytes());
+        for answer in answers.json_lines() {
+            for cluster in answer["clusters"].as_array().expect("clusters") {
+                let number = |name: &str| cluster[name].as_f64().expect(name);
+                let parts = ["blocking", "read_utilization", "write_utilization", "gc_utilization"].map(number);
+                assert!((parts.iter().sum::<f64>() - number("demand_share")).abs() < 1e-9, "{cluster}");
+                clusters += u32::from(parts[0] > 0.0);
+            }
+            let unplaced = &answer["unplaced"];
+            if unplaced["reason"] == "demand" {
+                let number = |name: &str| unplaced[name].as_u64().expect(name);
+                let (interval, excess) = (number("interval_ns"), number("excess_ns"));
+                assert!(interval > 1_000 && excess > 0 && number("demand_ns") == interval + excess, "{unplaced}");
+                intervals += 1;
+            }
+        }
+    }
+    assert!(clusters > 20 && intervals > 0, "{clusters} {intervals}");
+}

@@ -110,3 +110,23 @@ impl Scalar for Quotient {
         scaled.to_f64().unwrap_or(f64::INFINITY) * 2f64.powi(i32::try_from(-shift).unwrap_or(i32::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both compute the same, doubles as near as they can.
+    #[test]
+    fn doubles_are_those_of_the_rationals() {
+        let terms = [(1, 3), (40, 36_000_000), (7, 1), (0, 9), (u128::from(u64::MAX), 11)];
+        for (numerator, denominator) in terms {
+            let exact = <BigRational as Scalar>::ratio(numerator, denominator).to_double();
+            let double = <f64 as Scalar>::ratio(numerator, denominator).to_double();
+            assert!((exact - double).abs() <= exact * 1e-15, "{numerator}/{denominator}: {double}");
+        }
+        let exact = <BigRational as Scalar>::sum(terms.map(|(n, d)| <BigRational as Scalar>::ratio(n, d)).into_iter());
+        let double = <f64 as Scalar>::sum(terms.map(|(n, d)| <f64 as Scalar>::ratio(n, d)).into_iter());
+        assert!((exact.to_double() - double).abs() <= double * 1e-15);
+        assert_eq!(Scalar::compare(&0.5, &0.25), Ordering::Greater);
+    }
+}
