@@ -489,7 +489,7 @@ fn there_are_no_neighbours_where_there_are_no_chips() {
     }
 }
 
-/// The parts of the demand share add up to it, and an interval that is told of is one that the demand does not fit into.
+/// The parts of the demand share add up to it, it is what the tightest interval leaves, and an interval that is told of is one that the demand does not fit into.
 #[test]
 fn what_is_shown_adds_up() {
     let (mut clusters, mut intervals) = (0, 0);
@@ -502,6 +502,13 @@ fn what_is_shown_adds_up() {
                 let parts = ["blocking", "read_utilization", "write_utilization", "gc_utilization"].map(number);
                 assert!((parts.iter().sum::<f64>() - number("demand_share")).abs() < 1e-9, "{cluster}");
                 clusters += u32::from(parts[0] > 0.0);
+                let certificate = &cluster["certificate"];
+                if let Some(tightest) = certificate["tightest_ns"].as_f64() {
+                    let of = |name: &str| certificate[name].as_f64().expect(name);
+                    // What neither the server nor the slack takes of the interval.
+                    let share = 1.0 - of("server_thousandths") / 1_000.0 - of("slack_ns") / tightest;
+                    assert!((share - number("demand_share")).abs() < 1e-6, "{cluster}");
+                }
             }
             let unplaced = &answer["unplaced"];
             if unplaced["reason"] == "demand" {
