@@ -4,7 +4,7 @@
 #[path = "../examples/host_claims/main.rs"]
 mod host_claims;
 
-use host_claims::paper000::{Answers, Bound, Column, Drives, beginning, claims};
+use host_claims::paper000::{Answers, Bound, Column, Drives, claims};
 use host_claims::{Claims, Kind, answers, holds, orders, profile};
 use rtflash::model::Span;
 
@@ -32,7 +32,7 @@ fn the_page_has_these_claims() {
     let page = include_str!("../docs/host-claims.md");
     let rows = rows(page, "| Fig. 2 ");
     let all = Claims::all();
-    let begins: Vec<String> = all.claims.iter().map(host_claims::beginning).collect();
+    let begins: Vec<String> = all.claims.iter().map(|claim| host_claims::beginning(claim, claim.unit())).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.
     assert_eq!(rows.len(), begins.len());
     for (row, begin) in rows.iter().zip(&begins) {
@@ -65,7 +65,7 @@ fn what_must_hold_of_paper_000_does() {
 #[test]
 fn the_page_has_the_claims_of_paper_000() {
     let rows = rows(include_str!("../docs/host-claims.md"), "| Fig. 4a ");
-    let begins: Vec<String> = claims().iter().map(beginning).collect();
+    let begins: Vec<String> = claims().iter().map(|claim| host_claims::beginning(claim, claim.unit())).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.
     assert_eq!(rows.len(), begins.len());
     for (row, begin) in rows.iter().zip(&begins) {

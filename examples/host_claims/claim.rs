@@ -43,9 +43,9 @@ pub enum Value {
     Best(Vec<(u32, usize)>),
 }
 
-/// A claim.
+/// A claim, whatever a paper's values and rules are.
 #[derive(Debug, Clone)]
-pub struct Claim {
+pub struct Claim<V = Value, R = Rule> {
     /// Figure or table.
     pub place: &'static str,
     /// What is compared, in words.
@@ -56,10 +56,10 @@ pub struct Claim {
     pub is_fitted: bool,
     /// What was published.
     pub published: Option<f64>,
-    /// See [`Rule`].
-    pub rule: Rule,
-    /// See [`Value`].
-    pub value: Value,
+    /// When ours is near enough.
+    pub rule: R,
+    /// What is compared.
+    pub value: V,
 }
 
 impl Claim {

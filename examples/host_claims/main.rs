@@ -83,23 +83,46 @@ pub fn holds(claim: &Claim, answers: &[Vec<Answer>]) -> Option<bool> {
 
 /// The table, and how many claims hold that have to.
 pub fn table(all: &Claims, answers: &[Vec<Answer>]) -> String {
-    let mut text = String::from("| where | claim | asked | fitted | published | unit |");
-    (1..=answers.len()).for_each(|seed| text += &format!(" seed {seed} |"));
-    let _ = writeln!(text, " ratio | within |\n|---|---|---|---|---|---|{}---|---|", "---|".repeat(answers.len()));
-    let (mut musts, mut held, mut worst) = (0, 0, 0.0_f64);
-    for claim in &all.claims {
+    let row = |claim: &Claim| {
         let ours: Vec<f64> = answers.iter().map(|answers| claim.ours(answers)).collect();
-        let verdict = holds(claim, answers);
+        let shown = ours.iter().map(|&ours| digits(ours)).collect();
+        let is_third = claim.rule == Rule::Third;
+        Row { beginning: beginning(claim, claim.unit()), shown, verdict: holds(claim, answers), is_third, ours }
+    };
+    written(answers.len(), all.claims.iter().map(|claim| (claim, row(claim)))).0
+}
+
+/// A claim's row of a table.
+pub struct Row {
+    /// See [`beginning`].
+    pub beginning: String,
+    /// Ours, by seed.
+    pub ours: Vec<f64>,
+    /// The same, written.
+    pub shown: Vec<String>,
+    /// Whether it holds on each seed; `None` where nobody asks.
+    pub verdict: Option<bool>,
+    /// Whether it has to be within a third.
+    pub is_third: bool,
+}
+
+/// A table of claims for so many seeds with how many hold that have to, and whether these are all.
+pub fn written<'c, V: 'c, R: 'c>(seeds: usize, rows: impl Iterator<Item = (&'c Claim<V, R>, Row)>) -> (String, bool) {
+    let mut text = String::from("| where | claim | asked | fitted | published | unit |");
+    (1..=seeds).for_each(|seed| text += &format!(" seed {seed} |"));
+    let _ = writeln!(text, " ratio | within |\n|---|---|---|---|---|---|{}---|---|", "---|".repeat(seeds));
+    let (mut musts, mut held, mut worst) = (0, 0, 0.0_f64);
+    for (claim, Row { beginning, ours, shown, verdict, is_third }) in rows {
         let ratios: Vec<f64> = ours.iter().filter_map(|ours| Some(ours / claim.published?)).collect();
         if claim.kind == Kind::Must {
             musts += 1;
             held += u32::from(verdict == Some(true));
         }
-        if claim.kind == Kind::Must && claim.rule == Rule::Third {
+        if claim.kind == Kind::Must && is_third {
             worst = ratios.iter().map(|ratio| (ratio - 1.0).abs()).fold(worst, f64::max);
         }
-        text += &beginning(claim);
-        ours.iter().for_each(|&ours| text += &format!(" {} |", digits(ours)));
+        text += &beginning;
+        shown.iter().for_each(|ours| text += &format!(" {ours} |"));
         let ratio = ratios.get(ratios.len() / 2).map_or(String::new(), |ratio| format!("{ratio:.2}"));
         let verdict = verdict.map_or("", |holds| if holds { "yes" } else { "NO" });
         let _ = writeln!(text, " {ratio} | {verdict} |");
@@ -109,15 +132,15 @@ pub fn table(all: &Claims, answers: &[Vec<Answer>]) -> String {
         "\n{held} of {musts} *Must* claims hold; of those that have to be within a third the worst is {:.0} % off.",
         worst * 100.0
     );
-    text
+    (text, held == musts)
 }
 
 /// The row of a claim up to ours.
-pub fn beginning(claim: &Claim) -> String {
+pub fn beginning<V, R>(claim: &Claim<V, R>, unit: &str) -> String {
     let Claim { place, text, .. } = claim;
     let fitted = if claim.is_fitted { "fitted" } else { "" };
     let published = claim.published.map_or(String::new(), |published| published.to_string());
-    format!("| {place} | {text} | {} | {fitted} | {published} | {} |", kind(claim.kind), claim.unit())
+    format!("| {place} | {text} | {} | {fitted} | {published} | {unit} |", kind(claim.kind))
 }
 
 fn kind(kind: Kind) -> &'static str {

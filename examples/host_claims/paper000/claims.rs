@@ -45,24 +45,8 @@ pub enum Value {
     Exact,
 }
 
-/// A claim.
-#[derive(Debug, Clone)]
-pub struct Claim {
-    /// Figure or section.
-    pub place: &'static str,
-    /// What is compared, in words.
-    pub text: String,
-    /// See [`Kind`].
-    pub kind: Kind,
-    /// Whether a constant was fitted on it.
-    pub is_fitted: bool,
-    /// What was published.
-    pub published: Option<f64>,
-    /// See [`Rule`].
-    pub rule: Rule,
-    /// See [`Value`].
-    pub value: Value,
-}
+/// A claim of this paper.
+pub type Claim = super::super::claim::Claim<Value, Rule>;
 
 const NONE: Bound = None;
 /// From the largest to the smallest.

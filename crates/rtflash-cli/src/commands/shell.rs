@@ -69,7 +69,8 @@ fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, Failure> {
 fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, Failure> {
     let write = |file: &str, page: &[u8]| {
         let path = folder.join(file);
-        std::fs::write(&path, page).map_err(|error| Failure::io(&format!("cannot write {}", path.display()), &error))
+        let mut output = Output::file(&path).map_err(failed)?;
+        output.write(&String::from_utf8_lossy(page)).and_then(|_| output.finish()).map_err(failed)
     };
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::io(&format!("cannot make {}", folder.display()), &error))?;
