@@ -149,28 +149,33 @@ impl<'t> Volume<'t> {
                     Some(Amount::Bytes(bytes)) => Some(u128::from(bytes)),
                     _ => pages.zip(page_size).map(|(pages, size)| u128::from(pages) * u128::from(size)),
                 };
-                let span = bytes.zip(bytes_a_second).and_then(|(bytes, rate)| {
-                    // No longer than exact, so that no less is moved than was said.
-                    let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
-                    let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);
-                    period.filter(|&period| period > Span::ZERO).or_else(|| {
-                        let problem = format!("{bytes} bytes a request at this rate make no period");
-                        reader.refuse(rate_raw, &rate_place, problem, "a period from 1 ns to 2^63 ns");
-                        None
-                    })
-                });
-                (pages, span)
+                let exact = bytes.zip(bytes_a_second);
+                (pages, exact.and_then(|(bytes, rate)| period_at(reader, rate_raw, &rate_place, bytes, rate)))
             }
             (false, true) => {
-                let pages = span.zip(bytes_a_second).zip(page_size).map(|((span, rate), page_size)| {
-                    // Both are below 2⁶⁴.
-                    let bytes = (u128::from(rate) * u128::from(span.as_ns())).div_ceil(1_000_000_000);
-                    u64::try_from(bytes.div_ceil(page_size.into())).unwrap_or(u64::MAX)
-                });
-                (pages, span)
+                let exact = span.zip(bytes_a_second).zip(page_size);
+                (exact.map(|((span, rate), page_size)| pages_at(span, rate, page_size)), span)
             }
         }
     }
+}
+
+/// The time that so many bytes last at a rate: no longer than exact, so that no less is moved than was said.
+fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128, rate: u64) -> Option<Span> {
+    let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
+    let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);
+    period.filter(|&period| period > Span::ZERO).or_else(|| {
+        let problem = format!("{bytes} bytes a request at this rate make no period");
+        reader.refuse(raw, place, problem, "a period from 1 ns to 2^63 ns");
+        None
+    })
+}
+
+/// The pages that a rate fills in a period, the last one perhaps in part.
+fn pages_at(period: Span, rate: u64, page_size: u64) -> u64 {
+    // Both are below 2⁶⁴. What fits into no 64 bits is more than any device takes.
+    let bytes = (u128::from(rate) * u128::from(period.as_ns())).div_ceil(1_000_000_000);
+    u64::try_from(bytes.div_ceil(page_size.into())).unwrap_or(u64::MAX)
 }
 
 /// The period: exactly, or as a share such as 1/30s.
