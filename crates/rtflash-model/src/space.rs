@@ -20,7 +20,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks. `placement` is that of its certificate; `None` is the thesis's cluster, which
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (48) and (49). `placement` is that of its certificate; `None` is the thesis's cluster, which
     /// has no rule for where pages go, so that its data may take every logical page that there is.
     pub fn new<'t>(
         device: &Device,

@@ -67,13 +67,14 @@ impl<'u> Demand<'u> {
         Demand { unit, contention, gc, share, server_step, deadlines }
     }
 
-    /// dbf(L): time that jobs released and due within an interval of `length` may take, waiting for the bus included.
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs released and due within
+    /// an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
         effort::spend(self.unit.items.len() + self.contention.requests() + 4);
         let mut sum = 0u128;
         let mut work = Work { length, ..Work::default() };
         for item in &self.unit.items {
-            // (⌊(L − D + J)/T⌋ + 1)·C.
+            // n(L) C.
             let jobs = u128::from(item.due(length));
             sum = sum.saturating_add(jobs.saturating_mul(item.cost.into()));
             work.jobs = work.jobs.saturating_add(jobs);
@@ -92,7 +93,7 @@ impl<'u> Demand<'u> {
         passes.saturating_mul(pass)
     }
 
-    /// GC jobs released and due within an interval, and C_g.
+    /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
     fn passes(&self, length: u64) -> (u128, u128) {
         let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else { return (0, 0) };
         if length < deadline {
@@ -104,7 +105,7 @@ impl<'u> Demand<'u> {
         (arrived.div_ceil(gc.reclaimed.into()), gc.cost.into())
     }
 
-    /// B(L): the longest step of what is due later, of requests those with D − J > L.
+    /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
     pub fn blocking(&self, length: u64) -> u64 {
         let after = self.deadlines.partition_point(|&(deadline, _)| deadline <= length);
         match after.checked_sub(1) {
@@ -206,7 +207,8 @@ impl<'u> Demand<'u> {
 
     /// Looks for an interval that demand and blocking do not fit into.
     ///
-    /// QPA, from the longest interval downwards: where L has the demand h, all intervals from (h + B)/(1 − U_s) up to L are long enough.
+    /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h, all intervals from
+    /// (h + B)/(1 − U_s) up to L are long enough.
     fn search(&self) -> Search {
         if self.share == 0 {
             return if self.deadlines.is_empty() { Search::Nothing } else { Search::Overloaded };
@@ -255,7 +257,8 @@ impl<'u> Demand<'u> {
         self.needed_share() <= self.share as f64 / 1_000.0
     }
 
-    /// A share of the processor with which it is sure that demand and blocking fit into every interval.
+    /// A share of the processor with which it is sure that demand and blocking fit into every interval: the left side of
+    /// Eq. (17) for the deadline at which it is greatest.
     pub fn needed_share(&self) -> f64 {
         effort::spend(4 * self.unit.items.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.

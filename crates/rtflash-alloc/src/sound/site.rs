@@ -156,7 +156,8 @@ impl<'a> Site<'a> {
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            // All chips of the channel known, and none of them serving other jobs.
+            // (Q1): all chips of the channel known, and none of them serving other jobs. (Q3): reads of one length. (Q2) and
+            // (Q4) are rules of the device.
             let queued = queues
                 && self.set.device().has_exact_reads()
                 && self.placements[position] == Placement::Stripe

@@ -25,12 +25,12 @@ pub struct Item {
 }
 
 impl Item {
-    /// D − J: the least time from release to deadline, in nanoseconds. At least one.
+    /// d = D − J, Eq. (18): the least time from release to deadline, in nanoseconds. At least one.
     pub fn window(&self) -> u64 {
         self.deadline - self.jitter
     }
 
-    /// ⌊(L − D + J)/T⌋ + 1: jobs released and due within an interval of this length, at most; none where L < D − J.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due within an interval of this length, at most; none if L < d.
     pub fn due(&self, length: u64) -> u64 {
         match length.checked_sub(self.window()) {
             Some(rest) => rest / self.period + 1,
@@ -61,7 +61,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// ⌊(y + J)/T⌋ + 1 requests: pages that arrive in a closed interval of length y, at most.
+    /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length y, at most.
     pub fn arriving(&self, length: u64) -> u128 {
         let requests = (u128::from(length) + u128::from(self.jitter)) / u128::from(self.period) + 1;
         requests.saturating_mul(self.pages.into())
@@ -164,6 +164,7 @@ impl Unit {
             placement,
             chips: wide,
         };
+        // Eqs. (20), (21), (24) and (25).
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = unit.pages_here(read);
@@ -209,14 +210,17 @@ impl Unit {
     /// writers the deadline says nothing.
     pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
         let arrivals = self.arrivals(deadline)?;
+        // R, Eq. (5).
         let drawn = match (server, self.placement) {
             (false, _) => 0,
             (true, Placement::Stripe) => self.block_pages,
             (true, Placement::Superblock) => self.block_pages + self.chips - 1,
         };
+        // H, Eq. (6).
         let reserve = arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)?;
         let open = self.open(reserve, server)?;
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        // v and α, Eqs. (8) and (9).
         let valid = self.mapped / closed;
         let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
         let deadline = (!self.writers.is_empty()).then_some(deadline);
@@ -233,6 +237,7 @@ impl Unit {
         let stated = certificate.collection?;
         let deadline = if self.writers.is_empty() { None } else { Some(stated.deadline?.as_ns()) };
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
+        // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
         let rest = if self.placement == Placement::Stripe { 0 } else { self.chips - 1 };
         let drawn = if server { emptied.checked_add(rest)? } else { 0 };
@@ -240,13 +245,14 @@ impl Unit {
         let reserve = arrivals.checked_add(emptied - 1)?.checked_add(drawn)?;
         let open = self.open(stated.reserve_pages, server)?;
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        // (C2), (C3) and (C4).
         if stated.reserve_pages < reserve || stated.open_blocks < open || valid < self.mapped / closed {
             return None;
         }
         self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
     }
 
-    /// A(D_g): pages that may arrive within this time, Σ ⌈(D_g + J)/T⌉ w.
+    /// A = Σ ⌈(D_g + J)/T⌉ w, Eq. (3): pages that may arrive within this time.
     fn arrivals(&self, deadline: u64) -> Option<u64> {
         self.writers.iter().try_fold(0u64, |sum, writer| {
             let requests = deadline.checked_add(writer.jitter)?.div_ceil(writer.period);
@@ -254,12 +260,12 @@ impl Unit {
         })
     }
 
-    /// F with so many pages in reserve. Without a page in reserve no pass is ever begun.
+    /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
     fn open(&self, reserve: u64, server: bool) -> Option<u64> {
         Some(reserve.saturating_sub(1).checked_add(self.pending())? / self.block_pages + 1 + u64::from(server))
     }
 
-    /// With these numbers, H, F, v and α.
+    /// With these H, F, v and α. C_g and q_g are those of Eqs. (22) and (23), or (26) and (27).
     fn terms(&self, deadline: Option<u64>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
         let Costs { read, write, longest_read, longest_write, copy, erase, .. } = self.costs;
         let (cost, step) = match self.placement {
@@ -275,7 +281,7 @@ impl Unit {
         Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
     }
 
-    /// W: pages that arrived to be written and are not programmed yet, at most.
+    /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
     fn pending(&self) -> u64 {
         self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
     }
@@ -301,7 +307,8 @@ impl Unit {
 }
 
 impl Costs {
-    /// c_r = t_r + m_c·t_d and c_w = t_w + m_c·t_d: a page waits for one transfer of every other chip of its channel, at most.
+    /// c_r and c_w, Eqs. (1) and (2), and c_r' of Eq. (28): a page waits for one transfer of every other chip of its
+    /// channel, at most.
     fn new(device: &Device, placement: Placement, bus: Bus) -> Option<Costs> {
         let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());

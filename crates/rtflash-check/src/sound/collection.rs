@@ -138,7 +138,7 @@ impl Load {
             Placement::Superblock => u64::from(cluster.size()),
         };
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-        // ⌈(D_g + J)/T⌉.
+        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer.
         let requests = |write: &Write| {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
@@ -166,18 +166,18 @@ impl Load {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));
             }
         };
-        // α + v ≤ PP.
+        // (C1): α + v ≤ PP.
         let most = &self.per_block - &victim;
         judge("alpha", &alpha, alpha <= most, &most);
-        // H ≥ A + α + v − 1 + R.
+        // (C2): H ≥ A + α + v − 1 + R.
         let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };
         let least = &self.arriving + &alpha + &victim - &one + drawn;
         judge("H", &reserve, reserve >= least, &least);
-        // F ≥ ⌊(H − 1 + W)/PP⌋ + 1, with the H that is stated.
+        // (C3): F ≥ ⌊(H − 1 + W)/PP⌋ + 1, with the H that is stated.
         let held = (&reserve - &one + &self.pending).max(BigInt::zero());
         let least = held / &self.per_block + 1 + u32::from(self.server);
         judge("F", &open, open >= least, &least);
-        // v ≥ ⌊Λ/(N − F)⌋, with the F that follows.
+        // (C4): v ≥ ⌊Λ/(N − F')⌋, with the F' that follows.
         let eligible = &self.blocks - &least;
         if eligible <= BigInt::zero() {
             verified.complaints.push(format!("F is {least}: no block of a unit can be a victim"));

@@ -21,7 +21,7 @@ impl Demand {
 }
 
 impl Unit {
-    /// dbf''(L).
+    /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without neighbours.
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
             let items = self.items.iter().filter(move |item| item.writes == writes);
@@ -44,7 +44,8 @@ impl Unit {
         }
     }
 
-    /// How long they wait for neighbours whose load is known: for each of their transfers once, and each operation once for each of their chips.
+    /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known, for each of their
+    /// transfers once, and each operation once for each of their chips.
     fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         let own = sum(self.items.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
@@ -61,8 +62,9 @@ impl Unit {
         let reads = self.items.iter().filter(|item| !item.writes);
         let reads = sum(reads.map(|item| item.pages_due(length)))?;
         let requests: i128 = self.items.iter().map(|item| item.requests_due(length)).sum();
-        let waiting =
-            queue.waiting(length, pages, reads, requests.checked_add(self.passes(length)?)?, self.transfer)?;
+        // J_i, Eq. (39).
+        let jobs = requests.checked_add(self.passes(length)?)?;
+        let waiting = queue.waiting(length, pages, reads, jobs, self.transfer)?;
         let siblings: i128 = queue.chips() - self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
         let charged = siblings.checked_mul(self.transfer)?.checked_mul(pages)?;
         Some(Some(waiting.checked_sub(charged)?))
@@ -85,7 +87,7 @@ impl Unit {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L): of a request that has a job due in the interval no other job blocks it, and that job takes longer than a step.
+    /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and that job takes longer than a step.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.items.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);

@@ -92,7 +92,7 @@ fn due(item: &Item, each: i128) -> Line {
     Line { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
 }
 
-/// L''_max: beyond the lower of two lines above dbf'', one for each way to bound the waiting.
+/// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way to bound the waiting.
 fn last_length(unit: &Unit) -> Last {
     let mut demand = Line::sum(unit.items.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(unit.server_step);
@@ -126,7 +126,7 @@ fn last_length(unit: &Unit) -> Last {
     }
 }
 
-/// Above what pages wait for known neighbours, one by one.
+/// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
 fn one_by_one_above(unit: &Unit) -> Line {
     let own = Line::sum(unit.items.iter().map(|item| due(item, item.pages)));
     let lines = unit.neighbours.iter().map(|neighbour| {
@@ -140,7 +140,8 @@ fn one_by_one_above(unit: &Unit) -> Line {
     Line::sum(lines)
 }
 
-/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None` where it never is.
+/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None` where it never is,
+/// Eq. (13).
 fn last_below(unit: &Unit, line: &Line) -> Option<BigInt> {
     let left = ratio(1000 - unit.server, 1000) - &line.rate;
     let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
@@ -197,7 +198,7 @@ impl Growth {
     }
 }
 
-/// QPA in the segments between relative deadlines, in which blocking is constant (Lemma 5).
+/// QPA in the segments between relative deadlines, in which blocking is constant: Eq. (16), Lemma 5.
 fn by_segments(unit: &Unit, last: i128, limit: u64) -> Option<bool> {
     let mut deadlines: Vec<i128> = unit.deadlines().collect();
     deadlines.sort_unstable();

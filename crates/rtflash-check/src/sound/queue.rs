@@ -24,7 +24,7 @@ pub(super) struct Queue {
 struct Disturbance {
     /// R_j: requests that come when the chip was served already.
     again: i128,
-    /// Fresh_j: requests that do not follow a read of the chip.
+    /// E_j: requests that do not follow a read of the chip.
     fresh: i128,
 }
 
@@ -32,6 +32,7 @@ impl Queue {
     /// With these t_r, t_w (the shortest) and t_d; `None` where there are no others.
     pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<Queue> {
         let chips: i128 = others.iter().map(|other| other.chips).sum();
+        // σ and φ, Eq. (38).
         let saved = t_r.min(if chips > 1 { 2 * t_d } else { t_d });
         (chips > 0).then(|| Queue { saved, first: t_r.min(t_d), slow_programs: t_w >= t_r, others })
     }
@@ -41,7 +42,7 @@ impl Queue {
         self.others.iter().map(|other| other.chips).sum()
     }
 
-    /// What own pages wait that are due in an interval of this length, all waits counted, where this many of them are read and jobs of this
+    /// W2, Eq. (46): what own pages wait that are due in an interval of this length, all waits counted, where this many of them are read and jobs of this
     /// number are in the interval.
     pub fn waiting(&self, length: i128, pages: i128, reads: i128, jobs: i128, transfer: i128) -> Option<i128> {
         let others: Vec<(i128, Disturbance)> =
@@ -62,6 +63,7 @@ impl Queue {
     fn disturbance(&self, other: &Neighbour, length: i128) -> Option<Disturbance> {
         let live = |it: &Transfers| it.live(length);
         let writers = || other.requests.iter().filter(|it| it.writes);
+        // V_j and P_j, Eqs. (42) and (40).
         let writes = sum(writers().map(|it| live(it)?.checked_mul(it.pages)))?;
         let passes = match other.gc {
             Some((deadline, reclaimed)) => {
@@ -73,6 +75,7 @@ impl Queue {
             }
             None => 0,
         };
+        // S_j, R_j and E_j, Eqs. (41), (43) and (44).
         let switches = sum(other.requests.iter().map(live))?.checked_add(passes)?.checked_add(1)?;
         let again = if self.slow_programs { writes.min(switches) } else { writes };
         Some(Disturbance { again, fresh: switches.checked_add(writes)? })
@@ -103,7 +106,7 @@ impl Queue {
         all.plus(&share.plus(&Line::level(1)).times(&whole(self.saved - self.first)))
     }
 
-    /// Above R_j and Fresh_j.
+    /// Above R_j and E_j.
     fn disturbance_above(&self, other: &Neighbour) -> (Line, Line) {
         let writers = || other.requests.iter().filter(|it| it.writes);
         // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.

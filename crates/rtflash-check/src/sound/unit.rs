@@ -26,22 +26,23 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// D − J: no request is due sooner after its release.
+    /// d = D − J, Eq. (18): no request is due sooner after its release.
     pub fn soonest(&self) -> i128 {
         self.deadline - self.jitter
     }
 
-    /// Requests released and due in an interval of this length: ⌊(L − D + J)/T⌋ + 1, and none for L < D − J.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d: requests released and due in an interval of this length.
     pub fn requests_due(&self, length: i128) -> i128 {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
 
-    /// Of the requests due in an interval of this length.
+    /// Its part of n_i(L), Eq. (32): pages of the requests due in an interval of this length.
     pub fn pages_due(&self, length: i128) -> Option<i128> {
         self.requests_due(length).checked_mul(self.pages)
     }
 
-    /// Pages that arrive from the start to the end of an interval of this length, both included: (⌊(y + J)/T⌋ + 1) w.
+    /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of this length, both
+    /// included, (⌊(y + J)/T⌋ + 1) w.
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
         (length.checked_add(self.jitter)?.div_euclid(self.period) + 1).checked_mul(self.pages)
     }
@@ -78,7 +79,7 @@ pub(super) struct Unit {
     pub queue: Option<Queue>,
 }
 
-/// Section 7.
+/// Whether the data fit: Eqs. (48) and (49).
 pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) -> bool {
     let device = set.device();
     let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
@@ -109,7 +110,7 @@ impl Unit {
         let stripe = certificate.placement == Placement::Stripe;
         // A step of a superblock cluster may be on all its channels.
         let ways = if stripe { channel.ways } else { site.most };
-        // A user's page or row: cost, and longest step.
+        // A user's page or row: cost, and longest step. Eqs. (1), (2) and (28).
         let (read, write) = if stripe {
             (
                 (t_r + ways * t_d, t_r + site.most * t_d), //
@@ -119,6 +120,7 @@ impl Unit {
             let read = t_r + t_d * (site.foreign + 1).min(ways);
             ((read, read), (t_w + ways * t_d, t_w + ways * t_d))
         };
+        // Eqs. (20), (21), (24) and (25).
         let mut items = Vec::new();
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
             for (request, writes) in
@@ -145,6 +147,7 @@ impl Unit {
         let gc = match gc.and_then(|numbers| numbers.deadline.map(|deadline| (numbers, deadline))) {
             None => None,
             Some((numbers, deadline)) => {
+                // C_g and q_g, Eqs. (22) and (23), or (26) and (27).
                 let victim = i128::from(numbers.victim);
                 let (copying, step) = if stripe {
                     (victim.checked_mul(t_r + t_w)?, t_r + t_w)
@@ -166,6 +169,7 @@ impl Unit {
         };
         let neighbours = channel.neighbours.clone();
         let mut unit = Unit { items, gc, server, server_step, transfer: t_d, neighbours, queue: None };
+        // (Q1) and (Q3).
         if stripe && server == 0 && channel.queued && device.has_exact_reads() {
             let mut others = unit.neighbours.clone();
             others.extend(unit.siblings(channel.own - 1));

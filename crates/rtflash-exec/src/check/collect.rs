@@ -193,7 +193,7 @@ impl Collections {
         }
     }
 
-    /// Pages have arrived on a unit.
+    /// Pages have arrived on a unit: rule R1.
     pub(super) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
         let Some(account) = self.unit(reserve.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
         let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
@@ -223,7 +223,7 @@ impl Collections {
         self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
     }
 
-    /// A victim is chosen.
+    /// A victim is chosen: rule R4.
     pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
         let Some(account) = self.unit(selection.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
         let at = || selected(selection);
@@ -244,7 +244,7 @@ impl Collections {
         *pass = Pass { victim: Some(selection.block), times, ..Pass::default() };
     }
 
-    /// A pass is left out.
+    /// A pass is left out: rule R3.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
         let Some(account) = self.unit(left_out.chip).and_then(|unit| self.accounts.get(unit)) else { return };
         let Account { cluster, position, chip, terms, .. } = *account;

@@ -1,4 +1,5 @@
-//! How long operations take, and the transfers inside them: chip by chip, bus by bus.
+//! How long operations take, and the transfers inside them: chip by chip, which is rule S4, and bus by bus, which are
+//! rules S3 and D2.
 
 use rtflash_model::{Instant, Span};
 

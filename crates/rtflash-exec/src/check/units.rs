@@ -106,7 +106,7 @@ pub(super) struct Units {
     foreign: Vec<u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
-    /// Waiting of users' reads in superblocks for chips of other clusters.
+    /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not lengthen.
     pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
@@ -224,7 +224,7 @@ impl Units {
         }
     }
 
-    /// Whether an operation had to wait for what it should not have waited for.
+    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and D1.
     fn judge(&mut self, unit: usize, operation: &Operation, pending: &Pending, deadline: u64) {
         let (line, released) = (&self.lines[unit], pending.release.at);
         let at = || place(operation.start, pending, Some(operation.chip));

@@ -1,4 +1,4 @@
-//! A channel's bus: one transfer at a time, first come first served, ties by chip.
+//! A channel's bus: one transfer at a time, first come first served, ties by chip. Rules S3 and D2, and (Q2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

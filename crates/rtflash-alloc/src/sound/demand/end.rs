@@ -29,7 +29,7 @@ pub(super) enum End {
 }
 
 impl Demand<'_> {
-    /// The line that demand and blocking stay below, from the longest relative deadline on.
+    /// The line that demand and blocking stay below, from the longest relative deadline on: U and K of Eqs. (13) and (14).
     pub(super) fn line(&self) -> Option<Line> {
         let mut load = Vec::new();
         let (mut constant, mut magnitude) = (self.server_step as f64, self.server_step as f64);
@@ -55,7 +55,7 @@ impl Demand<'_> {
         Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
     }
 
-    /// The length from which on demand and blocking fit into every interval.
+    /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs. (15) and (37).
     pub(super) fn end(&self) -> End {
         let Some(line) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;

@@ -1,4 +1,4 @@
-//! Chips of a superblock that a step leaves idle, and what they may do meanwhile.
+//! Chips of a superblock that a step leaves idle, and what they may do meanwhile: rule D3.
 
 use super::Placed;
 use super::operate::Planned;

@@ -18,7 +18,7 @@ enum Attempt {
 }
 
 impl<O: Observer> Placed<'_, O> {
-    /// All units that are idle, and where something has changed, begin their next steps.
+    /// Rules S2 and D1: all units that are idle, and where something has changed, begin their next steps.
     pub(super) fn dispatch(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &unit in &changed {
@@ -49,6 +49,7 @@ impl<O: Observer> Placed<'_, O> {
 
     fn go_on(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
         let part = key.4;
+        // Rule V3: a pass that is due comes before the job's next pages.
         if self.parts[part].owes {
             return self.go_on_with_pass(unit, key, now);
         }
@@ -141,6 +142,7 @@ impl<O: Observer> Placed<'_, O> {
         if under_way.is_none() {
             let (cluster, chip) = (self.clusters[unit.cluster].position, unit.first_chip());
             let job = self.jobs[self.parts[key.4].job].id;
+            // Rule R3.
             let void = unit.has_reserve_beside(0);
             let Some((block, valid)) = (if void { None } else { unit.begin_pass(server) }) else {
                 let free = unit.store.free();

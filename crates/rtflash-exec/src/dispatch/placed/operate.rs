@@ -19,6 +19,7 @@ pub(super) struct Chip {
     pub(super) foreign: u32,
     /// All other chips of its channel.
     pub(super) others: u32,
+    /// One operation at a time: rule S4.
     pub(super) doing: Option<Doing>,
 }
 

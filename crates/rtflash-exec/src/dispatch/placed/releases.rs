@@ -204,7 +204,7 @@ impl<O: Observer> Placed<'_, O> {
         id
     }
 
-    /// Divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
+    /// Rule S1: divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[u32], u64)) {
         let units = self.clusters[cluster].units.clone();
         let (count, number) = (units.len(), self.clusters[cluster].position);
@@ -246,7 +246,7 @@ impl<O: Observer> Placed<'_, O> {
         self.parts_of = parts;
     }
 
-    /// Releases the GC jobs that are due by the pages that have arrived on a unit.
+    /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a unit.
     fn collect(&mut self, number: usize, now: Instant) {
         let unit = &mut self.units[number];
         let Some(deadline) = unit.terms.deadline else { return };

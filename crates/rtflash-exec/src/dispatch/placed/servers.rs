@@ -1,4 +1,4 @@
-//! Total Bandwidth Servers: one on each unit. What a job is granted depends on arrivals alone, so it is known before the run gets there.
+//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each unit. What a job is granted depends on arrivals alone, so it is known before the run gets there.
 
 use rtflash_model::Instant;
 
@@ -78,6 +78,7 @@ impl<'a> Servers<'a> {
                 continue;
             }
             let written = account.pages.checked_add(writes)?;
+            // B_j, C_j and d_j, Eqs. (29), (30) and (31). Deadlines ascend, so EDF has rule V1.
             let passes = written / reclaimed - account.pages / reclaimed;
             let cost = u128::from(reads) * read
                 + u128::from(writes.div_ceil(wide)) * program

@@ -34,7 +34,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// The unit as a run begins; `position` is its chip's position in a stripe. `number` is its first chip's number in the device.
+    /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a stripe. `number` is its first chip's number in the device.
     pub(super) fn new(cluster: &ClusterPlan, position: u32, number: u32, options: &Options) -> Store {
         let layout = &cluster.layout;
         let (width, stride) = if cluster.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };

@@ -11,7 +11,8 @@ use crate::options::{Options, Victims};
 use crate::plan::ClusterPlan;
 use crate::trace::{JobId, Kind, NONE};
 
-/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit.
+/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC jobs have ascending
+/// deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks for.
 pub(super) type Key = (u64, Kind, u32, u64, usize);
 
 /// A job that is not complete.
@@ -186,12 +187,12 @@ impl Unit {
         self.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE)
     }
 
-    /// Whether the server's next pass is due.
+    /// Rule V2: whether the server's next pass is due.
     pub(super) fn server_pass_is_due(&self) -> bool {
         self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
     }
 
-    /// Begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages.
+    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages.
     pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
         let (victim, valid) = self.store.take_victim()?;
         let pass = Pass::new(victim, self.chips.len(), self.terms.padded);

@@ -1,0 +1,185 @@
+//! The transfers of the other chips on the same channel, as far as they are known: the device-level test.
+//!
+//! Two bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the transfers that its
+//! neighbours make, [`w2`] by the queue for the bus. The smaller one counts. The letters are those of docs/analysis.md,
+//! Sections 6 and 6.1, with deadlines and jitter as in Section 2.9.
+
+mod w1;
+mod w2;
+
+use rtflash_model::Device;
+
+use super::unit::{GcTerms, Item, Unit, transfer_rate};
+use crate::fraction::Fraction;
+use w2::Queue;
+
+/// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its requests have.
+#[derive(Debug, Clone)]
+struct Neighbour {
+    /// Chips like this.
+    chips: u64,
+    requests: Vec<Item>,
+    gc: Option<GcTerms>,
+    /// ρ_j: pages moved in a nanosecond, in the long run.
+    rate: f64,
+}
+
+/// Waiting for the bus that is counted by intervals, beyond what [`Bus::ways`](super::Bus) charges each page.
+#[derive(Debug, Clone, Default)]
+pub struct Contention {
+    /// t_d.
+    transfer: u64,
+    neighbours: Vec<Neighbour>,
+    /// Transfers that every page waits for here beside those that it is charged anyway.
+    always: u64,
+    queue: Option<Queue>,
+}
+
+/// What a unit does within an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    /// L.
+    pub(super) length: u64,
+    /// n_r: pages read for users.
+    pub(super) reads: u128,
+    /// n_w: pages programmed for users.
+    pub(super) writes: u128,
+    /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
+    pub(super) jobs: u128,
+}
+
+/// A bound on waiting in the long run: Σ load · L + constant.
+struct Line {
+    load: Vec<Fraction>,
+    constant: f64,
+}
+
+impl Line {
+    fn rate(&self) -> f64 {
+        self.load.iter().map(|term| term.to_f64()).sum()
+    }
+}
+
+impl Contention {
+    /// Nothing beyond what each page is charged.
+    pub fn none() -> Contention {
+        Contention::default()
+    }
+
+    /// Whether it is that of [`Contention::none`], or comes to as much.
+    pub fn is_none(&self) -> bool {
+        self.neighbours.is_empty() && self.always == 0
+    }
+
+    /// Waiting on this device's buses.
+    pub fn new(device: &Device) -> Contention {
+        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), always: 0, queue: None }
+    }
+
+    /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage collection.
+    pub fn add(&mut self, unit: &Unit, gc: Option<GcTerms>, chips: u64) {
+        let requests = unit.items.clone();
+        self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
+    }
+
+    /// Charges every page so many transfers more.
+    #[must_use]
+    pub fn with_more(self, transfers: u64) -> Contention {
+        Contention { always: self.always + transfers, ..self }
+    }
+
+    /// Says that the chips added and `siblings` more of the unit's own cluster are all that there are on the channel, that none of
+    /// them serves other jobs, and that the bus serves first come, first served.
+    #[must_use]
+    pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
+        let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
+        Contention { queue: Queue::new(device, siblings, others), ..self }
+    }
+
+    /// Requests of the neighbours.
+    pub(super) fn requests(&self) -> usize {
+        self.neighbours.iter().map(|neighbour| neighbour.requests.len()).sum()
+    }
+
+    /// σ: what each read may wait less, at most.
+    pub(super) fn saved(&self) -> u64 {
+        self.queue.map_or(0, Queue::saved)
+    }
+
+    /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and time by which that
+    /// charge is too much; the second is less than the charge for its reads.
+    pub(super) fn waiting(&self, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+        let w1 = self.w1(work);
+        let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (w1, 0) };
+        let (w2, taken_back) = self.w2(queue, work, unit, gc);
+        (w1, w1.saturating_add(taken_back).saturating_sub(w2))
+    }
+
+    /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own time with it, and gives
+    /// the constant. Of the two bounds, the one with the smaller rate.
+    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, unit: &Unit, gc: Option<GcTerms>) -> f64 {
+        let w1 = self.w1_line(&unit.items);
+        let w2 = self.queue.and_then(|queue| self.w2_line(queue, unit, gc));
+        let mut line = w2.filter(|w2| w2.rate() < w1.rate()).unwrap_or(w1);
+        load.append(&mut line.load);
+        line.constant
+    }
+
+    /// Lengths up to this one from which on the other chips do no more.
+    pub(super) fn steps(&self, length: u64, unit: &Unit, gc: Option<GcTerms>) -> u64 {
+        let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&unit.items, gc));
+        let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
+        let mut last = 0;
+        for (requests, gc) in chips {
+            for item in requests {
+                // ⌈(L + x)/T⌉ grows just behind each multiple of T less x.
+                let behind = |more: u64| {
+                    let multiple = (length.saturating_add(more) - 1) / item.period * item.period + 1;
+                    multiple.saturating_sub(more).min(length)
+                };
+                last = last.max(behind(item.deadline));
+                if let Some(deadline) = gc.and_then(|gc| gc.deadline).filter(|_| item.writes) {
+                    last = last.max(behind(deadline.saturating_add(item.jitter)));
+                }
+            }
+        }
+        last
+    }
+}
+
+/// 1 + D/T: what [`Item::live`] is above L/T, at most.
+fn more_live(item: &Item) -> f64 {
+    1.0 + item.deadline as f64 / item.period as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sound::random_units::Drawn;
+
+    #[test]
+    fn none_is_nothing_to_wait_for() {
+        let drawn = (0..).find_map(Drawn::new).expect("a unit");
+        let (unit, gc) = (&drawn.unit, drawn.gc);
+        assert!(Contention::none().is_none() && !Contention::none().with_more(1).is_none());
+        let mut one = Contention::none();
+        one.add(unit, gc, 1);
+        assert!(!one.is_none());
+    }
+
+    /// With this length on, nothing is added before the next one.
+    #[test]
+    fn between_steps_waiting_stays() {
+        for seed in 0..3_000 {
+            let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let length = dice.within(1, 2_000);
+            let step = contention.steps(length, &unit, gc);
+            assert!(step <= length);
+            let work = |length| Work { length, reads: 1_000, writes: 1_000, jobs: 10 };
+            let at = contention.waiting(work(length), &unit, gc);
+            for between in step.max(1)..length {
+                assert_eq!(contention.waiting(work(between), &unit, gc), at, "seed {seed}: {between} to {length}");
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! W2: reads in a queue (docs/analysis.md, Section 6.1). Where a read follows a read, sensing and waiting overlap, and σ is
+//! taken back. What may spoil that is charged as exceptions, each at the price of what it spoils.
+
+use rtflash_model::Device;
+
+use super::{Contention, Line, Work, more_live};
+use crate::fraction::Fraction;
+use crate::sound::unit::{GcTerms, Item, Unit};
+
+/// A bus that serves first come, first served, all of whose other chips are known.
+#[derive(Debug, Clone, Copy)]
+#[allow(non_snake_case)] // R_j is the document's letter.
+pub(super) struct Queue {
+    /// σ.
+    sigma: u64,
+    /// φ: what of σ is lost only where all others come fresh.
+    phi: u64,
+    /// Whether t_w ≥ t_r, so that S_j bounds R_j, too.
+    S_bounds_R: bool,
+    /// Other chips of the same cluster on the channel.
+    siblings: u64,
+    /// o: all other chips on the channel.
+    o: u64,
+}
+
+impl Queue {
+    /// Of a channel with o other active chips; `None` where there is none.
+    pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<Queue> {
+        let (t_r, t_d) = (device.page_read().as_ns(), device.page_transfer().as_ns());
+        // Eq. (38).
+        let phi = t_r.min(t_d);
+        let sigma = if o > 1 { t_r.min(t_d.saturating_mul(2)) } else { phi };
+        let shortest_program = device.page_program_min().as_ns();
+        (o > 0).then_some(Queue { sigma, phi, S_bounds_R: shortest_program >= t_r, siblings, o })
+    }
+
+    /// σ.
+    pub(super) fn saved(self) -> u64 {
+        self.sigma
+    }
+
+    pub(super) fn siblings(self) -> u64 {
+        self.siblings
+    }
+
+    /// max(1, o − 1): chips that share the cycles of σ − φ.
+    fn sharing(self) -> u128 {
+        self.o.saturating_sub(1).max(1).into()
+    }
+}
+
+/// What another chip j may do within an interval of length L.
+#[allow(non_snake_case)] // The document's letters.
+struct Presence {
+    /// Times that it may begin something else.
+    S_j: u128,
+    /// Pages programmed for users.
+    V_j: u128,
+}
+
+impl Presence {
+    #[allow(non_snake_case)]
+    fn new(requests: &[Item], gc: Option<GcTerms>, length: u64) -> Presence {
+        let (mut jobs, mut V_j, mut arrived) = (0, 0, 0);
+        for item in requests {
+            let live = item.live(length);
+            jobs += live;
+            if item.writes {
+                // Eq. (42).
+                V_j = live.saturating_mul(item.transfers.into()).saturating_add(V_j);
+                if let Some(deadline) = gc.and_then(|gc| gc.deadline) {
+                    let window = u128::from(length) + u128::from(deadline) + u128::from(item.jitter);
+                    let released = window.div_ceil(item.period.into());
+                    arrived = released.saturating_mul(item.transfers.into()).saturating_add(arrived);
+                }
+            }
+        }
+        // Eq. (40).
+        let P_j = gc.map_or(0, |gc| arrived.div_ceil(gc.reclaimed.into()));
+        // Eq. (41).
+        Presence { S_j: jobs + P_j + 1, V_j }
+    }
+
+    /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program, before another chip has
+    /// read a page.
+    #[allow(non_snake_case)]
+    fn R_j(&self, queue: Queue) -> u128 {
+        if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
+    }
+
+    /// E_j, Eq. (44): transfers that it may ask for without having just finished another.
+    #[allow(non_snake_case)]
+    fn E_j(&self) -> u128 {
+        self.V_j.saturating_add(self.S_j)
+    }
+}
+
+impl Contention {
+    /// W2, Eq. (46), before σ n_r is taken back, and σ n_r.
+    #[allow(non_snake_case)] // The document's letters.
+    pub(super) fn w2(&self, queue: Queue, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+        let length = work.length;
+        let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&unit.items, gc, length)));
+        let neighbours =
+            self.neighbours.iter().map(|each| (each.chips, Presence::new(&each.requests, each.gc, length)));
+        let (mut min_E, mut sum_E, mut sum_R) = (u128::MAX, 0, 0);
+        for (chips, j) in siblings.into_iter().chain(neighbours) {
+            min_E = min_E.min(j.E_j());
+            sum_E = j.E_j().saturating_mul(chips.into()).saturating_add(sum_E);
+            sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
+        }
+        let (sigma, phi) = (u128::from(queue.sigma), u128::from(queue.phi));
+        let excepted = work
+            .jobs
+            .saturating_add(sum_R)
+            .saturating_add(1)
+            .saturating_mul(sigma)
+            .saturating_add(phi.saturating_mul(min_E))
+            .saturating_add((sigma - phi).saturating_mul(sum_E.div_ceil(queue.sharing())));
+        // Waits for siblings are in what pages are charged.
+        let o_t_d = self.beside_siblings().saturating_mul(self.transfer.into());
+        let n_i = work.reads.saturating_add(work.writes);
+        (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.saturating_mul(work.reads))
+    }
+
+    /// Chips that a page waits for beyond what it is charged.
+    fn beside_siblings(&self) -> u128 {
+        let foreign: u128 = self.neighbours.iter().map(|neighbour| u128::from(neighbour.chips)).sum();
+        foreign + u128::from(self.always)
+    }
+
+    /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where numbers are too large.
+    pub(super) fn w2_line(&self, queue: Queue, unit: &Unit, gc: Option<GcTerms>) -> Option<Line> {
+        let sigma = u128::from(queue.sigma);
+        let mut line = Line { load: Vec::new(), constant: queue.sigma as f64 };
+        for item in &unit.items {
+            let pages = u128::from(item.transfers);
+            let time = u128::from(item.cost) + u128::from(self.transfer) * self.beside_siblings() * pages;
+            let time = if item.writes { time } else { time.saturating_sub(sigma * pages) };
+            line.load.push(Fraction::new(time + sigma, item.period.into()));
+            line.constant += (time + sigma) as f64 * item.early();
+        }
+        for (rate, more) in passes(&unit.items, gc) {
+            line.load.push(Fraction::new(sigma.checked_mul(rate.numerator())?, rate.denominator()));
+            line.constant += more * queue.sigma as f64;
+        }
+        let siblings = (queue.siblings > 0).then_some((queue.siblings, &unit.items, gc));
+        let chips =
+            siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
+        let (phi, rest) = (u128::from(queue.phi), u128::from(queue.sigma - queue.phi));
+        let mut least: Option<(f64, Rate)> = None;
+        for (count, requests, gc) in chips {
+            let count = u128::from(count);
+            let (switches, writes) = (Rate::of_switches(requests, gc), Rate::of_writes(requests));
+            // The lesser of the two, as in any interval.
+            let again = if queue.S_bounds_R && switches.estimate() < writes.estimate() { &switches } else { &writes };
+            again.charge(&mut line, sigma * count, 1)?;
+            switches.charge(&mut line, rest * count, queue.sharing())?;
+            writes.charge(&mut line, rest * count, queue.sharing())?;
+            let terms = switches.terms.iter().chain(&writes.terms);
+            let fresh = Rate {
+                terms: terms.map(|term| Fraction::new(phi * term.numerator(), term.denominator())).collect(),
+                more: (switches.more + writes.more) * queue.phi as f64,
+            };
+            let rate = fresh.estimate();
+            if least.as_ref().is_none_or(|least| rate < least.0) {
+                least = Some((rate, fresh));
+            }
+        }
+        let (_, mut fresh) = least?;
+        line.load.append(&mut fresh.terms);
+        line.constant += fresh.more;
+        // And a round-up.
+        line.constant += queue.sigma as f64;
+        Some(line)
+    }
+}
+
+/// How often something happens: at most Σ terms · L + more within an interval of length L.
+struct Rate {
+    terms: Vec<Fraction>,
+    more: f64,
+}
+
+impl Rate {
+    /// S_j.
+    fn of_switches(requests: &[Item], gc: Option<GcTerms>) -> Rate {
+        let mut rate = Rate { terms: Vec::new(), more: 1.0 };
+        for item in requests {
+            rate.terms.push(Fraction::new(1, item.period.into()));
+            rate.more += more_live(item);
+        }
+        for (term, more) in passes(requests, gc) {
+            rate.terms.push(term);
+            rate.more += more;
+        }
+        rate
+    }
+
+    /// V_j.
+    fn of_writes(requests: &[Item]) -> Rate {
+        let mut rate = Rate { terms: Vec::new(), more: 0.0 };
+        for item in requests.iter().filter(|item| item.writes) {
+            rate.terms.push(Fraction::new(item.transfers.into(), item.period.into()));
+            rate.more += more_live(item) * item.transfers as f64;
+        }
+        rate
+    }
+
+    fn estimate(&self) -> f64 {
+        self.terms.iter().map(|term| term.to_f64()).sum()
+    }
+
+    /// Adds `time` a time, shared by so many.
+    fn charge(&self, line: &mut Line, time: u128, sharing: u128) -> Option<()> {
+        for term in &self.terms {
+            let denominator = term.denominator().checked_mul(sharing)?;
+            line.load.push(Fraction::new(time.checked_mul(term.numerator())?, denominator));
+        }
+        line.constant += self.more * time as f64 / sharing as f64;
+        Some(())
+    }
+}
+
+/// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
+fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
+    let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
+    let writers = requests.iter().filter(|item| item.writes);
+    let mut all = vec![(Fraction::new(0, 1), 1.0)];
+    all.extend(writers.map(|item| {
+        let rate = Fraction::new(item.transfers.into(), u128::from(gc.reclaimed) * u128::from(item.period));
+        let more = item.transfers as f64 / gc.reclaimed as f64;
+        (rate, more * ((deadline as f64 + item.jitter as f64) / item.period as f64 + 1.0))
+    }));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sound::random_units::Drawn;
+
+    /// What is there long-run is at least what is there in any interval, and is no further above it than what roundings up of
+    /// each kind of job come to.
+    #[test]
+    fn passes_stay_below_their_rate() {
+        let mut compared = 0;
+        for seed in 0..3_000 {
+            let Some(Drawn { unit, gc, .. }) = Drawn::new(seed) else { continue };
+            let Some(gc) = gc.filter(|gc| gc.deadline.is_some()) else { continue };
+            let terms = passes(&unit.items, Some(gc));
+            let (rate, more) = terms.iter().fold((0.0, 0.0), |sum, (rate, more)| (sum.0 + rate.to_f64(), sum.1 + more));
+            let pages: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
+            let mut nearest = f64::INFINITY;
+            for length in 1..3_000 {
+                let presence = Presence::new(&unit.items, Some(gc), length);
+                let live: u128 = unit.items.iter().map(|item| item.live(length)).sum();
+                let line = rate * length as f64 + more;
+                let above = line - (presence.S_j - live - 1) as f64;
+                assert!(above > -1e-6, "seed {seed}, {length} ns: {above}");
+                nearest = nearest.min(above);
+            }
+            assert!(nearest <= 1.0 + pages as f64 / gc.reclaimed as f64, "seed {seed}: {nearest}");
+            compared += 1;
+        }
+        assert!(compared > 500, "{compared}");
+    }
+}

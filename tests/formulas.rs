@@ -1,0 +1,178 @@
+//! Where the formulas and rules of docs/analysis.md are in the code: each is cited once in the analysis and once in the
+//! verifier, or once in the executor and once in its checkers.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Formulas that are one side's alone, and why.
+const ANALYSIS_ALONE: [(u32, &str); 6] = [
+    (5, "R is in (C2), which the verifier tests"),
+    (6, "H is searched for; the verifier tests (C2)"),
+    (7, "F is searched for; the verifier tests (C3)"),
+    (8, "v is searched for; the verifier tests (C4)"),
+    (9, "α is searched for; the verifier tests (C1)"),
+    (17, "the verifier takes no short cut"),
+];
+
+/// Formulas that neither decides by: the device grants servers' deadlines.
+const OF_THE_DEVICE: [u32; 3] = [29, 30, 31];
+
+/// Rules that no checker has by name, and why.
+const UNCHECKED: [(&str, &str); 5] = [
+    ("R5", "the start is computed again from plan and seed, by the function that the executor uses"),
+    ("S1", "a page's chip follows from its number"),
+    ("V1", "its consequence is checked: reserve and deadlines"),
+    ("V2", "its consequence is checked: reserve and deadlines"),
+    ("V3", "its consequence is checked: reserve and deadlines"),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(of: &[&str]) -> Vec<(PathBuf, String)> {
+    fn walk(path: &Path, found: &mut Vec<(PathBuf, String)>) {
+        if path.is_dir() {
+            let mut entries: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            entries.sort();
+            entries.iter().for_each(|entry| walk(entry, found));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push((path.to_path_buf(), fs::read_to_string(path).unwrap()));
+        }
+    }
+    let mut found = Vec::new();
+    of.iter().for_each(|path| walk(&root().join(path), &mut found));
+    assert!(!found.is_empty(), "{of:?}");
+    found
+}
+
+/// What is in parentheses in a text, once each time.
+fn in_parentheses(text: &str) -> impl Iterator<Item = &str> {
+    text.split('(').skip(1).filter_map(|rest| rest.split_once(')').map(|(inside, _)| inside))
+}
+
+/// Where each formula is cited: comments that say "Eq." or "Eqs.", up to the end of the comment.
+fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<PathBuf>> {
+    let mut cited: BTreeMap<u32, Vec<PathBuf>> = BTreeMap::new();
+    for (path, text) in sources(of) {
+        let mut citing = false;
+        for line in text.lines() {
+            let comment = line.trim_start().strip_prefix("//");
+            let Some(comment) = comment else {
+                citing = false;
+                continue;
+            };
+            citing |= comment.contains("Eq. (") || comment.contains("Eqs. (");
+            if citing {
+                let numbers = in_parentheses(comment).filter_map(|inside| inside.parse().ok());
+                numbers.for_each(|number: u32| cited.entry(number).or_default().push(path.clone()));
+            }
+            citing &= !comment.ends_with(['.', ':']);
+        }
+    }
+    cited
+}
+
+/// Where names such as R1 or C4 are cited: comments, rules as "rule" or "rules", conditions in parentheses.
+fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut cited: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (path, text) in sources(of) {
+        for comment in text.lines().filter_map(|line| line.trim_start().strip_prefix("//")) {
+            let words = comment.split(|letter: char| !letter.is_alphanumeric());
+            for word in words.filter(|word| names.iter().any(|name| name == word)) {
+                cited.entry(word.into()).or_default().push(path.clone());
+            }
+        }
+    }
+    cited
+}
+
+fn once<K: Ord + std::fmt::Debug>(cited: &BTreeMap<K, Vec<PathBuf>>, key: &K, side: &str) {
+    let places = cited.get(key).map_or(&[][..], Vec::as_slice);
+    assert_eq!(places.len(), 1, "{key:?} in the {side}: {places:?}");
+}
+
+fn document() -> String {
+    fs::read_to_string(root().join("docs/analysis.md")).unwrap()
+}
+
+/// The numbers at the ends of displayed formulas.
+fn formulas() -> Vec<u32> {
+    let document = document();
+    let displayed = document.lines().filter(|line| line.starts_with("    ") && !line.contains("for ("));
+    displayed.filter_map(|line| line.strip_suffix(')')?.rsplit_once("  (")?.1.parse().ok()).collect()
+}
+
+/// The names of rules and conditions: what is in bold at the beginning of an item, or in parentheses before a formula.
+fn names(of: &str) -> Vec<String> {
+    let document = document();
+    let bold = document.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**").map(|(name, _)| name));
+    let before = document.lines().filter_map(|line| line.strip_prefix("    (")?.split_once(')').map(|(name, _)| name));
+    let is_name = |name: &&str| name.len() == 2 && name.starts_with(|first| of.contains(first));
+    let mut names: Vec<String> = bold.chain(before).filter(is_name).map(String::from).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+const ANALYSIS: [&str; 2] = ["crates/rtflash-alloc/src", "crates/rtflash-model/src/space.rs"];
+const VERIFIER: [&str; 1] = ["crates/rtflash-check/src"];
+const EXECUTOR: [&str; 3] =
+    ["crates/rtflash-exec/src/dispatch", "crates/rtflash-exec/src/flash", "crates/rtflash-exec/src/ftl"];
+const CHECKERS: [&str; 1] = ["crates/rtflash-exec/src/check"];
+
+#[test]
+fn every_formula_is_cited_once_in_the_analysis_and_once_in_the_verifier() {
+    let numbers = formulas();
+    let counted: Vec<u32> = (1..).take(numbers.len()).collect();
+    assert_eq!(numbers, counted, "numbered in order");
+    assert!(numbers.len() > 45, "{}", numbers.len());
+    let (analysis, verifier, executor) =
+        (formulas_cited(&ANALYSIS), formulas_cited(&VERIFIER), formulas_cited(&EXECUTOR));
+    for number in &numbers {
+        if OF_THE_DEVICE.contains(number) {
+            once(&executor, number, "executor");
+            assert!(!analysis.contains_key(number) && !verifier.contains_key(number), "({number})");
+            continue;
+        }
+        once(&analysis, number, "analysis");
+        if ANALYSIS_ALONE.iter().any(|(alone, _)| alone == number) {
+            assert!(!verifier.contains_key(number), "({number}) is in the verifier, too");
+        } else {
+            once(&verifier, number, "verifier");
+        }
+    }
+    let all = analysis.keys().chain(verifier.keys()).chain(executor.keys());
+    all.for_each(|number| assert!(numbers.contains(number), "no formula is ({number})"));
+}
+
+#[test]
+fn conditions_of_the_theorems_are_cited_once_on_each_side() {
+    let names = names("CQ");
+    assert_eq!(names, ["C1", "C2", "C3", "C4", "Q1", "Q2", "Q3", "Q4"]);
+    let (analysis, verifier) = (names_cited(&ANALYSIS, &names), names_cited(&VERIFIER, &names));
+    for name in &names {
+        // Rules of the device: no cluster's numbers can break them.
+        let device = name == "Q2" || name == "Q4";
+        once(&if device { names_cited(&EXECUTOR, &names) } else { analysis.clone() }, name, "analysis or executor");
+        if !device {
+            once(&verifier, name, "verifier");
+        }
+    }
+}
+
+#[test]
+fn rules_of_the_device_are_cited_once_in_the_executor_and_once_in_its_checkers() {
+    let names = names("RSDV");
+    assert_eq!(names.len(), 5 + 4 + 3 + 3, "{names:?}");
+    let (executor, checkers) = (names_cited(&EXECUTOR, &names), names_cited(&CHECKERS, &names));
+    for name in &names {
+        once(&executor, name, "executor");
+        if UNCHECKED.iter().any(|(unchecked, _)| unchecked == name) {
+            assert!(!checkers.contains_key(name), "{name} is in the checkers, too");
+        } else {
+            once(&checkers, name, "checkers");
+        }
+    }
+}
