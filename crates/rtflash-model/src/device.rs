@@ -1,7 +1,6 @@
-//! The flash device: its geometry, its timing, its over-provisioning, and the named profiles.
+//! The flash device: its geometry, its timing, its over-provisioning.
 
 use crate::invalid::{Invalid, Path};
-use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -66,6 +65,60 @@ impl Shortest {
     }
 }
 
+/// Records what is wrong: the field, the problem, and what would be right.
+type Refuse<'r> = &'r mut dyn FnMut(&'static str, String, &str);
+
+/// Counts of zero, or beyond what there may be.
+fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
+    let counts = [
+        ("chips", spec.chips),
+        ("chips_per_channel", spec.chips_per_channel),
+        ("blocks_per_chip", spec.blocks_per_chip),
+        ("pages_per_block", spec.pages_per_block),
+        ("page_size", spec.page_size),
+    ];
+    for (field, count) in counts {
+        if count == 0 {
+            refuse(field, format!("`{field}` is zero"), "a whole number from 1 up");
+        }
+    }
+    if spec.erase_cycles == Some(0) {
+        refuse(
+            "erase_cycles",
+            "`erase_cycles` is zero".into(),
+            "a whole number from 1 up, or none where it is not known",
+        );
+    }
+    if spec.chips > MAX_CHIPS {
+        refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
+    }
+}
+
+/// Times of zero, and ranges that are none.
+fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
+    let times = [
+        ("page_read", spec.page_read),
+        ("page_program", spec.page_program),
+        ("block_erase", spec.block_erase),
+        ("page_transfer", spec.page_transfer),
+    ];
+    for (field, time) in times {
+        if time == Span::ZERO {
+            refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
+        }
+    }
+    for ((field, longest), shortest) in times.into_iter().zip(spec.shortest.all()) {
+        let Some(shortest) = shortest else { continue };
+        if longest > Span::ZERO && (shortest == Span::ZERO || shortest > longest) {
+            refuse(
+                field,
+                format!("`{field}` goes from {shortest} to {longest}"),
+                "two times above zero, the shorter first, such as \"40us..50us\"",
+            );
+        }
+    }
+}
+
 impl Device {
     /// Checks a description.
     ///
@@ -76,49 +129,8 @@ impl Device {
         let mut refuse = |field: &'static str, problem: String, help: &str| {
             wrong.push(Invalid::new(Path::root().key(field), problem, help))
         };
-        let counts = [
-            ("chips", spec.chips),
-            ("chips_per_channel", spec.chips_per_channel),
-            ("blocks_per_chip", spec.blocks_per_chip),
-            ("pages_per_block", spec.pages_per_block),
-            ("page_size", spec.page_size),
-        ];
-        for (field, count) in counts {
-            if count == 0 {
-                refuse(field, format!("`{field}` is zero"), "a whole number from 1 up");
-            }
-        }
-        if spec.erase_cycles == Some(0) {
-            refuse(
-                "erase_cycles",
-                "`erase_cycles` is zero".into(),
-                "a whole number from 1 up, or none where it is not known",
-            );
-        }
-        if spec.chips > MAX_CHIPS {
-            refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
-        }
-        let times = [
-            ("page_read", spec.page_read),
-            ("page_program", spec.page_program),
-            ("block_erase", spec.block_erase),
-            ("page_transfer", spec.page_transfer),
-        ];
-        for (field, time) in times {
-            if time == Span::ZERO {
-                refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
-            }
-        }
-        for ((field, longest), shortest) in times.into_iter().zip(spec.shortest.all()) {
-            let Some(shortest) = shortest else { continue };
-            if longest > Span::ZERO && (shortest == Span::ZERO || shortest > longest) {
-                refuse(
-                    field,
-                    format!("`{field}` goes from {shortest} to {longest}"),
-                    "two times above zero, the shorter first, such as \"40us..50us\"",
-                );
-            }
-        }
+        refuse_counts(&spec, &mut refuse);
+        refuse_times(&spec, &mut refuse);
         let bound = spec.logical_ratio.ceil_of(u64::from(spec.pages_per_block));
         // λ < 1, so the product rounds up to at most P.
         let bound = u32::try_from(bound).unwrap_or(spec.pages_per_block);
@@ -151,11 +163,6 @@ impl Device {
             (true, Some(gc_pass)) => Ok(Device { spec, valid_pages_bound: bound, gc_pass }),
             _ => Err(wrong),
         }
-    }
-
-    /// The named profile, if there is one: see [`PROFILES`].
-    pub fn profile(name: &str) -> Option<Device> {
-        PROFILES.iter().find(|profile| profile.name == name).and_then(|profile| Device::new(profile.spec()).ok())
     }
 
     /// The description this device was made from, to change and check again.

@@ -5,7 +5,7 @@
 //! page's transfer is its bytes, spare ones included, at the rate of the interface; the longer time has commands and addresses,
 //! too. Profiles whose name ends in `-typical` have typical times: no certificate that follows from them is a promise.
 
-use crate::device::{DeviceSpec, Shortest};
+use crate::device::{Device, DeviceSpec, Shortest};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -26,6 +26,14 @@ pub struct Profile {
     erase: [u32; 2],
     transfer: [u32; 2],
     erase_cycles: Option<u32>,
+}
+
+impl Device {
+    /// The named profile, if there is one: see [`PROFILES`].
+    pub fn profile(name: &str) -> Option<Device> {
+        let profile = PROFILES.iter().find(|profile| profile.name == name)?;
+        Some(Device::new(profile.spec()).expect("profiles are devices"))
+    }
 }
 
 impl Profile {

@@ -215,6 +215,27 @@ fn reliance<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
 
 const A_CERTIFICATE: &str = "a certificate, as `rtflash alloc` writes it";
 
+const KINDS: &str = "`stripe` or `superblock`";
+
+/// How a certificate's pages are placed; `None` where something wrong has been recorded.
+fn placement<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Placement> {
+    let name = reader.string(raw, place, KINDS)?;
+    let placement = [Placement::Stripe, Placement::Superblock].into_iter().find(|each| each.name() == name);
+    if placement.is_none() {
+        reader.refuse(raw, place, format!("there is no kind {}", quote(&name)), KINDS);
+    }
+    placement
+}
+
+/// Nanoseconds that may be below zero; `None` where something wrong has been recorded.
+fn slack_of<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<i64> {
+    let slack = raw.parse().ok();
+    if slack.is_none() {
+        reader.refuse(raw, place, "this is no time", "a whole number of nanoseconds");
+    }
+    slack
+}
+
 /// A cluster's certificate; `None` where something wrong has been recorded.
 fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Certificate> {
     const FIELDS: [&str; 9] = [
@@ -233,24 +254,15 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         return None;
     }
     let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;
-    let kind = reader.required(kind, raw, place, "kind", "`stripe` or `superblock`")?;
-    let name = reader.string(kind, &place.key("kind"), "`stripe` or `superblock`")?;
-    let Some(placement) = [Placement::Stripe, Placement::Superblock].into_iter().find(|each| each.name() == name)
-    else {
-        reader.refuse(
-            kind,
-            &place.key("kind"),
-            format!("there is no kind {}", quote(&name)),
-            "`stripe` or `superblock`",
-        );
-        return None;
-    };
+    let kind = reader.required(kind, raw, place, "kind", KINDS)?;
+    let placement = placement(reader, kind, &place.key("kind"))?;
     let mut whole = |slot: Slot<'t>, key: &'static str, most: u64| match slot.or_null() {
         Slot::Given(raw) => reader.whole(raw, &place.key(key), most).map(Some),
         _ => Some(None),
     };
     const LONGEST: u64 = (1 << 63) - 1;
     let server = whole(server, FIELDS[1], 1_000)?.unwrap_or(0);
+    let server_thousandths = u32::try_from(server).expect("at most 1000");
     let deadline = whole(deadline, FIELDS[2], LONGEST)?.and_then(Span::from_ns);
     let mut counts = [None; 4];
     for ((count, slot), key) in counts.iter_mut().zip(pages).zip(&FIELDS[3..]) {
@@ -258,13 +270,7 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
     }
     let tightest = whole(tightest, FIELDS[7], LONGEST)?.and_then(Span::from_ns);
     let slack = match slack.or_null() {
-        Slot::Given(text) => match text.parse::<i64>() {
-            Ok(slack) => Some(slack),
-            Err(_) => {
-                reader.refuse(text, &place.key("slack_ns"), "this is no time", "a whole number of nanoseconds");
-                return None;
-            }
-        },
+        Slot::Given(text) => Some(slack_of(reader, text, &place.key("slack_ns"))?),
         _ => None,
     };
     let collection = match counts {
@@ -280,5 +286,5 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         }
     };
     let tightest = tightest.zip(slack).map(|(length, slack_ns)| Tightest { length, slack_ns });
-    Some(Certificate { placement, collection, server_thousandths: u32::try_from(server).unwrap_or(0), tightest })
+    Some(Certificate { placement, collection, server_thousandths, tightest })
 }

@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
-use super::request::refuse_both;
+use super::request::{SHORTEST, refuse_both};
 use super::tree::Kind;
 use crate::device::{Device, DeviceSpec, Shortest};
 use crate::invalid::{Invalid, Step};
@@ -132,12 +132,6 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         }
     }
 }
-
-/// The shortest time there is.
-pub(super) const SHORTEST: Span = match Span::from_ns(1) {
-    Some(span) => span,
-    None => Span::ZERO,
-};
 
 /// The fields by our names, with the names that were given: a datasheet's name stands for ours.
 fn by_our_names<'t>(

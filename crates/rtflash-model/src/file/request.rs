@@ -1,10 +1,12 @@
 //! Requests: pages or bytes, a period or a rate.
 
-use super::device::SHORTEST;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use crate::task::{Access, Request};
 use crate::time::Span;
+
+/// The shortest time there is.
+pub(super) const SHORTEST: Span = Span::from_ns(1).expect("one is below 2^63");
 
 /// How much a request moves, or a task keeps. Above zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Task-set files: a device, real-time tasks, and jobs that are not real-time.
 
-use super::device::{SHORTEST, device};
+use super::device::device;
 use super::diagnostic::Diagnostics;
 use super::meta::MetaJson;
 use super::place::{Place, Slot, quoted};
 use super::reader::Reader;
-use super::request::{Amount, amount, refuse_both, request};
+use super::request::{Amount, SHORTEST, amount, refuse_both, request};
 use super::tree::Kind;
 use crate::invalid::{Invalid, Step};
 use crate::task::{Arrivals, Job, Request, Task, TaskSet, faults};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::options::{Generator, MAX_TASKS, SetOptions, SetSpec};
+use super::generator::Generator;
+use super::options::{MAX_TASKS, SetOptions, SetSpec};
 use super::shares::Shares;
 use super::utilization::Utilization;
 use super::writes::Writes;

@@ -20,6 +20,7 @@
 mod accesses;
 mod deadlines;
 mod draw;
+mod generator;
 mod options;
 mod range;
 mod shares;
@@ -31,7 +32,8 @@ mod writes;
 pub use accesses::{Accesses, UnknownAccesses};
 pub use deadlines::{Deadlines, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
-pub use options::{Generator, MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
+pub use generator::Generator;
+pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};
 pub use writes::{NotAShare, WriteShare, Writes};

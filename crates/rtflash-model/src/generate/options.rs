@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::accesses::Accesses;
 use super::deadlines::Deadlines;
+use super::generator::Generator;
 use super::shares::Shares;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
@@ -15,30 +16,6 @@ use crate::time::Span;
 
 /// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an hour; with 1,000, minutes.
 pub const MAX_TASKS: u32 = 10_000;
-
-/// How the total utilization is divided among the tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Generator {
-    /// (U_1 … U_n) is uniform on the simplex ΣU_i = U, among the points with no U_i above 1: UUniFast (Bini & Buttazzo 2005)
-    /// with discarding. Read and write share U_i as b_1 : b_2, each uniform in (0, 1].
-    UUniFast,
-    /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what the thesis's figures used.
-    /// Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
-    IntegerShares,
-}
-
-impl Generator {
-    /// Every generator.
-    pub const ALL: [Generator; 2] = [Generator::UUniFast, Generator::IntegerShares];
-
-    /// What the user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Generator::UUniFast => "uunifast",
-            Generator::IntegerShares => "integer-shares",
-        }
-    }
-}
 
 /// There is no generator of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]

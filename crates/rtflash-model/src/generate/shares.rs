@@ -1,6 +1,6 @@
 //! Dividing the total utilization among the tasks: U_1 … U_n.
 
-use super::options::Generator;
+use super::generator::Generator;
 use super::utilization::Utilization;
 use crate::random::Stream;
 

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use super::{files, root};
 
 /// Formulas that are one side's alone, and why.
 const ANALYSIS_ALONE: [(u32, &str); 6] = [
@@ -27,24 +28,8 @@ const UNCHECKED: [(&str, &str); 5] = [
     ("V3", "its consequence is checked: reserve and deadlines"),
 ];
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn sources(of: &[&str]) -> Vec<(PathBuf, String)> {
-    fn walk(path: &Path, found: &mut Vec<(PathBuf, String)>) {
-        if path.is_dir() {
-            let mut entries: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
-            entries.sort();
-            entries.iter().for_each(|entry| walk(entry, found));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push((path.to_path_buf(), fs::read_to_string(path).unwrap()));
-        }
-    }
-    let mut found = Vec::new();
-    of.iter().for_each(|path| walk(&root().join(path), &mut found));
-    assert!(!found.is_empty(), "{of:?}");
-    found
+fn sources(of: &[&str]) -> Vec<(String, String)> {
+    files(of, "rs").into_iter().map(|file| (file.path, file.text)).collect()
 }
 
 /// What is in parentheses in a text, once each time.
@@ -53,8 +38,8 @@ fn in_parentheses(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where each formula is cited: comments that say "Eq." or "Eqs.", up to the end of the comment.
-fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<PathBuf>> {
-    let mut cited: BTreeMap<u32, Vec<PathBuf>> = BTreeMap::new();
+fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<String>> {
+    let mut cited: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (path, text) in sources(of) {
         let mut citing = false;
         for line in text.lines() {
@@ -75,8 +60,8 @@ fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<PathBuf>> {
 }
 
 /// Where names such as R1 or C4 are cited: comments, rules as "rule" or "rules", conditions in parentheses.
-fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<PathBuf>> {
-    let mut cited: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<String>> {
+    let mut cited: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in sources(of) {
         for comment in text.lines().filter_map(|line| line.trim_start().strip_prefix("//")) {
             let words = comment.split(|letter: char| !letter.is_alphanumeric());
@@ -88,7 +73,7 @@ fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<PathBuf>> 
     cited
 }
 
-fn once<K: Ord + std::fmt::Debug>(cited: &BTreeMap<K, Vec<PathBuf>>, key: &K, side: &str) {
+fn once<K: Ord + std::fmt::Debug>(cited: &BTreeMap<K, Vec<String>>, key: &K, side: &str) {
     let places = cited.get(key).map_or(&[][..], Vec::as_slice);
     assert_eq!(places.len(), 1, "{key:?} in the {side}: {places:?}");
 }
