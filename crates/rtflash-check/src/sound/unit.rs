@@ -1,6 +1,6 @@
 //! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md, Sections 2.6, 3 and 4.
 
-use rtflash_model::{Certificate, Cluster, Placement, TaskSet};
+use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::collection::Numbers;
 use super::numbers::{ceil, pages_on_unit};
@@ -92,6 +92,88 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
     }
 }
 
+/// Times of a unit's steps, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Steps {
+    /// Whether the unit is a chip of a stripe.
+    stripe: bool,
+    t_r: i128,
+    t_w: i128,
+    t_e: i128,
+    t_d: i128,
+    /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
+    read: i128,
+    program: i128,
+    /// The same with all that chips of the channel can make it wait.
+    longest_read: i128,
+    longest_program: i128,
+    /// A user's page, c_r' of Eq. (28) in a superblock: cost and longest step.
+    user_read: [i128; 2],
+    /// A user's page or row, likewise.
+    user_write: [i128; 2],
+}
+
+impl Steps {
+    fn new(device: &Device, placement: Placement, site: &Site, channel: &Channel) -> Steps {
+        let [t_r, t_w, t_e, t_d] =
+            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
+                .map(|time| i128::from(time.as_ns()));
+        let stripe = placement == Placement::Stripe;
+        // A step of a superblock cluster may be on all its channels.
+        let ways = if stripe { channel.ways } else { site.most };
+        let (read, program) = (t_r + ways * t_d, t_w + ways * t_d);
+        let (longest_read, longest_program) = (t_r + site.most * t_d, t_w + site.most * t_d);
+        let alone = t_r + t_d * (site.foreign + 1).min(ways);
+        let user_read = if stripe { [read, longest_read] } else { [alone, alone] };
+        let user_write = [program, if stripe { longest_program } else { program }];
+        Steps { stripe, t_r, t_w, t_e, t_d, read, program, longest_read, longest_program, user_read, user_write }
+    }
+
+    /// The longest step that there is.
+    fn longest(&self) -> i128 {
+        let copy = if self.stripe { self.t_r + self.t_w } else { 0 };
+        self.t_e.max(self.longest_read).max(self.longest_program).max(copy)
+    }
+
+    /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and q_g, Eqs. (22) and (23), or
+    /// (26) and (27). `None` where nothing real-time writes, and outside where a number takes more than 127 bits.
+    fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
+        let Some(deadline) = numbers.deadline else { return Some(None) };
+        let victim = i128::from(numbers.victim);
+        let (copying, step) = if self.stripe {
+            (victim.checked_mul(self.t_r + self.t_w)?, self.t_r + self.t_w)
+        } else {
+            let reads = victim.min(block_pages.into()).checked_mul(self.read)?;
+            let rows = ceil(victim, size.into()).checked_mul(self.program)?;
+            (reads.checked_add(rows)?, self.read.max(self.program))
+        };
+        // Where a victim has no valid pages nothing is copied.
+        let longest = if victim == 0 { self.t_e } else { self.t_e.max(step) };
+        Some(Some(Gc {
+            deadline: deadline.as_ns().into(),
+            cost: copying.checked_add(self.t_e)?,
+            longest,
+            reclaimed: numbers.reclaimed.into(),
+        }))
+    }
+
+    /// A request on a unit of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
+    fn item(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<Item> {
+        let pages = i128::from(pages_on_unit(request, placement, size));
+        let steps = if writes && !self.stripe { i128::from(request.pages().div_ceil(size)) } else { pages };
+        let [cost, longest] = if writes { self.user_write } else { self.user_read };
+        Some(Item {
+            writes,
+            period: request.period().as_ns().into(),
+            deadline: request.deadline().as_ns().into(),
+            jitter: request.jitter().as_ns().into(),
+            cost: steps.checked_mul(cost)?,
+            longest,
+            pages,
+        })
+    }
+}
+
 impl Unit {
     /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than 127 bits.
     pub fn new(
@@ -102,79 +184,36 @@ impl Unit {
         site: &Site,
         channel: &Channel,
     ) -> Option<Unit> {
-        let device = set.device();
-        let [t_r, t_w, t_e, t_d] =
-            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
-                .map(|time| i128::from(time.as_ns()));
-        let size = u64::from(cluster.size());
-        let stripe = certificate.placement == Placement::Stripe;
-        // A step of a superblock cluster may be on all its channels.
-        let ways = if stripe { channel.ways } else { site.most };
-        // A user's page or row: cost, and longest step. Eqs. (1), (2) and (28).
-        let (read, write) = if stripe {
-            (
-                (t_r + ways * t_d, t_r + site.most * t_d), //
-                (t_w + ways * t_d, t_w + site.most * t_d),
-            )
-        } else {
-            let read = t_r + t_d * (site.foreign + 1).min(ways);
-            ((read, read), (t_w + ways * t_d, t_w + ways * t_d))
-        };
-        // Eqs. (20), (21), (24) and (25).
+        let (device, placement, size) = (set.device(), certificate.placement, u64::from(cluster.size()));
+        let steps = Steps::new(device, placement, site, channel);
         let mut items = Vec::new();
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
-            for (request, writes) in
-                task.read.iter().map(|read| (read, false)).chain(task.write.iter().map(|w| (w, true)))
-            {
-                let pages = i128::from(pages_on_unit(request, certificate.placement, size));
-                let steps = if writes && !stripe { i128::from(request.pages().div_ceil(size)) } else { pages };
-                let (cost, longest) = if writes { write } else { read };
-                items.push(Item {
-                    writes,
-                    period: request.period().as_ns().into(),
-                    deadline: request.deadline().as_ns().into(),
-                    jitter: request.jitter().as_ns().into(),
-                    cost: steps.checked_mul(cost)?,
-                    longest,
-                    pages,
-                });
+            for (request, writes) in [(&task.read, false), (&task.write, true)] {
+                if let Some(request) = request {
+                    items.push(steps.item(request, writes, placement, size)?);
+                }
             }
         }
         let server = i128::from(certificate.server_thousandths);
-        let copy = if stripe { t_r + t_w } else { 0 };
-        let all_steps = [t_e, t_r + site.most * t_d, t_w + site.most * t_d, copy];
-        let server_step = if server > 0 { all_steps.into_iter().max().unwrap_or(0) } else { 0 };
-        let gc = match gc.and_then(|numbers| numbers.deadline.map(|deadline| (numbers, deadline))) {
+        let gc = match gc {
+            Some(numbers) => steps.collection(numbers, size, device.pages_per_block())?,
             None => None,
-            Some((numbers, deadline)) => {
-                // C_g and q_g, Eqs. (22) and (23), or (26) and (27).
-                let victim = i128::from(numbers.victim);
-                let (copying, step) = if stripe {
-                    (victim.checked_mul(t_r + t_w)?, t_r + t_w)
-                } else {
-                    let (read, row) = (t_r + ways * t_d, t_w + ways * t_d);
-                    let reads = victim.min(device.pages_per_block().into()).checked_mul(read)?;
-                    let rows = ceil(victim, size.into()).checked_mul(row)?;
-                    (reads.checked_add(rows)?, read.max(row))
-                };
-                // Where a victim has no valid pages nothing is copied.
-                let longest = if victim == 0 { t_e } else { t_e.max(step) };
-                Some(Gc {
-                    deadline: deadline.as_ns().into(),
-                    cost: copying.checked_add(t_e)?,
-                    longest,
-                    reclaimed: numbers.reclaimed.into(),
-                })
-            }
         };
-        let neighbours = channel.neighbours.clone();
-        let mut unit = Unit { items, gc, server, server_step, transfer: t_d, neighbours, queue: None };
+        let mut unit = Unit {
+            items,
+            gc,
+            server,
+            server_step: if server > 0 { steps.longest() } else { 0 },
+            transfer: steps.t_d,
+            neighbours: channel.neighbours.clone(),
+            queue: None,
+        };
         // (Q1) and (Q3).
-        if stripe && server == 0 && channel.queued && device.has_exact_reads() {
+        if steps.stripe && server == 0 && channel.queued && device.has_exact_reads() {
             let mut others = unit.neighbours.clone();
             others.extend(unit.siblings(channel.own - 1));
             let least_program = i128::from(device.page_program_min().as_ns());
-            unit.queue = Queue::of([t_r, least_program, t_d], others);
+            unit.queue = Queue::of([steps.t_r, least_program, steps.t_d], others);
         }
         Some(unit)
     }
