@@ -1,23 +1,7 @@
 //! What can be inside at a time.
 
+use super::most::Most;
 use super::view::Loops;
-
-/// Commands that may be inside.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
-    /// Of whatever class.
-    pub(super) all: u32,
-    /// That are not real-time.
-    pub(super) rest: u32,
-}
-
-impl Most {
-    /// With so many places taken.
-    pub(super) fn without(self, taken: u64) -> Most {
-        let all = self.all.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
-        Most { all, rest: self.rest.min(all) }
-    }
-}
 
 /// Commands that some jobs may have outstanding, the most expensive first: cost, whether they are real-time, how many.
 #[derive(Debug)]

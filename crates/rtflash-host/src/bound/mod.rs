@@ -1,6 +1,7 @@
 //! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is supposed).
 
 mod inside;
+mod most;
 mod observe;
 mod places;
 mod response;
@@ -13,7 +14,8 @@ use rtflash_model::{Allocation, Span, TaskSet};
 
 use crate::run::{Clusters, Device, Nvme, Scenario, hand_over_jitter};
 use crate::scheduler::Settings;
-use inside::{Inside, Most};
+use inside::Inside;
+use most::Most;
 pub use observe::{Assumption, Assumptions};
 use response::{Effort, Limit, Queue, Window};
 use view::{Loops, Releasing, queues};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rtflash_model::Span;
 
-use super::inside::Most;
+use super::most::Most;
 use super::response::Queue;
 use crate::run::{Job, Releases, Scenario, cut};
 use crate::scheduler::{Levels, Scheduler, Settings};

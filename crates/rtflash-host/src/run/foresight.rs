@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rtflash_model::{Instant, Span};
 
-use super::scenario::{Job, Releases, Scenario};
+use super::job::{Job, Releases};
+use super::scenario::Scenario;
 
 /// What is known of a real-time job's next releases.
 #[derive(Debug)]

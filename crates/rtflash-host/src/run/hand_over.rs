@@ -2,7 +2,9 @@
 
 use rtflash_model::Span;
 
-use super::scenario::{Device, Releases, Scenario};
+use super::device::Device;
+use super::job::Releases;
+use super::scenario::Scenario;
 use crate::scheduler::{K2Settings, Settings};
 use crate::{Class, Op};
 

@@ -12,7 +12,7 @@ use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSe
 
 use super::flash::{Kept, pages};
 use super::{Handed, Target};
-use crate::run::scenario::{Job, Pattern, Releases, Scenario};
+use crate::run::job::{Job, Pattern, Releases};
 use crate::{Class, Command, Op};
 
 /// A task set on its allocation, all clusters of which have certificates. The requests of tasks are real-time jobs of the scenario, its first ones; its
@@ -235,8 +235,8 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// With nothing in it.
-    pub(super) fn new(of: &'a Clusters, scenario: &'a Scenario, options: &'a Options, told: bool) -> Running<'a> {
-        let requests = of.sources.iter().zip(&scenario.jobs).map(|(&source, job)| {
+    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, told: bool) -> Running<'a> {
+        let requests = of.sources.iter().zip(jobs).map(|(&source, job)| {
             let period = match job.releases {
                 Releases::Every { period, .. } => period,
                 Releases::Closed { .. } | Releases::WriteBack(_) => Span::ZERO,

@@ -17,7 +17,7 @@ pub use emmc::{Cost, Emmc};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
-use super::scenario::{Device, Scenario};
+use super::job::{Host, Job};
 use crate::{Command, Scheduler, Settings};
 
 /// A command as a device gets it.
@@ -72,6 +72,17 @@ pub(super) trait Target: fmt::Debug {
     }
 }
 
+/// What the host is in front of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Device {
+    /// One command at a time.
+    Emmc(Emmc),
+    /// Submission queues, a controller, a write buffer, flash.
+    Nvme(Box<Nvme>),
+    /// A task set and its allocation, by certificates.
+    Clusters(Box<Clusters>),
+}
+
 impl Device {
     /// The least that a command takes in it; `first`: of its I/O.
     pub(crate) fn least(&self, command: &Command, first: bool) -> Span {
@@ -115,8 +126,8 @@ impl Device {
     }
 
     /// How the flash in it is run, from this seed.
-    pub(super) fn options(&self, scenario: &Scenario, seed: u64) -> Options {
-        let options = Options { duration: scenario.duration, seed, ..Options::default() };
+    pub(super) fn options(&self, duration: Instant, seed: u64) -> Options {
+        let options = Options { duration, seed, ..Options::default() };
         match self {
             Device::Emmc(_) => options,
             Device::Nvme(nvme) => {
@@ -129,14 +140,14 @@ impl Device {
     /// The device with nothing in it. `told`: somebody wants to know what the flash in it does.
     pub(super) fn target<'a>(
         &'a self,
-        scenario: &'a Scenario,
+        (host, jobs): (&Host, &[Job]),
         options: &'a Options,
         told: bool,
     ) -> Box<dyn Target + 'a> {
         match self {
             Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, options.seed)),
-            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, scenario.host.cpus, options, told)),
-            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, scenario, options, told)),
+            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, told)),
+            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, told)),
         }
     }
 }

@@ -12,8 +12,9 @@ use rtflash_model::reading::quote;
 use rtflash_model::{Diagnostic, Diagnostics, Instant, Path, Span};
 
 use self::options::{Options, Wrong};
+use super::job::{Job, Pattern, Releases};
 use super::read::misfit;
-use super::scenario::{Job, Pattern, Releases, Scenario, Setup};
+use super::scenario::{Scenario, Setup};
 use crate::{Class, Op};
 
 /// Jobs that a file may have.

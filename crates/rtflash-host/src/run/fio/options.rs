@@ -6,8 +6,8 @@ use rtflash_model::Span;
 use rtflash_model::reading::{nearest, quote, quoted};
 
 use super::units::{by_operation, bytes, cores, number, time};
+use crate::run::job::{Host, Pattern};
 use crate::run::read::MAX_COMMANDS;
-use crate::run::scenario::{Host, Pattern};
 use crate::{Class, Op};
 
 /// The options that are known; others are refused.

@@ -7,7 +7,8 @@ use rtflash_model::{read_allocation, read_task_set};
 use super::outside::{Outside, held};
 use crate::file::Fields;
 use crate::run::device::Clusters;
-use crate::run::scenario::{Device, Host, Job};
+use crate::run::device::Device;
+use crate::run::job::{Host, Job};
 
 /// A task set and its allocation; nobody else's jobs yet.
 pub(super) fn clusters<'t>(

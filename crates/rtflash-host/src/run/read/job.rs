@@ -5,82 +5,55 @@ use rtflash_model::{Instant, Span};
 
 use super::{MAX_COMMANDS, instant};
 use crate::file::{Fields, above_zero, bytes_above_zero, class, level, op, time_above_zero};
+use crate::run::job::{Host, Job, Pattern, Releases};
 use crate::run::releases::WriteBack;
-use crate::run::scenario::{Host, Job, Pattern, Releases};
 use crate::{Class, Op};
+
+const FIELDS: [&str; 19] = [
+    "name",
+    "op",
+    "pattern",
+    "from",
+    "span",
+    "size",
+    "class",
+    "level",
+    "cpu",
+    "user_centric",
+    "every",
+    "jitter",
+    "depth",
+    "think",
+    "rate",
+    "flush",
+    "phase",
+    "until",
+    "count",
+];
 
 /// A job.
 pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, host: &Host) -> Option<Job> {
-    let names = [
-        "name",
-        "op",
-        "pattern",
-        "from",
-        "span",
-        "size",
-        "class",
-        "level",
-        "cpu",
-        "user_centric",
-        "every",
-        "jitter",
-        "depth",
-        "think",
-        "rate",
-        "flush",
-        "phase",
-        "until",
-        "count",
-    ];
-    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut fields = Fields::open(reader, raw, place, FIELDS)?;
     let name = fields.required(raw, "name", "a string that tells it from the others", |reader, raw, place| {
         reader.string(raw, place, "a string")
     });
     let op = fields.required(raw, "op", "`read` or `write`, in a string", op);
-    let pattern = fields.or("pattern", Pattern::Sequential, |reader, raw, place| {
-        let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
-        Some([Pattern::Sequential, Pattern::Random][at])
-    });
+    let pattern = fields.or("pattern", Pattern::Sequential, pattern);
     let from = fields.or("from", 0, |reader, raw, place| reader.bytes(raw, place));
     let size = fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero);
-    let span = fields.or("span", None, |reader, raw, place| {
-        let span = bytes_above_zero(reader, raw, place)?;
-        if size.is_some_and(|size| span < size) {
-            reader.refuse(raw, place, "`span` is shorter than an I/O", "bytes for one I/O at least");
-        }
-        Some(Some(span))
-    });
+    let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, size).map(Some));
     let class = fields.or("class", Class::default(), class);
     let level = fields.or("level", 4, level);
-    let cpu = fields.or("cpu", 0, |reader, raw, place| {
-        let cpu = reader.whole_u32(raw, place)?;
-        if cpu >= host.cpus {
-            let problem = format!("there is no core {cpu}: the host has {}", host.cpus);
-            reader.refuse(raw, place, problem, "a core from 0 up to `cpus` of `host`, without that");
-        }
-        Some(cpu)
-    });
+    let cpu = fields.or("cpu", 0, |reader, raw, place| core(reader, raw, place, host));
     let user_centric = fields.or("user_centric", false, |reader, raw, place| reader.truth(raw, place));
     let every = fields.or("every", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let jitter = fields.or("jitter", Span::ZERO, Reader::time);
-    let depth = fields.or("depth", 1, |reader, raw, place| {
-        let depth = above_zero(reader, raw, place)?;
-        if u64::from(depth) > MAX_COMMANDS {
-            reader.refuse(raw, place, format!("{depth} I/Os at a time"), format!("at most {MAX_COMMANDS}"));
-        }
-        Some(depth)
-    });
+    let depth = fields.or("depth", 1, depth);
     let think = fields.or("think", Span::ZERO, Reader::time);
     let rate = fields.or("rate", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some));
     let flush = fields.or("flush", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let phase = fields.or("phase", Instant::START, instant);
-    let until = fields.or("until", None, |reader, raw, place| {
-        let until = instant(reader, raw, place)?;
-        if until <= phase {
-            reader.refuse(raw, place, format!("it begins only at {phase}"), "a time behind `phase`");
-        }
-        Some(Some(until))
-    });
+    let until = fields.or("until", None, |reader, raw, place| until(reader, raw, place, phase).map(Some));
     let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
     contradictions(reader, raw, place, given, op);
@@ -119,6 +92,48 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         until,
         pace,
     })
+}
+
+fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Pattern> {
+    let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
+    Some([Pattern::Sequential, Pattern::Random][at])
+}
+
+/// Bytes for one I/O of that size at least.
+fn span<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, size: Option<u64>) -> Option<u64> {
+    let span = bytes_above_zero(reader, raw, place)?;
+    if size.is_some_and(|size| span < size) {
+        reader.refuse(raw, place, "`span` is shorter than an I/O", "bytes for one I/O at least");
+    }
+    Some(span)
+}
+
+/// A core of the host.
+fn core<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, host: &Host) -> Option<u32> {
+    let cpu = reader.whole_u32(raw, place)?;
+    if cpu >= host.cpus {
+        let problem = format!("there is no core {cpu}: the host has {}", host.cpus);
+        reader.refuse(raw, place, problem, "a core from 0 up to `cpus` of `host`, without that");
+    }
+    Some(cpu)
+}
+
+/// I/Os at a time.
+fn depth<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
+    let depth = above_zero(reader, raw, place)?;
+    if u64::from(depth) > MAX_COMMANDS {
+        reader.refuse(raw, place, format!("{depth} I/Os at a time"), format!("at most {MAX_COMMANDS}"));
+    }
+    Some(depth)
+}
+
+/// A time behind the phase.
+fn until<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, phase: Instant) -> Option<Instant> {
+    let until = instant(reader, raw, place)?;
+    if until <= phase {
+        reader.refuse(raw, place, format!("it begins only at {phase}"), "a time behind `phase`");
+    }
+    Some(until)
 }
 
 /// Fields that say different things of when I/Os are released.

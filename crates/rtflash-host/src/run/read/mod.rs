@@ -5,6 +5,7 @@ mod device;
 mod job;
 mod nvme;
 mod outside;
+mod slow;
 
 use std::collections::HashSet;
 
@@ -16,7 +17,9 @@ use self::device::device;
 use self::job::job;
 pub use self::outside::{Alone, Outside};
 use super::device::Clusters;
-use super::scenario::{Device, Host, Job, Releases, Scenario, Setup, cut};
+use super::device::Device;
+use super::job::{Host, Job, Releases};
+use super::scenario::{Scenario, Setup, cut};
 use crate::Class;
 use crate::file::{Fields, above_zero, bytes_above_zero, scheduler, time_above_zero};
 use crate::scheduler::{Scheduler, Settings};

@@ -5,11 +5,10 @@ use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{Span, read_device};
 
 use super::clusters::aging;
-use super::device::slow;
 use super::outside::{Alone, held};
+use super::slow::slow;
 use crate::file::{Fields, above_zero, time_above_zero};
-use crate::run::device::{CommandCost, Costs, Nvme};
-use crate::run::scenario::Device;
+use crate::run::device::{CommandCost, Costs, Device, Nvme};
 
 /// A drive.
 pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {

@@ -1,0 +1,18 @@
+//! How many commands may be inside.
+
+/// Commands that may be inside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    /// Of whatever class.
+    pub(super) all: u32,
+    /// That are not real-time.
+    pub(super) rest: u32,
+}
+
+impl Most {
+    /// With so many places taken.
+    pub(super) fn without(self, taken: u64) -> Most {
+        let all = self.all.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
+        Most { all, rest: self.rest.min(all) }
+    }
+}

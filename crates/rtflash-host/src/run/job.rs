@@ -1,0 +1,109 @@
+//! Jobs, and the host that they run on.
+
+use rtflash_model::{Instant, Span};
+
+use super::releases::WriteBack;
+use crate::{Class, Command, Op};
+
+/// What is between jobs and the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Host {
+    /// Cores, above zero.
+    pub cpus: u32,
+    /// The longest request, in bytes, above zero: longer I/Os are cut.
+    pub max_sectors: u64,
+    /// Tags: one for each request or piece from its arrival at the scheduler to its end; above zero.
+    pub requests: u32,
+    /// From a completion to the asking that it causes.
+    pub turnaround: Span,
+    /// Whether requests are merged at the scheduler.
+    pub merge: bool,
+}
+
+/// Where the I/Os of a job lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pattern {
+    /// One behind the other, and from the beginning again where the next one would not fit into the span.
+    #[default]
+    Sequential,
+    /// Anywhere in the span, at multiples of the size.
+    Random,
+}
+
+/// When the I/Os of a job are released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Releases {
+    /// The k-th at phase + k · period, or up to `jitter` later.
+    Every {
+        /// Above zero.
+        period: Span,
+        /// The most that a release is late.
+        jitter: Span,
+    },
+    /// `depth` of them at the phase; each is replaced `think` after it ended.
+    Closed {
+        /// Above zero.
+        depth: u32,
+        /// See above.
+        think: Span,
+    },
+    /// What an application has written is written back at each flush, as far as it is whole I/Os; the rest is carried over.
+    WriteBack(WriteBack),
+}
+
+/// Who has I/O to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// What tells it from the others.
+    pub name: String,
+    /// What it does.
+    pub op: Op,
+    /// See [`Pattern`].
+    pub pattern: Pattern,
+    /// Where its stretch of the device begins, in bytes.
+    pub from: u64,
+    /// How long that is, in bytes; `None` for no end.
+    pub span: Option<u64>,
+    /// The size of each I/O, in bytes; above zero.
+    pub size: u64,
+    /// Its class.
+    pub class: Class,
+    /// Its level.
+    pub level: u8,
+    /// Its core.
+    pub cpu: u32,
+    /// Whether a user waits for it.
+    pub user_centric: bool,
+    /// See [`Releases`].
+    pub releases: Releases,
+    /// When it begins.
+    pub phase: Instant,
+    /// How many I/Os it has; `None` for no end.
+    pub count: Option<u64>,
+    /// When it ends: nothing is released from then on; `None` for no end.
+    pub until: Option<Instant>,
+    /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from 0, not before the phase and the time that k I/Os take at this rate.
+    pub pace: Option<u64>,
+}
+
+impl Job {
+    /// Whether it is real-time.
+    pub fn is_real_time(&self) -> bool {
+        self.class == Class::RealTime
+    }
+
+    /// An I/O at a place, as the scheduler would see it in one piece; `number`: of the job.
+    pub(super) fn io(&self, number: u32, from: u64) -> Command {
+        Command {
+            id: 0,
+            op: self.op,
+            from,
+            size: self.size,
+            class: self.class,
+            level: self.level,
+            cpu: self.cpu,
+            job: number,
+            user_centric: self.user_centric,
+        }
+    }
+}

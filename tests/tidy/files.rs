@@ -1,0 +1,92 @@
+//! Files: none that nobody names, none too long, no function too long.
+
+use std::collections::BTreeSet;
+
+use super::{File, files, nothing};
+
+/// Lines of a file outside tests.
+const FILE: usize = 400;
+/// Lines of a function.
+const FUNCTION: usize = 60;
+
+/// Files that are longer, which the rebuilding of the executor and of the host's engine will cut.
+const LONGER: [&str; 0] = [];
+
+fn sources() -> Vec<File> {
+    let all = files(&["crates", "src"], "rs").into_iter();
+    all.filter(|file| file.path.contains("src/") && !file.is_beside()).collect()
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let mut found = Vec::new();
+    for file in sources() {
+        let lines: Vec<&str> = file.code().lines().collect();
+        if lines.len() > FILE && !LONGER.contains(&file.path.as_str()) {
+            found.push(format!("{}: {} lines", file.path, lines.len()));
+        }
+        for (begin, line) in lines.iter().enumerate().filter(|(_, line)| is_function(line)) {
+            let indent = line.len() - line.trim_start().len();
+            let close = format!("{}}}", " ".repeat(indent));
+            let length = lines[begin..].iter().position(|line| **line == close).map_or(1, |end| end + 1);
+            if length > FUNCTION {
+                found.push(format!("{}:{}: a function of {length} lines", file.path, begin + 1));
+            }
+        }
+    }
+    nothing(&found, "too long");
+}
+
+/// Whether a line begins a function with a body of its own lines.
+fn is_function(line: &str) -> bool {
+    let words: Vec<&str> = line.trim_start().split([' ', '(', '<']).collect();
+    let at = words.iter().position(|word| *word == "fn");
+    at.is_some_and(|at| words[..at].iter().all(|word| ["pub", "const", "crate)", "super)", "in"].contains(word)))
+        && !line.ends_with(['}', ';'])
+}
+
+#[test]
+fn every_source_is_a_module_of_its_crate() {
+    let mut found = Vec::new();
+    for file in files(&["crates", "src"], "rs").iter().filter(|file| file.path.contains("src/")) {
+        let (folder, name) = file.path.rsplit_once('/').expect("a folder");
+        if ["lib.rs", "main.rs"].contains(&name) || folder.ends_with("/bin") {
+            continue;
+        }
+        let (parents, module) = if name == "mod.rs" {
+            let (above, module) = folder.rsplit_once('/').expect("a folder");
+            (above, module)
+        } else {
+            (folder, name.trim_end_matches(".rs"))
+        };
+        let declared = [format!("{parents}/mod.rs"), format!("{parents}/lib.rs"), format!("{parents}.rs")];
+        let declaration = format!("mod {module};");
+        let is_declared = files(&["crates", "src"], "rs")
+            .iter()
+            .filter(|other| declared.contains(&other.path))
+            .any(|other| other.text.lines().any(|line| line.trim_start().ends_with(&declaration)));
+        if !is_declared {
+            found.push(file.path.clone());
+        }
+    }
+    nothing(&found, "no module declares");
+}
+
+#[test]
+fn every_shipped_file_is_named_somewhere() {
+    let mut texts = files(&["."], "md");
+    texts.extend(files(&["crates", "tests", "examples", "benches", "src"], "rs"));
+    let mut shipped = files(&["tasksets", "scenarios", "schemas"], "json");
+    shipped.extend(files(&["docs"], "md"));
+    shipped.extend(files(&["docs"], "svg"));
+    let mut found = BTreeSet::new();
+    for file in &shipped {
+        let name = file.path.rsplit('/').next().expect("a name");
+        let stem = name.trim_end_matches(".json");
+        let names = |text: &&File| text.path != file.path && (text.text.contains(name) || text.text.contains(stem));
+        if texts.iter().find(names).is_none() {
+            found.insert(file.path.clone());
+        }
+    }
+    nothing(&found.into_iter().collect::<Vec<_>>(), "nobody names");
+}
