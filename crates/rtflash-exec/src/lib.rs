@@ -22,6 +22,7 @@ pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 pub use plan::{
-    ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,
+    ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source,
+    Timing,
 };
 pub use run::{RunError, run, run_traced};

@@ -99,6 +99,33 @@ pub fn run<O: Observer + Send>(
     run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
 }
 
+/// The arrivals of a window for each group. A window is run in one go, or in several where many jobs arrive in it: then `end`
+/// is moved to the last of those drawn.
+fn draw_ahead(
+    queue: &mut ArrivalQueue<'_>,
+    admission: &mut dyn Admission,
+    servers: &mut Option<Servers<'_>>,
+    group_of: &[usize],
+    groups: usize,
+    end: &mut Instant,
+) -> Vec<Vec<Arrival>> {
+    let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); groups];
+    let mut drawn = 0;
+    while drawn < ARRIVALS_AHEAD {
+        let Some(mut arrival) = queue.next_before(*end, admission) else { break };
+        if let Some(servers) = servers {
+            arrival.grant = servers.grant(&arrival);
+        }
+        drawn += 1;
+        if drawn == ARRIVALS_AHEAD {
+            *end = arrival.at;
+        }
+        let group = arrival.grant.and_then(|grant| group_of.get(grant.cluster as usize).copied()).unwrap_or(0);
+        ahead[group].push(arrival);
+    }
+    ahead
+}
+
 fn run_in_windows<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,
@@ -137,21 +164,7 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
     let mut end = Instant::START;
     while end < options.duration {
         end = end.saturating_add(width).min(options.duration);
-        // A window is run in one go, or in several where many jobs arrive in it.
-        let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); running.len()];
-        let mut drawn = 0;
-        while drawn < ARRIVALS_AHEAD {
-            let Some(mut arrival) = queue.next_before(end, admission) else { break };
-            if let Some(servers) = &mut servers {
-                arrival.grant = servers.grant(&arrival);
-            }
-            drawn += 1;
-            if drawn == ARRIVALS_AHEAD {
-                end = arrival.at;
-            }
-            let group = arrival.grant.and_then(|grant| group_of.get(grant.cluster as usize).copied()).unwrap_or(0);
-            ahead[group].push(arrival);
-        }
+        let ahead = draw_ahead(&mut queue, admission, &mut servers, &group_of, running.len(), &mut end);
         running
             .par_iter_mut()
             .zip(ahead)

@@ -242,27 +242,10 @@ impl Mapping {
             self.gauge.note(0, lost.into(), || place(operation));
             return;
         }
-        // A copy inside a chip has its page from the start.
-        let copyback = shape.stripe && operation.kind == Kind::Gc;
-        if copyback == (operation.action == Action::Read) && (copyback || operation.action == Action::Program) {
-            let pool = if shape.stripe { chip } else { chip - position as usize };
-            if let Some(pool) = self.pools.get_mut(pool) {
-                pool.free -= 1;
-            }
-        }
-        if operation.action == Action::Program {
-            let full = self.full(shape);
-            if let Some(programmed) = self.programmed.get_mut(block) {
-                *programmed += 1;
-                if *programmed == full {
-                    // Closed with its last page.
-                    self.candidates[block] = self.valid[block];
-                }
-            }
-            if shape.certified && self.was_overwritten(operation) {
-                // Stale already.
-                return;
-            }
+        self.take_page(operation, shape, (position, chip), block);
+        if operation.action == Action::Program && shape.certified && self.was_overwritten(operation) {
+            // Stale already.
+            return;
         }
         let pages = self.pages;
         let here = self.spot(position, operation.block, operation.page);
@@ -295,6 +278,29 @@ impl Mapping {
             }
         };
         self.gauge.note(0, u64::from(stale), || place(operation));
+    }
+
+    /// A page of the chip's pool is taken, and its block is a page fuller.
+    #[inline]
+    fn take_page(&mut self, operation: &Operation, shape: Shape, (position, chip): (u32, usize), block: usize) {
+        // A copy inside a chip has its page from the start.
+        let copyback = shape.stripe && operation.kind == Kind::Gc;
+        if copyback == (operation.action == Action::Read) && (copyback || operation.action == Action::Program) {
+            let pool = if shape.stripe { chip } else { chip - position as usize };
+            if let Some(pool) = self.pools.get_mut(pool) {
+                pool.free -= 1;
+            }
+        }
+        if operation.action == Action::Program {
+            let full = self.full(shape);
+            if let Some(programmed) = self.programmed.get_mut(block) {
+                *programmed += 1;
+                if *programmed == full {
+                    // Closed with its last page.
+                    self.candidates[block] = self.valid[block];
+                }
+            }
+        }
     }
 
     #[inline]

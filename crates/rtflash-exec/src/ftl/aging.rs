@@ -2,8 +2,8 @@
 
 use rtflash_model::random::Stream;
 
-use super::layout::Layout;
 use crate::options::Aging;
+use crate::plan::layout::Layout;
 use crate::trace::NONE;
 
 /// One chip as the run finds it. Blocks below `full_blocks` are full (closed); the others are erased.

@@ -4,10 +4,10 @@ use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 
 use super::aging::aged_chip;
-use super::layout::Layout;
 use crate::flash::{Blocks, Stream};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
+use crate::plan::layout::Layout;
 use crate::trace::NONE;
 
 /// A page of a cluster: the position of its chip in the cluster, the block, and the page in it.

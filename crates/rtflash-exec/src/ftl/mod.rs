@@ -3,10 +3,8 @@
 mod addresses;
 mod aging;
 mod initial;
-pub mod layout;
 mod map;
 mod pass;
-mod ranges;
 mod requests;
 
 pub use addresses::Addresses;
@@ -14,5 +12,4 @@ pub use aging::{AgedChip, aged_chip};
 pub use initial::initial_pages;
 pub(crate) use map::{PageMap, Place};
 pub(crate) use pass::{Collector, Copy};
-pub(crate) use ranges::ranges;
 pub use requests::{Requests, job_pages, pages_from};

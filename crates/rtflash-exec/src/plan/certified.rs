@@ -2,9 +2,10 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
-use super::{ClusterPlan, Plan, PlanError, Releases, Source, declared};
-use crate::ftl::layout::Layout;
-use crate::ftl::ranges;
+use super::build::declared;
+use super::layout::Layout;
+use super::ranges::ranges;
+use super::{ClusterPlan, Plan, PlanError, Releases, Source};
 use crate::trace::Kind;
 
 /// A cluster that is run by a certificate.

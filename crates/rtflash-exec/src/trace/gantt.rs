@@ -14,7 +14,8 @@ use rtflash_model::Instant;
 
 use self::lanes::{Job, Lanes};
 use self::look::Look;
-use super::record::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
+use super::observer::Observer;
+use super::record::{Action, Complete, JobId, Kind, Operation, Release, Starved, Transfer};
 use crate::{Plan, Releases};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.

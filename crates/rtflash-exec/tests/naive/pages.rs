@@ -1,7 +1,7 @@
 //! The pages of a cluster: blocks, page map, and the GC pass under way.
 
+use rtflash_exec::Layout;
 use rtflash_exec::ftl::aged_chip;
-use rtflash_exec::ftl::layout::Layout;
 use rtflash_exec::trace::NONE;
 use rtflash_exec::{Aging, Options, Victims};
 use rtflash_model::random::Stream;

@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use super::fields::{Fields, Wrong, flag, instant, number, or_null, present, string, wrong};
 use super::{JobId, Line, Names, Record};
 use crate::options::{Aging, Service, Victims, Waits};
-use crate::trace::record::{Setup, Step};
+use crate::trace::record::Step;
+use crate::trace::setup::Setup;
 
 const SERVICES: [(&str, Service); 2] = [("tbs", Service::Tbs), ("background", Service::Background)];
 const VICTIMS: [(&str, Victims); 2] = [("actual", Victims::Actual), ("worst", Victims::Worst)];

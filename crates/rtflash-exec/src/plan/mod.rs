@@ -1,0 +1,179 @@
+//! What is to be run: sources of jobs, clusters, and how long operations take.
+
+mod build;
+mod certified;
+mod error;
+pub(crate) mod layout;
+mod ranges;
+mod timing;
+
+use std::ops::Range;
+
+use rtflash_model::{Access, Certificate, Device, Job, Span};
+
+pub use error::PlanError;
+pub use layout::{Layout, TooFewBlocks};
+pub use timing::{Period, Timing};
+
+use crate::trace::{JobId, Kind};
+
+/// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterTerms {
+    /// D(s): what the analysis charges a page for waiting.
+    pub page_delay: Span,
+    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task that does not write. Not used under a certificate.
+    pub gc_periods: Vec<Option<Period>>,
+    /// What a sound analysis promises: all clusters of a plan have one, or none has.
+    pub certificate: Option<Certificate>,
+}
+
+/// When the jobs of a source are released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Releases {
+    /// Job k arrives nominally at k periods. Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the nominal
+    /// arrival; GC jobs at once, and due a period later.
+    Periodic(Period),
+    /// As the job stream of this position in the task set says.
+    Arrivals(usize),
+    /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
+    Handed,
+    /// GC under a certificate: one job for each so many pages that arrive to be written to this chip of the device, or to the whole cluster where it
+    /// is `None`.
+    Collected {
+        /// The chip, in a stripe.
+        chip: Option<u32>,
+    },
+}
+
+/// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of jobs that are not real-time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What its jobs are called, before `#` and the number: `camera.read`, `camera.gc`, `log`.
+    pub name: String,
+    /// What its jobs are.
+    pub kind: Kind,
+    /// The task it belongs to, or for jobs the stream, by position in the task set. GC under a certificate belongs to no task: its cluster.
+    pub owner: usize,
+    /// The cluster that serves it; `None` for jobs, which are placed one by one.
+    pub cluster: Option<u32>,
+    /// Pages that a job reads.
+    pub read_pages: u64,
+    /// Pages that a job writes.
+    pub write_pages: u64,
+    /// When they are released.
+    pub releases: Releases,
+    /// D of a task's requests, counted from their nominal arrival; `None` for other jobs.
+    pub deadline: Option<Span>,
+    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero for other jobs.
+    pub jitter: Span,
+    /// Which pages of its owner's range a request takes; only looked at under a certificate.
+    pub access: Access,
+    /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
+    pub bound: Option<Span>,
+}
+
+/// A cluster of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterPlan {
+    /// Its chips, ascending.
+    pub chips: Vec<u32>,
+    /// Its tasks, by position in the task set, ascending.
+    pub tasks: Vec<usize>,
+    /// D(s).
+    pub page_delay: Span,
+    /// How its blocks are divided.
+    pub layout: Layout,
+    /// What it is run by, if a sound analysis promises something of it.
+    pub certificate: Option<Certificate>,
+    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job stream.
+    pub ranges: Vec<Range<u32>>,
+    /// What its tasks declare to keep on it; `None` where none declares anything.
+    pub data: Option<Data>,
+}
+
+/// What the tasks of a cluster declare to keep on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// Pages that this takes, a page for each task that declares nothing included.
+    pub pages: u64,
+    /// Pages that the cluster's address space has.
+    pub room: u64,
+}
+
+/// Everything that a run has to do, checked: it can be run as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    device: Device,
+    timing: Timing,
+    sources: Vec<Source>,
+    clusters: Vec<ClusterPlan>,
+    jobs: Vec<Job>,
+}
+
+/// Pages that a device may have to be run: each takes some ten bytes of memory.
+pub const MAX_PAGES: u64 = 1 << 30;
+
+/// Pages that a request or job may have to be run under certificates: all of them are drawn at its release.
+pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
+
+impl Plan {
+    /// The same for a host: jobs of its streams come when the host hands them over, with pages of their own. In a run without a host none comes.
+    #[must_use]
+    pub fn for_host(mut self) -> Plan {
+        for source in &mut self.sources {
+            if matches!(source.releases, Releases::Arrivals(_)) {
+                source.releases = Releases::Handed;
+            }
+        }
+        self
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// How long operations take.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// Whether its clusters have certificates.
+    pub fn is_certified(&self) -> bool {
+        self.clusters.iter().any(|cluster| cluster.certificate.is_some())
+    }
+
+    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under certificates then the GC of each unit, then the job
+    /// streams.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The clusters, in order.
+    pub fn clusters(&self) -> &[ClusterPlan] {
+        &self.clusters
+    }
+
+    /// The job streams, in order.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The logical pages of its cluster that a source of requests reads or writes; none for other sources.
+    pub(crate) fn range(&self, source: &Source) -> Range<u32> {
+        let cluster = source.cluster.and_then(|cluster| self.clusters.get(cluster as usize));
+        let Some(cluster) = cluster.filter(|_| matches!(source.kind, Kind::Read | Kind::Write)) else { return 0..0 };
+        let Ok(place) = cluster.tasks.binary_search(&source.owner) else { return 0..0 };
+        if cluster.certificate.is_some() {
+            return cluster.ranges.get(place).cloned().unwrap_or(0..0);
+        }
+        cluster.layout.part(place)
+    }
+
+    /// What a job is called: `camera.read#0`.
+    pub fn job_name(&self, job: JobId) -> String {
+        let source = self.sources.get(job.source as usize).map_or("", |source| source.name.as_str());
+        format!("{source}#{}", job.index)
+    }
+}

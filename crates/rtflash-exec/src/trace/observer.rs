@@ -1,0 +1,182 @@
+//! Who is told of records.
+
+use super::record::{
+    Complete, JobId, LeftOut, Moved, Operation, Record, Release, Reserve, Selection, Silent, Starved, Transfer,
+};
+use super::setup::Setup;
+
+/// Somebody who is told what happens.
+///
+/// A run tells each cluster's releases, completions and operations in the order of [`Record::order`], and each channel's transfers
+/// in theirs, each behind its operation; between clusters, and between transfers and the rest, the order is not fixed. What else happens at an
+/// instant is told behind the releases and before the operations of that instant.
+pub trait Observer {
+    /// A job is released.
+    fn release(&mut self, release: &Release);
+    /// A job is complete.
+    fn complete(&mut self, complete: &Complete);
+    /// A job found no free page.
+    fn starved(&mut self, starved: &Starved);
+    /// Chips of one cluster are occupied, from the same instant on, for the same job.
+    fn operations(&mut self, operations: &[Operation]);
+    /// A bus is occupied.
+    fn transfer(&mut self, transfer: &Transfer);
+
+    /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer may ask memory for what it knows of it.
+    #[inline]
+    fn expect(&self, cluster: u32, lpn: u32) {
+        let _ = (cluster, lpn);
+    }
+
+    /// Whether it has to be told anything at all but [`over`](Observer::over): what nobody is told need not be put into order. Asked once, at the start.
+    fn is_told(&self) -> bool {
+        true
+    }
+
+    /// A job is over: told as it happens, when what happened before may not have been told yet.
+    #[inline]
+    fn over(&mut self, job: JobId) {
+        let _ = job;
+    }
+
+    /// How the run is made: told before everything else.
+    fn setup(&mut self, setup: &Setup) {
+        let _ = setup;
+    }
+
+    /// Pages have arrived to be written, under a certificate.
+    fn reserve(&mut self, reserve: &Reserve) {
+        let _ = reserve;
+    }
+
+    /// A pass is left out.
+    fn left_out(&mut self, left_out: &LeftOut) {
+        let _ = left_out;
+    }
+
+    /// A page to be written waits for another chip.
+    fn moved(&mut self, moved: &Moved) {
+        let _ = moved;
+    }
+
+    /// A victim is chosen.
+    fn selected(&mut self, selection: &Selection) {
+        let _ = selection;
+    }
+
+    /// A copy only lets time pass.
+    fn silent(&mut self, silent: &Silent) {
+        let _ = silent;
+    }
+
+    /// Any of these.
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Setup(setup) => self.setup(setup),
+            Record::Release(release) => self.release(release),
+            Record::Reserve(reserve) => self.reserve(reserve),
+            Record::LeftOut(left_out) => self.left_out(left_out),
+            Record::Complete(complete) => self.complete(complete),
+            Record::Starved(starved) => self.starved(starved),
+            Record::Moved(moved) => self.moved(moved),
+            Record::Selected(selection) => self.selected(selection),
+            Record::Silent(silent) => self.silent(silent),
+            Record::Operation(operation) => self.operations(std::slice::from_ref(operation)),
+            Record::Transfer(transfer) => self.transfer(transfer),
+        }
+    }
+}
+
+impl Observer for Vec<Record> {
+    fn release(&mut self, release: &Release) {
+        self.push(Record::Release(*release));
+    }
+    fn complete(&mut self, complete: &Complete) {
+        self.push(Record::Complete(*complete));
+    }
+    fn starved(&mut self, starved: &Starved) {
+        self.push(Record::Starved(*starved));
+    }
+    fn operations(&mut self, operations: &[Operation]) {
+        self.extend(operations.iter().copied().map(Record::Operation));
+    }
+    fn transfer(&mut self, transfer: &Transfer) {
+        self.push(Record::Transfer(*transfer));
+    }
+    // Who collects records of several groups knows how they were made.
+    fn reserve(&mut self, reserve: &Reserve) {
+        self.push(Record::Reserve(*reserve));
+    }
+    fn left_out(&mut self, left_out: &LeftOut) {
+        self.push(Record::LeftOut(*left_out));
+    }
+    fn moved(&mut self, moved: &Moved) {
+        self.push(Record::Moved(*moved));
+    }
+    fn selected(&mut self, selection: &Selection) {
+        self.push(Record::Selected(*selection));
+    }
+    fn silent(&mut self, silent: &Silent) {
+        self.push(Record::Silent(*silent));
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn release(&mut self, release: &Release) {
+        self.0.release(release);
+        self.1.release(release);
+    }
+    fn complete(&mut self, complete: &Complete) {
+        self.0.complete(complete);
+        self.1.complete(complete);
+    }
+    fn starved(&mut self, starved: &Starved) {
+        self.0.starved(starved);
+        self.1.starved(starved);
+    }
+    fn operations(&mut self, operations: &[Operation]) {
+        self.0.operations(operations);
+        self.1.operations(operations);
+    }
+    fn transfer(&mut self, transfer: &Transfer) {
+        self.0.transfer(transfer);
+        self.1.transfer(transfer);
+    }
+    fn is_told(&self) -> bool {
+        self.0.is_told() || self.1.is_told()
+    }
+    #[inline]
+    fn over(&mut self, job: JobId) {
+        self.0.over(job);
+        self.1.over(job);
+    }
+    fn setup(&mut self, setup: &Setup) {
+        self.0.setup(setup);
+        self.1.setup(setup);
+    }
+    fn reserve(&mut self, reserve: &Reserve) {
+        self.0.reserve(reserve);
+        self.1.reserve(reserve);
+    }
+    fn left_out(&mut self, left_out: &LeftOut) {
+        self.0.left_out(left_out);
+        self.1.left_out(left_out);
+    }
+    fn moved(&mut self, moved: &Moved) {
+        self.0.moved(moved);
+        self.1.moved(moved);
+    }
+    fn selected(&mut self, selection: &Selection) {
+        self.0.selected(selection);
+        self.1.selected(selection);
+    }
+    fn silent(&mut self, silent: &Silent) {
+        self.0.silent(silent);
+        self.1.silent(silent);
+    }
+    #[inline]
+    fn expect(&self, cluster: u32, lpn: u32) {
+        self.0.expect(cluster, lpn);
+        self.1.expect(cluster, lpn);
+    }
+}
