@@ -2,6 +2,10 @@
 //!
 //! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of server jobs) and what it is judged by is data in the [`Plan`].
 
+// For samples that tests of other crates share.
+#[cfg(test)]
+extern crate self as rtflash_exec;
+
 pub mod check;
 pub mod dispatch;
 mod flash;
