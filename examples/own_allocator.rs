@@ -7,8 +7,9 @@ use std::path::Path;
 
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Outcome, decreasing_order, tested, unplaceable};
 use rtflash::alloc::analysis::{Analysis, Thesis, cluster_verdict};
+use rtflash::draw::write_results;
 use rtflash::experiment::plan::{Contender, Spec};
-use rtflash::experiment::{Plan, run_whole, write_results};
+use rtflash::experiment::{Plan, run_whole};
 use rtflash::model::{Cluster, TaskSet};
 
 /// A cluster for each channel, and each task to the channel that is least loaded with it, the heaviest task first.

@@ -3,8 +3,9 @@
 use rtflash::alloc::Fraction;
 use rtflash::alloc::allocator::ClusteringBfd;
 use rtflash::alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, LinearTest, Test, Thesis};
+use rtflash::draw::write_results;
 use rtflash::experiment::plan::{Contender, Spec};
-use rtflash::experiment::{Plan, run_whole, write_results};
+use rtflash::experiment::{Plan, run_whole};
 use rtflash::model::{Device, Span, Task};
 use std::{error::Error, path::Path};
 

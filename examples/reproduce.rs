@@ -7,8 +7,9 @@ use std::{fs, io};
 
 use rtflash::alloc::allocator::{Allocator, allocator};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
+use rtflash::draw::{NamedFigure, figures};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
-use rtflash::experiment::output::{NamedFigure, Summary, figures, summary};
+use rtflash::experiment::output::{Summary, summary};
 use rtflash::experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash::experiment::tally::Tally;
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};

@@ -9,8 +9,10 @@
 //! - [`check`]: the independent judge, and the plain forms of the algorithms.
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
-//! - [`experiment`]: sweeps over random task sets, their statistics and figures.
+//! - [`experiment`]: sweeps over random task sets, and their statistics.
 //! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
+//! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command brings it along; without
+//!   it, none of the libraries that draw is compiled.
 //!
 //! # Analyses and algorithms of your own
 //!
@@ -62,6 +64,8 @@
 
 pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;
+#[cfg(feature = "draw")]
+pub use rtflash_draw as draw;
 pub use rtflash_exec as exec;
 pub use rtflash_experiment as experiment;
 pub use rtflash_host as host;

@@ -1,6 +1,7 @@
 //! Says of which sources this is built, so that results of two builds are not joined unnoticed.
 //!
-//! A hash over what results depend on: the sources of the crates that draw, decide, run and count, and the versions of all else.
+//! A hash over what results depend on: the sources of the crates that draw sets, decide, run and count, and the versions of all else.
+//! Figures are made anew from the counts whenever an experiment ends, so the crate that makes them (rtflash-draw) is not among these.
 //! It does not depend on the machine, the path or the compiler. No version control is asked: what is built counts, not what was
 //! committed.
 

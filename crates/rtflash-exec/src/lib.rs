@@ -2,6 +2,10 @@
 //!
 //! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of server jobs) and what it is judged by is data in the [`Plan`].
 
+// For samples that tests of other crates share.
+#[cfg(test)]
+extern crate self as rtflash_exec;
+
 pub mod check;
 pub mod dispatch;
 mod flash;
@@ -23,6 +27,6 @@ pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 pub use plan::{
     ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source,
-    Timing,
+    Timing, TooFewBlocks,
 };
 pub use run::{RunError, run, run_traced};

@@ -2,14 +2,12 @@
 //!
 //! - [`plan`]: what to do: points, sets, contenders; sweeps along an axis besides utilization.
 //! - [`run`]: works through the sets of a plan, or of a [`Shard`] of it, on several threads, and can be interrupted at any time.
-//! - [`run_whole`] and [`write_results`]: the same in two calls, for experiments that need not survive a kill.
+//! - [`run_whole`]: the same in one call, for experiments that need not survive a kill.
 //! - [`tally`]: what is counted at each point. Whole numbers only, so that no order, thread or shard shows in the sums.
 //! - [`statistics`]: intervals for ratios, gains and means.
-//! - [`output`]: results as tables, as a summary, as figures.
-//! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots.
+//! - [`output`]: results as tables and as a summary. The crate rtflash-draw makes figures of them.
 
 mod audit;
-pub mod figure;
 mod kept;
 mod measure;
 pub mod output;
@@ -27,7 +25,7 @@ pub use plan::{Plan, PlanError};
 pub use progress::{MergeError, Progress, merge};
 pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
-pub use whole::{run_whole, write_results};
+pub use whole::run_whole;
 
 /// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that results depend on, and the versions of
 /// what they use. The same on every machine that builds the same sources, with or without a repository.

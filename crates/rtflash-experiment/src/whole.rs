@@ -1,9 +1,7 @@
-//! A whole experiment in two calls.
+//! A whole experiment in one call.
 
-use std::path::Path;
-use std::{fs, io};
+use std::io;
 
-use crate::output::{figures, tables};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{Watcher, run};
@@ -26,25 +24,4 @@ impl Watcher for Nobody {
 pub fn run_whole(plan: &Plan) -> Vec<Tally> {
     let blank = Progress::new(plan, "", Shard::WHOLE);
     run(plan, blank, &mut Nobody).map_or_else(|_| Vec::new(), |progress| progress.tallies().to_vec())
-}
-
-/// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory, which is made if it is not there. Returns the names of
-/// the files.
-///
-/// # Errors
-/// Where a file cannot be written, or a figure cannot be drawn.
-pub fn write_results(plan: &Plan, tallies: &[Tally], directory: &Path) -> io::Result<Vec<String>> {
-    fs::create_dir_all(directory)?;
-    let mut files: Vec<(String, Vec<u8>)> =
-        tables(plan, tallies).into_iter().map(|table| (table.name.to_owned(), table.text.into_bytes())).collect();
-    for figure in figures(plan, tallies) {
-        files.extend(figure.files().map_err(io::Error::other)?);
-    }
-    files
-        .into_iter()
-        .map(|(name, content)| {
-            fs::write(directory.join(&name), content)?;
-            Ok(name)
-        })
-        .collect()
 }

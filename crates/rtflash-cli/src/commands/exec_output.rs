@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rtflash_draw::{Gantt, Perfetto, png};
 use rtflash_exec::Plan;
-use rtflash_exec::trace::{Gantt, JsonLines, Observer, Perfetto, Record, png};
+use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, parse_ns};
 
 use crate::Failure;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use rtflash_experiment::figure::{Bars, Curve, Figure, Point, YAxis};
+use rtflash_draw::figure::{Bars, Curve, Figure, Point, YAxis};
 use rtflash_host::run::{JobReport, Latencies};
 
 use crate::{Failure, whole};

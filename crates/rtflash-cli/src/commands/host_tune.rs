@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtflash_experiment::figure::{Curve, Figure, Point, YAxis};
+use rtflash_draw::figure::{Curve, Figure, Point, YAxis};
 use rtflash_host::Settings;
 use rtflash_host::tune::{Measured, Tuning, k2, tune};
 

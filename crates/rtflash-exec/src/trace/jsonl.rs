@@ -22,14 +22,14 @@ pub use reader::{MAX_LINE, TraceError, TraceReader};
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
     out: W,
-    names: Names,
+    names: JobNames,
     line: Line,
 }
 
 impl<W: Write> JsonLines<W> {
     /// Lines for a run of this plan.
     pub fn new(plan: &Plan, out: W) -> JsonLines<W> {
-        JsonLines { out, names: Names::new(plan), line: Line::default() }
+        JsonLines { out, names: JobNames::new(plan), line: Line::default() }
     }
 
     /// Writes one line.
@@ -64,7 +64,7 @@ impl<W: Write> JsonLines<W> {
                 line.text(",\"end\":").number(operation.end.as_ns());
                 line.text(",\"cluster\":").number(operation.cluster.into());
                 line.text(",\"chip\":").number(operation.chip.into());
-                line.text(",\"op\":\"").text(action_name(operation.action)).text("\"");
+                line.text(",\"op\":\"").text(operation.action.name()).text("\"");
                 line.job(&self.names, operation.job).kind(operation.kind);
                 line.text(",\"block\":").number(operation.block.into());
                 if operation.action != Action::Erase {
@@ -97,15 +97,16 @@ impl<W: Write> JsonLines<W> {
 
 /// The names of all sources as the inside of a JSON string, escaped once for all their jobs.
 #[derive(Debug)]
-pub(super) struct Names(Vec<String>);
+pub struct JobNames(Vec<String>);
 
-impl Names {
-    pub(super) fn new(plan: &Plan) -> Names {
-        Names(plan.sources().iter().map(|source| escaped(&source.name)).collect())
+impl JobNames {
+    /// The names of a plan's sources.
+    pub fn new(plan: &Plan) -> JobNames {
+        JobNames(plan.sources().iter().map(|source| escaped(&source.name)).collect())
     }
 
-    /// The name of a source, ready to stand between quotes.
-    pub(super) fn source(&self, source: u32) -> &str {
+    /// The name of a source by its position, ready to stand between quotes. Empty if there is no such source.
+    pub fn source(&self, source: u32) -> &str {
         self.0.get(source as usize).map_or("", String::as_str)
     }
 }
@@ -120,25 +121,6 @@ pub fn quoted(text: &str) -> String {
 fn escaped(text: &str) -> String {
     let quoted = quoted(text);
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
-}
-
-/// What `op` says of an operation.
-pub(super) fn action_name(action: Action) -> &'static str {
-    match action {
-        Action::Read => "read",
-        Action::Program => "program",
-        Action::Erase => "erase",
-    }
-}
-
-/// What `kind` says.
-pub(super) fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Gc => "gc",
-        Kind::Server => "server",
-    }
 }
 
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
@@ -196,17 +178,17 @@ impl Line {
         }
     }
 
-    /// `camera.read#0`, without quotes.
-    pub(super) fn job_name(&mut self, names: &Names, job: JobId) -> &mut Line {
+    /// Adds the name of a job, without quotes: `camera.read#0`.
+    pub fn job_name(&mut self, names: &JobNames, job: JobId) -> &mut Line {
         self.text(names.source(job.source)).text("#").number(job.index)
     }
 
-    fn job(&mut self, names: &Names, job: JobId) -> &mut Line {
+    fn job(&mut self, names: &JobNames, job: JobId) -> &mut Line {
         self.text(",\"job\":\"").job_name(names, job).text("\"")
     }
 
     fn kind(&mut self, kind: Kind) -> &mut Line {
-        self.text(",\"kind\":\"").text(kind_name(kind)).text("\"")
+        self.text(",\"kind\":\"").text(kind.name()).text("\"")
     }
 }
 

@@ -26,6 +26,18 @@ pub enum Kind {
     Server,
 }
 
+impl Kind {
+    /// The name in trace files: `read`, `write`, `gc` or `server`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Gc => "gc",
+            Kind::Server => "server",
+        }
+    }
+}
+
 /// What a chip does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
@@ -35,6 +47,17 @@ pub enum Action {
     Program,
     /// Erases a block.
     Erase,
+}
+
+impl Action {
+    /// The name in trace files: `read`, `program` or `erase`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Program => "program",
+            Action::Erase => "erase",
+        }
+    }
 }
 
 /// No page, no logical page: the mark in [`Operation::page`] and [`Operation::lpn`].

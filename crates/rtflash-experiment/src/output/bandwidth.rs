@@ -8,10 +8,10 @@ use crate::statistics::{Estimate, difference_of_means, mean};
 use crate::tally::{Runs, Tally, pairs};
 
 /// The kinds of jobs, in the order of [`Tally::runs`].
-pub(super) const JOBS: [&str; 2] = ["read", "write"];
+pub const JOBS: [&str; 2] = ["read", "write"];
 
-/// Pages a second of one contender, by position.
-pub(super) fn bandwidth(options: &Bandwidth, runs: &Runs, contender: usize) -> Option<Estimate> {
+/// Pages a second of one contender, by its position among the plan's. `None` for no sets, and for no such contender.
+pub fn bandwidth(options: &Bandwidth, runs: &Runs, contender: usize) -> Option<Estimate> {
     let pages = *runs.pages.get(contender)?;
     per_second(options, mean(runs.sets, pages, product(runs, contender, contender)?))
 }

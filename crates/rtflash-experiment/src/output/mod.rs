@@ -1,15 +1,14 @@
-//! Results, written: tables for a data frame, a summary, figures.
+//! Results, written: tables for a data frame, and a summary. rtflash-draw makes figures of them.
 
 mod bandwidth;
-mod figures;
 mod schedulability;
 mod summary;
 
 use crate::plan::{Measure, Plan};
 use crate::tally::Tally;
 
-pub use figures::{NamedFigure, figures};
-pub use summary::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary, summary};
+pub use bandwidth::{JOBS, bandwidth};
+pub use summary::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary, shares, summary};
 
 /// A file of results.
 #[derive(Debug, Clone, PartialEq, Eq)]

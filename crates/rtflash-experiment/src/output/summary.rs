@@ -165,13 +165,9 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
     }
 }
 
-/// What a contender schedules at each utilization, at one value of the sweep or at all.
-pub(super) fn shares(
-    plan: &Plan,
-    tallies: &[Tally],
-    contender: usize,
-    at: Option<Value>,
-) -> impl Iterator<Item = Share> {
+/// What a contender, by its position among the plan's, schedules at each utilization: at one value of the sweep, or at all
+/// values if `at` is `None`.
+pub fn shares(plan: &Plan, tallies: &[Tally], contender: usize, at: Option<Value>) -> impl Iterator<Item = Share> {
     tallies.iter().enumerate().filter_map(move |(point, tally)| {
         let place = plan.point(point);
         let (&yes, &all) = tally.yes.get(contender).zip(tally.told.get(contender))?;

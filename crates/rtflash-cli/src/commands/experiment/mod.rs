@@ -7,7 +7,8 @@ mod shard;
 mod watcher;
 
 use clap::Parser;
-use rtflash_experiment::output::{Summary, figures, summary, tables};
+use rtflash_draw::figures;
+use rtflash_experiment::output::{Summary, summary, tables};
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;

@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 use serde_json::value::RawValue;
 
 use super::fields::{Fields, Wrong, flag, instant, number, or_null, present, string, wrong};
-use super::{JobId, Line, Names, Record};
+use super::{JobId, JobNames, Line, Record};
 use crate::options::{Aging, Service, Victims, Waits};
 use crate::trace::record::Step;
 use crate::trace::setup::Setup;
@@ -77,7 +77,7 @@ impl Line {
     }
 
     /// A record of how it came to what the device does.
-    pub(super) fn account(&mut self, names: &Names, record: &Record) {
+    pub(super) fn account(&mut self, names: &JobNames, record: &Record) {
         let key = |line: &mut Line, key: &str, at: Instant| {
             line.text("{\"").text(key).text("\":").number(at.as_ns());
         };

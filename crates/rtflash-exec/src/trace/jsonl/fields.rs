@@ -6,7 +6,6 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::kind_name;
 use crate::trace::record::Kind;
 
 /// A [`TraceError`] that does not know its line yet.
@@ -155,8 +154,8 @@ pub(super) fn string<'a>(field: &str, value: &'a RawValue) -> Result<Cow<'a, str
 
 pub(super) fn kind(fields: &Fields<'_>, allowed: &[Kind]) -> Result<Kind, Wrong> {
     let name = string("kind", present("kind", fields.kind)?)?;
-    allowed.iter().copied().find(|&kind| kind_name(kind) == name).ok_or_else(|| {
-        let allowed: Vec<_> = allowed.iter().copied().map(kind_name).collect();
+    allowed.iter().copied().find(|&kind| kind.name() == name).ok_or_else(|| {
+        let allowed: Vec<_> = allowed.iter().copied().map(Kind::name).collect();
         wrong(format!("`kind` is `{}`", shortened(&name)), format!("{} for this job", allowed.join(" or ")))
     })
 }

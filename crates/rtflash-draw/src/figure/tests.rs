@@ -1,6 +1,6 @@
+use crate::png::svg_tree;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rtflash_exec::trace::svg_tree;
 
 use super::style::Style;
 use super::*;

@@ -14,9 +14,8 @@ use rtflash_model::Instant;
 
 use self::lanes::{Job, Lanes};
 use self::look::Look;
-use super::observer::Observer;
-use super::record::{Action, Complete, JobId, Kind, Operation, Release, Starved, Transfer};
-use crate::{Plan, Releases};
+use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
+use rtflash_exec::{Plan, Releases, Source};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;
@@ -268,7 +267,7 @@ impl Observer for Gantt {
 
 /// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0 for what belongs to no task.
 fn members(plan: &Plan) -> Vec<usize> {
-    let member = |source: &crate::Source| match (source.kind, source.releases, source.cluster) {
+    let member = |source: &Source| match (source.kind, source.releases, source.cluster) {
         (Kind::Server, ..) => source.owner,
         (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
         (_, _, Some(cluster)) => {

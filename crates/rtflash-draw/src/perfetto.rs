@@ -10,10 +10,10 @@ use std::io::{self, Write};
 
 use rtflash_model::Instant;
 
-use super::events::TraceEvents;
-use super::jsonl::{Names, action_name, kind_name};
-use super::record::{Action, Complete, JobId, Kind, Operation, Record, Release, Starved, Transfer};
-use crate::Plan;
+use rtflash_exec::Plan;
+use rtflash_exec::trace::{
+    Action, Complete, JobId, JobNames, Kind, Operation, Record, Release, Starved, TraceEvents, Transfer,
+};
 
 /// Writes records as a trace to open in Perfetto, as they come: only pending jobs are kept in memory.
 ///
@@ -22,7 +22,7 @@ use crate::Plan;
 #[derive(Debug)]
 pub struct Perfetto<W: Write> {
     events: TraceEvents<W>,
-    names: Names,
+    names: JobNames,
     pending: BTreeMap<JobId, Release>,
     tracks: Tracks,
 }
@@ -78,7 +78,7 @@ impl<W: Write> Perfetto<W> {
         for channel in 0..channels {
             events.track(Tracks::BUSES, tracks.bus(channel), &format!("bus {channel}"))?;
         }
-        Ok(Perfetto { events, names: Names::new(plan), pending: BTreeMap::new(), tracks })
+        Ok(Perfetto { events, names: JobNames::new(plan), pending: BTreeMap::new(), tracks })
     }
 
     /// Writes what a record shows.
@@ -153,11 +153,11 @@ impl<W: Write> Perfetto<W> {
         self.events.line().text(",\"name\":\"");
         // Viewers colour by name as well: garbage collection is to look the same wherever it is.
         match operation.kind {
-            Kind::Gc => self.events.line().text("GC ").text(action_name(operation.action)),
+            Kind::Gc => self.events.line().text("GC ").text(operation.action.name()),
             _ => self.events.line().job_name(&self.names, operation.job),
         };
         self.events.line().text("\",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
-        self.events.line().text("\",\"op\":\"").text(action_name(operation.action));
+        self.events.line().text("\",\"op\":\"").text(operation.action.name());
         self.events.line().text("\",\"block\":").number(operation.block.into());
         if operation.action != Action::Erase {
             self.events.line().text(",\"page\":").number(operation.page.into());
@@ -191,11 +191,7 @@ impl<W: Write> Perfetto<W> {
     /// The begin or the end of a job. Viewers put asynchronous events of one name on one track: it is the name of the source.
     fn job_event(&mut self, phase: &str, at: Instant, job: JobId, kind: Kind) {
         let tid = self.tracks.source(job.source);
-        self.events
-            .begin(phase, Tracks::JOBS, tid, at)
-            .text(",\"cat\":\"job,")
-            .text(kind_name(kind))
-            .text("\",\"id\":\"");
+        self.events.begin(phase, Tracks::JOBS, tid, at).text(",\"cat\":\"job,").text(kind.name()).text("\",\"id\":\"");
         self.events.line().number(job.source.into()).text(".").number(job.index).text("\",\"name\":\"");
         self.events.line().text(self.names.source(job.source)).text("\"");
     }
@@ -205,7 +201,7 @@ impl<W: Write> Perfetto<W> {
         self.events
             .line()
             .text(",\"cat\":\"")
-            .text(kind_name(kind))
+            .text(kind.name())
             .text("\",\"cname\":\"")
             .text(colour(kind, action))
             .text("\"");

@@ -5,8 +5,9 @@ use rtflash_model::TIME_LIMIT_NS;
 
 use super::axis::{Axis, cell_of, cell_start, cells, joined};
 use super::*;
-use crate::trace::record::Record;
-use crate::trace::samples::{any_record, at, plan, run};
+use crate::samples::{any_record, at, plan, run};
+use rtflash_exec::trace::Record;
+use rtflash_exec::{ClusterTerms, Period, Timing};
 
 fn chart(records: &[Record], from: u64, to: u64, end: u64) -> Gantt {
     let mut gantt = Gantt::new(&plan(), at(from), at(to));
@@ -149,7 +150,7 @@ fn the_longest_share_of_a_cell_is_shown() {
 }
 
 /// A plan of one cluster with two tasks, on a device with chips that are left free.
-fn two_tasks() -> crate::Plan {
+fn two_tasks() -> Plan {
     let text = r#"{
         "device": { "chips": 4, "chips_per_channel": 2, "blocks_per_chip": 16, "pages_per_block": 8, "page_size": 4096,
             "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "20us" },
@@ -163,10 +164,10 @@ fn two_tasks() -> crate::Plan {
     let clusters = [cluster(&[0], &[0, 1]), cluster(&[1], &[]), cluster(&[2], &[]), cluster(&[3], &[])];
     let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
     let us = rtflash_model::Span::from_us;
-    let timing = crate::Timing::new(us(50), us(500), us(20)).expect("a timing");
-    let terms = |gc_periods| crate::ClusterTerms { page_delay: us(20), gc_periods, certificate: None };
-    let gc = terms(vec![None, crate::Period::new(40_000_000, 1)]);
-    crate::Plan::new(&set, &allocation, timing, &[gc, terms(vec![]), terms(vec![]), terms(vec![])]).expect("a plan")
+    let timing = Timing::new(us(50), us(500), us(20)).expect("a timing");
+    let terms = |gc_periods| ClusterTerms { page_delay: us(20), gc_periods, certificate: None };
+    let gc = terms(vec![None, Period::new(40_000_000, 1)]);
+    Plan::new(&set, &allocation, timing, &[gc, terms(vec![]), terms(vec![]), terms(vec![])]).expect("a plan")
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
-use crate::trace::samples::{at, plan, run};
+use crate::samples::{at, plan, run};
 
 fn events(records: &[Record], duration: u64) -> Vec<Value> {
     let mut trace = Perfetto::new(&plan(), Vec::new()).expect("memory takes all");

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use rtflash_exec::trace::png_scaled;
-
 use super::axis::{Axis, at_or_below};
 use super::grid::present;
 use super::legend::{LINE, SPACE};
@@ -12,6 +10,7 @@ use super::style::COLOURS;
 use super::svg::{MIDDLE, text};
 use super::text::{LEGEND, TICK, TITLE, number, power, shortened, width};
 use super::{FigureError, PNG_SCALE};
+use crate::png::png_scaled;
 
 /// Bars over named groups.
 ///

@@ -1,6 +1,6 @@
 //! What is told apart in a chart: operations by colour, tasks by hues of it.
 
-use super::super::record::{Action, Kind};
+use rtflash_exec::trace::{Action, Kind};
 
 /// What is told apart in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,14 @@
-//! Results as figures.
+//! Results of experiments as figures.
 
-use super::bandwidth::{JOBS, bandwidth};
-use super::summary::shares;
+use std::path::Path;
+use std::{fs, io};
+
+use rtflash_experiment::output::{JOBS, bandwidth, shares, tables};
+use rtflash_experiment::plan::{Measure, Plan, Value};
+use rtflash_experiment::statistics::{Estimate, weighted, wilson};
+use rtflash_experiment::tally::Tally;
+
 use crate::figure::{Curve, Figure, FigureError, Point, YAxis};
-use crate::plan::{Measure, Plan, Value};
-use crate::statistics::{Estimate, weighted, wilson};
-use crate::tally::Tally;
 
 /// A figure and what its files are called.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +64,27 @@ pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
         }
     }
     all
+}
+
+/// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory, which is made if it is not there. Returns the names of
+/// the files.
+///
+/// # Errors
+/// Where a file cannot be written, or a figure cannot be drawn.
+pub fn write_results(plan: &Plan, tallies: &[Tally], directory: &Path) -> io::Result<Vec<String>> {
+    fs::create_dir_all(directory)?;
+    let mut files: Vec<(String, Vec<u8>)> =
+        tables(plan, tallies).into_iter().map(|table| (table.name.to_owned(), table.text.into_bytes())).collect();
+    for figure in figures(plan, tallies) {
+        files.extend(figure.files().map_err(io::Error::other)?);
+    }
+    files
+        .into_iter()
+        .map(|(name, content)| {
+            fs::write(directory.join(&name), content)?;
+            Ok(name)
+        })
+        .collect()
 }
 
 fn against_utilization(plan: &Plan, tallies: &[Tally], measure: usize, at: Option<Value>) -> Figure {
@@ -148,4 +172,57 @@ fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<Point>) -> Vec<Curve> {
         label
     };
     (0..contenders.len()).map(|position| Curve { label: label(position), points: points(position) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rtflash_experiment::plan::Spec;
+    use rtflash_experiment::run_whole;
+    use rtflash_experiment::tally::Pair;
+
+    use super::*;
+    use crate::png::svg_tree;
+
+    fn plan() -> Plan {
+        let utilizations = ["0.8", "1.4", "2.0"].map(|text| text.parse().expect("a utilization")).to_vec();
+        let sweep = Some("chips=4,8".parse().expect("a sweep"));
+        Plan::new(Spec { sets_per_point: 3, utilizations, sweep, ..Spec::default() }).expect("a plan")
+    }
+
+    #[test]
+    fn all_files_are_written() {
+        let plan = plan();
+        let directory = std::env::temp_dir().join(format!("rtflash-draw-{}", std::process::id()));
+        let files = write_results(&plan, &run_whole(&plan), &directory).expect("results");
+        let kept = files.iter().map(|name| fs::metadata(directory.join(name)).expect("a file").len());
+        assert!(kept.into_iter().all(|length| length > 0));
+        let _ = fs::remove_dir_all(&directory);
+        let figures = ["figure", "figure-4", "figure-8"];
+        let named =
+            figures.iter().flat_map(|name| ["svg", "png", "pdf", "dat", "tex"].map(|end| format!("{name}.{end}")));
+        let all: Vec<String> = ["results.csv", "paired.csv"].map(str::to_owned).into_iter().chain(named).collect();
+        assert_eq!(files, all);
+    }
+
+    proptest! {
+        /// Whatever was counted: figures are drawn of it.
+        #[test]
+        fn any_tallies_are_drawn(
+            (at, numbers) in (0..6_usize, prop::array::uniform4(prop_oneof![0..5_u64, any::<u64>()])),
+            kept in 0..7_usize,
+        ) {
+            let plan = plan();
+            let mut tallies = run_whole(&plan);
+            let [yes, told, both, first] = numbers;
+            if let Some(tally) = tallies.get_mut(at) {
+                (tally.yes[0], tally.told[0]) = (yes, told);
+                tally.pairs[0] = Pair { both, first, ..tally.pairs[0] };
+            }
+            tallies.truncate(kept);
+            for figure in figures(&plan, &tallies) {
+                prop_assert!(svg_tree(&figure.figure.svg()).is_ok());
+            }
+        }
+    }
 }

@@ -24,7 +24,8 @@ mod tests;
 use std::fmt;
 
 pub use bars::Bars;
-use rtflash_exec::trace::{PngError, png_scaled};
+
+use crate::png::{PngError, png_scaled};
 
 /// 600 dots per inch, where SVG has 96 units.
 const PNG_SCALE: f32 = 6.25;

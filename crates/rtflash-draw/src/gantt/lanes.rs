@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::record::{JobId, Kind};
+use rtflash_exec::trace::{JobId, Kind};
+use rtflash_exec::{Plan, Source};
+
 use super::look::Look;
 use super::printable;
-use crate::Plan;
 
 /// Jobs that are kept in lanes, 32 bytes each; further ones are counted.
 const MAX_JOBS: usize = 1 << 17;
@@ -64,7 +65,7 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Lanes in the order of clusters and of the tasks in them; `members` are the tasks' positions in their clusters, by source.
     pub(super) fn new(plan: &Plan, members: &[usize], from: u64, to: u64) -> Lanes {
-        let of_requests = |&(_, source): &(usize, &crate::Source)| matches!(source.kind, Kind::Read | Kind::Write);
+        let of_requests = |&(_, source): &(usize, &Source)| matches!(source.kind, Kind::Read | Kind::Write);
         let mut order: BTreeMap<(u32, usize, bool, usize), usize> = BTreeMap::new();
         for (position, source) in plan.sources().iter().enumerate().filter(of_requests) {
             if let Some(cluster) = source.cluster {
