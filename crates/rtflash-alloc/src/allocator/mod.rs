@@ -203,7 +203,7 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outco
     match analysis.test() {
         Test::Linear(test) => space::checked(set, by_utilization(set, test, strategy)),
         Test::Utilization(_) | Test::Cluster(_) => space::checked(set, general::allocate(set, analysis, strategy)),
-        Test::Demand { .. } => placed::allocate(set, analysis, strategy),
+        Test::Demand(_) => placed::allocate(set, analysis, strategy),
     }
 }
 

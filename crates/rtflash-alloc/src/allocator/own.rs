@@ -6,7 +6,6 @@ use super::best_fit::unplaced;
 use super::{Failure, Limit, Outcome, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
-use crate::sound::certified;
 
 /// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties by position. Under a
 /// [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one chip.
@@ -30,8 +29,8 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
         Err(error) => return Outcome::CannotTell(Limit::NoDivision(error)),
     };
     let (allocation, failing) = match analysis.test() {
-        Test::Demand { placements, rely_on } => {
-            let (allocation, certified) = certified(set, &allocation, placements, rely_on);
+        Test::Demand(test) => {
+            let (allocation, certified) = test.certified(set, &allocation);
             if certified.given_up {
                 return Outcome::CannotTell(Limit::TestGivenUp);
             }
@@ -44,7 +43,7 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
     };
     let Some(position) = failing else {
         let found = Outcome::Schedulable(allocation);
-        return if analysis.placements().is_empty() { space::checked(set, found) } else { found };
+        return if analysis.demand_test().is_none() { space::checked(set, found) } else { found };
     };
     let unplaced = first_too_many(set, analysis, position, &clusters[position]);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
