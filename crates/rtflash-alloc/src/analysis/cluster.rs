@@ -113,7 +113,7 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
             test.verdict(set.device(), &tasks, chips)
         }
         Test::Demand(demand) => ClusterVerdict::new(
-            holds_anywhere(set, demand.placements, &tasks, chips),
+            holds_anywhere(set, demand, &tasks, chips),
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };
