@@ -9,8 +9,8 @@ use common::{file, root, rtflash, rtflash_with_input};
 
 const SETS: [&str; 4] =
     ["tasksets/case-study.json", "tasksets/motivation.json", "tasksets/drone.json", "tasksets/overload.json"];
-const ALGORITHMS: [&str; 7] =
-    ["clustering-bfd", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
+const ALGORITHMS: [&str; 8] =
+    ["clustering-bfd", "best-fit", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
 const ANALYSES: [&str; 2] = ["thesis", "thesis-evaluated"];
 
 #[test]

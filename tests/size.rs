@@ -24,7 +24,7 @@ fn what_it_reports_alloc_confirms() {
     let run = rtflash(&["size", set, "--analysis", "sound", "--format", "json"]);
     let answer = run.json();
     assert_eq!((run.status, run.stderr.as_str(), &answer["schedulable"]), (0, "", &json!(true)));
-    assert_eq!((&answer["analysis"], &answer["algorithm"]), (&json!("sound"), &json!("clustering-bfd")));
+    assert_eq!((&answer["analysis"], &answer["algorithm"]), (&json!("sound"), &json!("best-fit")));
     let passes = |field: &str, value: Value| {
         rtflash(&["alloc", &on("size-x.json", set, field, value), "--analysis", "sound"]).status
     };

@@ -344,7 +344,7 @@ fn exact_leaves_chips_idle_where_that_helps() {
 #[test]
 fn what_cannot_be_told_is_said_soon() {
     let path = file("next-to-one.json", NEXT_TO_ONE).display().to_string();
-    for algorithm in ["clustering-bfd", "clustering-search", "exact"] {
+    for algorithm in ["clustering-bfd", "best-fit", "clustering-search", "exact"] {
         let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", algorithm]);
         assert!(answer.status == 3 && answer.stdout.contains("cannot tell"), "{algorithm}: {answer:?}");
     }
@@ -495,7 +495,7 @@ fn what_is_shown_adds_up() {
     let (mut clusters, mut intervals, mut failing) = (0, 0, 0);
     for options in [&["--util", "0.9..1.7", "--step", "0.4"][..], &["--util", "1.2", "--deadline", "0.3"]] {
         let sets = rtflash(&[&["gen", "--sets", "12", "--analysis", "sound"], options].concat()).stdout;
-        let answers = ["clustering-bfd", "global"].map(|algorithm| {
+        let answers = ["best-fit", "global"].map(|algorithm| {
             let args = ["alloc", "-", "--analysis", "sound", "--algorithm", algorithm, "--format", "json"];
             rtflash_with_input(&args, sets.as_bytes()).json_lines()
         });

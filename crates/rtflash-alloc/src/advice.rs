@@ -2,7 +2,7 @@
 
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
-use crate::allocator::{Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
+use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
 use crate::effort::Budget;
 use crate::reason::Reason;
@@ -85,7 +85,7 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
 }
 
 /// Algorithms of little work that may have larger clusters than another one.
-static OTHERS: [&dyn Allocator; 4] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global];
+static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
 /// Looks for a boundary between what passes and what fails, with so much effort from now on. One beside a trial that was left out is none.
 fn within<T>(

@@ -6,11 +6,10 @@
 
 use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, DemandTest};
 use crate::effort::Budget;
 use crate::fraction::Fraction;
-use crate::sound::certify;
-use crate::verdict::passing;
+use crate::verdict::{passing, victim};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -25,8 +24,8 @@ const MOST_EFFORT: u64 = 100_000_000;
 /// `allocation` passes the analysis, and so does what is returned. Deterministic; the effort is bounded.
 pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let size = set.tasks().len() as u64 + u64::from(set.device().chips());
-    let mut search =
-        Search { set, analysis, trials: MOST_TRIALS.min(MOST_WORK / size.max(1)), budget: Budget::of(MOST_EFFORT) };
+    let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
+    let mut search = Search { set, analysis, test: analysis.demand_test(), trials, budget: Budget::of(MOST_EFFORT) };
     let mut found = None;
     let mut now = Arranged::of(set, analysis, allocation);
     while let Some(better) = search.step(&now) {
@@ -45,7 +44,7 @@ fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
 #[derive(Debug, Clone)]
 struct Busy {
     cluster: Cluster,
-    /// Under an analysis that tests placed clusters.
+    /// Under a demand test.
     placement: Option<Placement>,
     /// Pages programmed on each of its chips in 2⁶⁴ ns, at most.
     wear: Fraction,
@@ -84,12 +83,7 @@ impl Arranged {
 
 /// Pages programmed on each chip of a cluster, at most: Σ w/T (1 + v/α)/s.
 fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: Option<&Certificate>) -> Fraction {
-    let (valid, reclaimed) = if analysis.placements().is_empty() {
-        (set.device().valid_pages_bound().into(), set.device().reclaimed_per_chip().into())
-    } else {
-        let collection = certificate.and_then(|certificate| certificate.collection);
-        collection.map_or((0, 1), |collection| (collection.victim_pages, collection.reclaimed_pages))
-    };
+    let (valid, reclaimed) = victim(set, analysis, certificate).unwrap_or((0, 1));
     let requests = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
     // Pages of a request are below 2⁶³.
     let pages = requests.map(|write| (u128::from(write.pages()) << 64) / u128::from(write.period().as_ns()));
@@ -101,6 +95,8 @@ fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: 
 struct Search<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
+    /// Where it has one of placed clusters.
+    test: Option<DemandTest>,
     trials: u64,
     budget: Budget,
 }
@@ -117,7 +113,8 @@ impl Search<'_> {
         // What completes a channel may pass where fewer do not.
         let whole = std::iter::once((ways - chips % ways) as usize);
         let kept = now.busy[fastest].placement;
-        let others = self.analysis.placements().iter().copied().map(Some).filter(|&other| other != kept);
+        let all = self.test.map_or(&[][..], |test| test.placements);
+        let others = all.iter().copied().map(Some).filter(|&other| other != kept);
         let placements: Vec<Option<Placement>> = std::iter::once(kept).chain(others).collect();
         for count in fewer.chain(whole).filter(|&count| count <= now.free.len()) {
             for chips in self.picks(now, fastest, count) {
@@ -156,7 +153,7 @@ impl Search<'_> {
         calm.sort_by_key(|&chip| (others[channel(chip)], chip));
         let (near, calm) = (first(near), first(calm));
         // Where chips are decides nothing under Theorem 1.
-        if near == calm || self.analysis.placements().is_empty() { vec![near] } else { vec![near, calm] }
+        if near == calm || self.test.is_none() { vec![near] } else { vec![near, calm] }
     }
 
     /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and none as fast as it did.
@@ -167,7 +164,7 @@ impl Search<'_> {
         clusters[cluster].0.chips.sort_unstable();
         clusters[cluster].1 = placement;
         let rest = now.free.iter().filter(|chip| chips.binary_search(chip).is_err());
-        let idle = self.analysis.placements().first().copied();
+        let idle = self.test.map(DemandTest::idle);
         clusters.extend(rest.map(|&chip| (Cluster { chips: vec![chip], tasks: vec![] }, idle)));
         clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         let allocation = self.tested(clusters)?;
@@ -183,14 +180,12 @@ impl Search<'_> {
     fn tested(&self, clusters: Vec<(Cluster, Option<Placement>)>) -> Option<Allocation> {
         let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
         let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
-        if self.analysis.placements().is_empty() {
-            return passing(self.set, self.analysis, &allocation)
-                .into_iter()
-                .all(|passes| passes)
-                .then_some(allocation);
-        }
+        let Some(test) = self.test else {
+            let passes = passing(self.set, self.analysis, &allocation).into_iter().all(|passes| passes);
+            return passes.then_some(allocation);
+        };
         let placements: Vec<Placement> = placements.into_iter().collect::<Option<_>>()?;
-        let certified = certify(self.set, &clusters, &placements, self.analysis.relies_on());
+        let certified = test.certify(self.set, &clusters, &placements);
         certified.failing.is_empty().then(|| allocation.with_certificates(certified.certificates))
     }
 }

@@ -1,18 +1,16 @@
 //! What an analysis of either kind says of a given allocation.
 
-use rtflash_model::{Allocation, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Space, TaskSet};
 
 use crate::analysis::{Analysis, ClusterReport, report_cluster, test_cluster};
-use crate::sound;
 
-/// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under one that tests placed clusters the allocation has
+/// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a demand test the allocation has
 /// certificates ([`crate::sound::certified`]).
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
-    if !analysis.placements().is_empty() {
-        return sound::reports(set, allocation, analysis.relies_on());
+    match analysis.demand_test() {
+        Some(test) => test.reports(set, allocation),
+        None => each(allocation, |cluster| report_cluster(set, analysis, &cluster.tasks, cluster.size())),
     }
-    let clusters = allocation.clusters();
-    clusters.iter().map(|cluster| report_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
 }
 
 /// Whether each cluster of an allocation passes, under an analysis of either kind, exactly: its test of time, and the tasks' data fit.
@@ -23,30 +21,42 @@ pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) 
 
 /// Whether each cluster of an allocation passes the analysis's test of time, whatever space its data take. Exact.
 pub fn in_time(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
-    if !analysis.placements().is_empty() {
-        return sound::holding(set, allocation, analysis.relies_on());
+    match analysis.demand_test() {
+        Some(test) => test.holding(set, allocation),
+        None => each(allocation, |cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())),
     }
-    let clusters = allocation.clusters();
-    clusters.iter().map(|cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())).collect()
 }
 
-/// The data of each cluster of an allocation beside its logical pages; under an analysis that tests placed clusters, as their certificates place pages.
+/// The data of each cluster of an allocation beside its logical pages; under a demand test, as their certificates place pages.
 pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<Space> {
-    let placed = !analysis.placements().is_empty();
-    let clusters = allocation.clusters().into_iter().enumerate();
-    let space = |(position, cluster): (usize, Cluster)| {
-        let placement = allocation.certificate(position).filter(|_| placed).map(|certificate| certificate.placement);
-        set.space(&cluster.tasks, cluster.size(), placement)
-    };
-    clusters.map(space).collect()
+    match analysis.demand_test() {
+        Some(test) => test.spaces(set, allocation),
+        None => each(allocation, |cluster| set.space(&cluster.tasks, cluster.size(), None)),
+    }
 }
 
-/// The allocation with what the analysis needs of it: certificates, where it is one that tests placed clusters, for those clusters that have none. Those
-/// that there are stay as they are.
+fn each<T>(allocation: &Allocation, of: impl Fn(Cluster) -> T) -> Vec<T> {
+    allocation.clusters().into_iter().map(of).collect()
+}
+
+/// Valid pages of a victim at most, and pages that a pass reclaims at least, on each chip or in a superblock: by Eq. (IV.3), or under a demand test as
+/// the certificate has them; `None` without garbage collection.
+pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certificate>) -> Option<(u64, u64)> {
+    let device = set.device();
+    match analysis.demand_test() {
+        Some(_) => {
+            let collection = certificate?.collection?;
+            Some((collection.victim_pages, collection.reclaimed_pages))
+        }
+        None => Some((device.valid_pages_bound().into(), device.reclaimed_per_chip().into())),
+    }
+}
+
+/// The allocation with what the analysis needs of it: under a demand test a certificate for each cluster that has none. Those that there are stay as
+/// they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
-    match analysis.placements() {
-        [] => allocation,
-        _ if allocation.is_certified() => allocation,
-        placements => sound::certified(set, &allocation, placements, analysis.relies_on()).0,
+    match analysis.demand_test() {
+        Some(test) if !allocation.is_certified() => test.certified(set, &allocation).0,
+        _ => allocation,
     }
 }

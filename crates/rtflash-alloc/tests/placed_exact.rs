@@ -1,67 +1,13 @@
 //! `exact` under the sound analyses against every allocation that there is, on small devices.
 
+mod common;
+
+use common::{Dice, draw};
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
-use rtflash_model::{
-    Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
-};
-
-struct Dice(Stream);
-
-impl Dice {
-    fn from(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
-
-fn us(micros: u64) -> Span {
-    Span::from_us(u32::try_from(micros).expect("short"))
-}
-
-/// A set of a few tasks whose load is about what its device carries.
-fn draw(dice: &mut Dice) -> Option<TaskSet> {
-    let mut count = |low, high| u32::try_from(dice.from(low, high)).ok();
-    let (chips, ways, blocks, pages) = (count(1, 4)?, count(1, 4)?, count(24, 200)?, count(8, 64)?);
-    let device = Device::new(DeviceSpec {
-        chips,
-        chips_per_channel: ways,
-        blocks_per_chip: blocks,
-        pages_per_block: pages,
-        page_size: 4096,
-        logical_ratio: LogicalRatio::from_decimal(dice.from(2, 8).into(), 1).ok()?,
-        page_read: us(dice.from(10, 80)),
-        page_program: us(dice.from(100, 600)),
-        block_erase: us(dice.from(500, 4_000)),
-        page_transfer: us(dice.from(5, 60)),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-    })
-    .ok()?;
-    let count = dice.from(1, 4);
-    let share = dice.from(200, 1_600) * u64::from(chips) / count;
-    let mut tasks = Vec::new();
-    for index in 0..count {
-        let mut request = |cost: u64| {
-            let pages = dice.from(1, 60);
-            let access = if dice.from(0, 1) == 1 { Access::Sequential } else { Access::Random };
-            // `share` thousandths of a chip, more or less.
-            let part = (share * dice.from(20, 100) / 100).max(1);
-            Request::new(pages, us(pages * cost * 1_000 / part)).map(|request| request.with_access(access))
-        };
-        let (read, write) = (request(100), request(900));
-        let kind = dice.from(0, 2);
-        let task = Task {
-            name: format!("t{index}"),
-            read: read.filter(|_| kind != 1),
-            write: write.filter(|_| kind != 0),
-            data_pages: None,
-        };
-        tasks.push(task);
-    }
-    TaskSet::new(device, tasks, vec![]).ok()
-}
+use rtflash_model::{Allocation, Reliance};
 
 /// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been used or the next new one.
 fn partitions(items: usize) -> Vec<Vec<u32>> {
@@ -98,7 +44,7 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
 /// Whether there is a set of this number.
 fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
     let test: &dyn Analysis = analysis_relying_on(name, granted).expect("there is");
-    let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number))) else { return false };
+    let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let holds = |hand: &Allocation| certified(&set, hand, test.placements(), granted).1.failing.is_empty();

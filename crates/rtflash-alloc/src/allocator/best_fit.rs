@@ -1,319 +1,229 @@
-//! Best fit, with merging of clusters (Clustering-BFD, Algorithm 1) and without (full isolation).
+//! Best fit into clusters that grow: each task where it takes the fewest chips more.
 
-use std::cell::Cell;
-use std::cmp::Ordering;
+use rtflash_model::{Cluster, TaskSet};
 
-use rtflash_model::TaskSet;
+use super::sizes::{Group, Sizes};
+use super::{Allocator, Limit, Outcome, Strategy};
+use crate::analysis::Analysis;
 
-use super::clusters::Clusters;
-use super::loads::{Load, Loads, Share, compare_doubles};
-use super::merge::{Merger, View};
-use super::ties::Ties;
-use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
-use crate::analysis::{Analysis, LinearTest};
-use crate::reason::overload;
-
-/// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
-/// resulting utilization that it fits in; where it fits in none, the two clusters with the lowest utilization when merged become one.
-/// Ties go to the lowest position. Because a merge can overload a cluster, every cluster is tested again at the end.
+/// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest chips more, and every cluster in the smallest size that
+/// its tasks pass in. A task that fits in none of the clusters as they are makes one of them larger, or gets its own.
+///
+/// Under a utilization test tasks are in Algorithm 1's order, and ties go to the highest U with the task, then to the lowest position; chips are given out
+/// in order of the clusters' lowest tasks. It is what [`ClusteringSearch`](super::ClusteringSearch) begins with.
+///
+/// Under a demand test tasks are ordered by what they take of the device alone: the long-run load times the chips of their own smallest cluster, the
+/// largest first. Clusters are tested as if the bus were as busy as can be, wherever their chips are: ties go to the cluster with the highest load, and a
+/// larger one is looked for among the eight with the most room. Then chips are given out, and certificates made. Where the chips do not suffice so, all is
+/// done again as if pages waited less for the bus, in some steps, and certificates, made where the clusters are then, decide.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ClusteringBfd;
+pub struct BestFit;
 
-/// Full isolation as the thesis's text has it: one cluster for each chip, the same best fit, no merging.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FullIsolation;
-
-impl Allocator for ClusteringBfd {
+impl Allocator for BestFit {
     fn name(&self) -> &'static str {
-        "clustering-bfd"
+        "best-fit"
     }
 
     fn summary(&self) -> &'static str {
-        "best fit, merging clusters where a task fits in none (Algorithm 1 of the thesis)"
+        "each task where it takes the fewest chips more, clusters in their smallest sizes"
     }
 
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::BestFit)
+        super::allocate(set, analysis, Strategy::Growing)
     }
 }
 
-impl Allocator for FullIsolation {
-    fn name(&self) -> &'static str {
-        "full-isolation"
+/// What best fit came to.
+pub(super) enum Filled<H> {
+    /// All tasks, in groups that need no more chips than there are.
+    Fits(Vec<Group<H>>),
+    /// The first task for which there are not enough chips, and the groups without it.
+    Full { task: usize, before: Vec<Group<H>> },
+    /// A limit was reached.
+    GivenUp(Limit),
+}
+
+/// Best fit, up to the first task for which there are not enough chips.
+pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
+    let mut groups = match Groups::new(sizes) {
+        Ok(groups) => groups,
+        Err(Unplaced { limit: Some(limit), .. }) => return Filled::GivenUp(limit),
+        Err(Unplaced { task, limit: None }) => return Filled::Full { task, before: Vec::new() },
+    };
+    for task in groups.order() {
+        groups.before.clear();
+        groups.insert(task);
+        if let Some(limit) = groups.sizes.exhausted() {
+            return Filled::GivenUp(limit);
+        }
+        if !groups.fit() {
+            groups.undo();
+            return Filled::Full { task, before: groups.into_groups() };
+        }
     }
+    Filled::Fits(groups.into_groups())
+}
 
-    fn summary(&self) -> &'static str {
-        "every chip a cluster of its own, best fit"
+/// Clusters on the first chips, and one of all that are left.
+pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<Group<H>>) -> Vec<Cluster> {
+    let mut next = 0;
+    let mut take = |size: u32, tasks: Vec<usize>| {
+        let chips = (next..next + size).collect();
+        next += size;
+        Cluster { chips, tasks }
+    };
+    let mut clusters: Vec<Cluster> = groups.into_iter().map(|group| take(group.size, group.tasks)).collect();
+    let used: u32 = clusters.iter().map(Cluster::size).sum();
+    if used < set.device().chips() {
+        clusters.push(take(set.device().chips() - used, Vec::new()));
     }
-
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::OneChipEach)
-    }
+    clusters
 }
 
-/// Best fit under Theorem 1.
-pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
-    with_scratch(|scratch| Run::new(set, test, scratch).allocate(merging))
+/// A task that no cluster of the device holds, or a limit that was reached before one was found.
+pub(super) struct Unplaced {
+    pub task: usize,
+    pub limit: Option<Limit>,
 }
 
-/// Memory that one allocation after another is made in.
-#[derive(Default)]
-struct Scratch {
-    table: Vec<Load>,
-    alone: Vec<Share>,
-    order: Vec<u32>,
-    clusters: Clusters,
-    merger: Merger,
-    ties: Ties,
+/// Tasks in groups, each group in the smallest cluster that it holds in.
+pub(super) struct Groups<S: Sizes> {
+    pub sizes: S,
+    /// The smallest cluster for each task alone.
+    pub alone: Vec<(u32, S::Held)>,
+    pub groups: Vec<Group<S::Held>>,
+    /// Each task's group.
+    pub home: Vec<usize>,
+    /// Chips that the groups need.
+    pub needed: u64,
+    /// What the groups touched since it was cleared were before.
+    pub before: Vec<(usize, Group<S::Held>)>,
+    /// Memory for the groups that a task is tried in.
+    tried: Vec<usize>,
 }
 
-/// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory for it.
-fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    thread_local!(static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) });
-    let mut scratch = SCRATCH.take().unwrap_or_default();
-    let result = work(&mut scratch);
-    SCRATCH.set(Some(scratch));
-    result
-}
-
-/// A cluster that a task might go to.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    /// Its slot, or `None`: the first of the clusters without tasks.
-    slot: Option<u32>,
-    /// What the task takes of it.
-    share: Share,
-    /// U with the task.
-    total: f64,
-    /// Tasks in it, this one included.
-    count: usize,
-}
-
-struct Run<'a> {
-    loads: Loads<'a>,
-    scratch: &'a mut Scratch,
-}
-
-/// The clusters as they stand, and what tasks would take of them.
+/// Where a task might go: the cluster that its group would need.
 #[derive(Clone, Copy)]
-struct Field<'a> {
-    loads: &'a Loads<'a>,
-    table: &'a [Load],
-    alone: &'a [Share],
-    clusters: &'a Clusters,
+struct Place<H> {
+    /// `None`: a group of its own.
+    group: Option<usize>,
+    size: u32,
+    /// Chips that it takes more than before.
+    growth: u32,
+    held: H,
 }
 
-impl<'a> Field<'a> {
-    /// The task in the cluster of a live slot.
-    #[inline]
-    fn candidate(self, task: u32, slot: u32) -> Candidate {
-        let cluster = &self.clusters.slots[slot as usize];
-        let share = if cluster.size == 1 {
-            self.alone[task as usize]
-        } else {
-            self.loads.share(&self.table[task as usize], cluster.costs)
-        };
-        Candidate {
-            slot: Some(slot),
-            share,
-            total: cluster.share.with(share).total(),
-            count: cluster.count as usize + 1,
+impl<S: Sizes> Groups<S> {
+    /// No groups yet.
+    pub fn new(mut sizes: S) -> Result<Groups<S>, Unplaced> {
+        let chips = sizes.chips();
+        let mut alone = Vec::with_capacity(sizes.tasks());
+        for task in 0..sizes.tasks() {
+            let found = sizes.smallest_size(&[task], 1, chips);
+            alone.push(found.ok_or_else(|| Unplaced { task, limit: sizes.exhausted() })?);
         }
+        let home = vec![0; alone.len()];
+        Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new(), tried: Vec::new() })
     }
 
-    /// The task in the first cluster without tasks.
-    #[inline]
-    fn free_candidate(self, task: u32) -> Candidate {
-        let size = self.clusters.free_size;
-        let share = if size == 1 {
-            self.alone[task as usize]
-        } else {
-            self.loads.share(&self.table[task as usize], self.loads.size_costs(size))
-        };
-        Candidate { slot: None, share, total: share.total(), count: 1 }
+    /// The tasks' positions in the order in which they are placed.
+    pub fn order(&mut self) -> Vec<usize> {
+        self.sizes.order(&self.alone)
     }
 
-    /// All candidates, by position.
-    fn candidates(self, task: u32) -> impl Iterator<Item = Candidate> + use<'a> {
-        let free = (self.clusters.free_clusters() > 0).then(|| self.free_candidate(task));
-        self.clusters.live.iter().map(move |&slot| self.candidate(task, slot)).chain(free)
+    /// Whether there are chips enough.
+    pub fn fit(&self) -> bool {
+        self.needed <= u64::from(self.sizes.chips())
     }
 
-    fn size(self, candidate: Candidate) -> u32 {
-        candidate.slot.map_or(self.clusters.free_size, |slot| self.clusters.slots[slot as usize].size)
+    /// The groups that have tasks.
+    pub fn into_groups(self) -> Vec<Group<S::Held>> {
+        self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect()
     }
 
-    fn tasks(self, candidate: Candidate, task: u32) -> Vec<usize> {
-        let mut tasks = candidate.slot.map_or_else(Vec::new, |slot| self.clusters.positions_of(slot));
-        tasks.push(task as usize);
-        tasks
+    /// Puts a task where it takes the fewest further chips.
+    pub fn insert(&mut self, task: usize) {
+        let mut tried = std::mem::take(&mut self.tried);
+        let best = self.joined(task, &mut tried).unwrap_or_else(|| self.grown(task, &mut tried));
+        self.tried = tried;
+        let position = best.group.unwrap_or_else(|| self.empty_group());
+        self.touch(position);
+        let group = &mut self.groups[position];
+        group.tasks.push(task);
+        (group.size, group.held) = (best.size, best.held);
+        self.home[task] = position;
+        self.needed += u64::from(best.growth);
     }
 
-    #[inline]
-    fn fits(self, task: u32, candidate: Candidate) -> bool {
-        self.loads.fits(candidate.total, candidate.count, self.size(candidate), || self.tasks(candidate, task))
-    }
-
-    /// How U of two candidates for one task compares.
-    #[inline]
-    fn compare(self, ties: &mut Ties, task: u32, left: Candidate, right: Candidate) -> Ordering {
-        compare_doubles((left.total, left.count), (right.total, right.count)).unwrap_or_else(|| {
-            let alike = left.slot.zip(right.slot).is_some_and(|(a, b)| ties.alike(self.loads.set, self.clusters, a, b));
-            if alike {
-                return Ordering::Equal;
+    /// The task in a group on the chips that it has.
+    fn joined(&mut self, task: usize, tried: &mut Vec<usize>) -> Option<Place<S::Held>> {
+        tried.clear();
+        self.sizes.joinable(&self.groups, self.alone[task], tried);
+        let mut best: Option<Place<S::Held>> = None;
+        for &position in &*tried {
+            let group = &self.groups[position];
+            if group.tasks.is_empty() || group.size > self.sizes.chips() {
+                continue;
             }
-            let cluster = |candidate| (self.tasks(candidate, task), self.size(candidate));
-            self.loads.compare_exactly(cluster(left), cluster(right))
-        })
-    }
-}
-
-impl<'a> Run<'a> {
-    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> Run<'a> {
-        let loads = Loads::new(set, test);
-        loads.fill(&mut scratch.table);
-        let one_chip = loads.size_costs(1);
-        scratch.alone.clear();
-        scratch.alone.extend(scratch.table.iter().map(|load| loads.share(load, one_chip)));
-        loads.decreasing_order(&scratch.alone, &mut scratch.order);
-        scratch.clusters.reset(set.device().chips(), set.tasks().len());
-        scratch.merger.reset();
-        scratch.ties.reset();
-        Run { loads, scratch }
-    }
-
-    fn allocate(mut self, merging: bool) -> Outcome {
-        for turn in 0..self.scratch.order.len() {
-            let task = self.scratch.order[turn];
-            let candidate = self.best_fit(task).or_else(|| if merging { self.merge_until_it_fits(task) } else { None });
-            match candidate {
-                Some(candidate) => self.place(task, candidate),
-                None => {
-                    return Outcome::NotSchedulable(Failure {
-                        unplaced: self.nearest(task),
-                        overloaded: None,
-                        by_merge: false,
-                    });
+            if let Some(held) = self.sizes.joined(group, task)
+                && best.is_none_or(|best| S::load(held) > S::load(best.held))
+            {
+                best = Some(Place { group: Some(position), size: group.size, growth: 0, held });
+                if !S::FULLEST {
+                    break;
                 }
-            }
-        }
-        if let Some(unplaced) = self.overloaded() {
-            return Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: true });
-        }
-        match self.scratch.clusters.finish(self.loads.set) {
-            Some(allocation) => Outcome::Schedulable(allocation),
-            // Not reached: clusters are numbered as an allocation wants them.
-            None => Outcome::CannotTell(super::Limit::TooMuchWork { limit: 0 }),
-        }
-    }
-
-    /// The clusters as they stand, and the memory of which are alike.
-    fn field(&mut self) -> (Field<'_>, &mut Ties) {
-        let Scratch { table, alone, clusters, ties, .. } = &mut *self.scratch;
-        (Field { loads: &self.loads, table, alone, clusters }, ties)
-    }
-
-    /// The feasible cluster with the highest U, ties by position (lines 7 and 17).
-    fn best_fit(&mut self, task: u32) -> Option<Candidate> {
-        let (field, ties) = self.field();
-        let mut best: Option<Candidate> = None;
-        for candidate in field.candidates(task) {
-            let better = |champion| field.compare(ties, task, candidate, champion) == Ordering::Greater;
-            if field.fits(task, candidate) && best.is_none_or(better) {
-                best = Some(candidate);
             }
         }
         best
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a look: the others have not changed.
-    fn merge_until_it_fits(&mut self, task: u32) -> Option<Candidate> {
-        loop {
-            let clusters = &mut self.scratch.clusters;
-            if clusters.len() == 1 {
-                return None;
+    /// The task in a group that gets chips for it, or in one of its own.
+    fn grown(&mut self, task: usize, tried: &mut Vec<usize>) -> Place<S::Held> {
+        let (size, held) = self.alone[task];
+        let mut best = Place { group: None, size, growth: size, held };
+        tried.clear();
+        self.sizes.growable(&self.groups, self.alone[task], tried);
+        for &position in &*tried {
+            let group = &self.groups[position];
+            let least = group.size + u32::from(!S::REORGANISES);
+            let chips = self.sizes.chips();
+            let Some(growth) = best.growth.checked_sub(u32::from(!S::FULLEST)) else { break };
+            let most = group.size.saturating_add(growth).min(chips);
+            if group.tasks.is_empty() || least > most {
+                continue;
             }
-            let candidate = if clusters.free_clusters() >= 2 {
-                clusters.free_size += 1;
-                self.field().0.free_candidate(task)
-            } else {
-                if clusters.free_clusters() == 1 {
-                    clusters.open(self.loads.size_costs(clusters.free_size));
-                }
-                let Scratch { clusters, merger, ties, table, .. } = &mut *self.scratch;
-                let slot = merger.merge_lowest(clusters, ties, &View { loads: &self.loads, table });
-                self.field().0.candidate(task, slot)
-            };
-            if self.field().0.fits(task, candidate) {
-                return Some(candidate);
+            let with = [group.tasks.as_slice(), &[task]].concat();
+            let Some((size, held)) = self.sizes.smallest_size(&with, least, most) else { continue };
+            let place = Place { group: Some(position), size, growth: size - group.size, held };
+            let fuller = || S::FULLEST && (best.group.is_none() || S::load(held) > S::load(best.held));
+            if place.growth < best.growth || fuller() {
+                best = place;
             }
+        }
+        best
+    }
+
+    /// Remembers a group as it is. Whether it had not been touched.
+    pub fn touch(&mut self, position: usize) -> bool {
+        let first = self.before.iter().all(|&(touched, _)| touched != position);
+        if first {
+            self.before.push((position, self.groups[position].clone()));
+        }
+        first
+    }
+
+    /// Gives the groups that were touched back what they were; what is needed then, the caller knows or does not ask.
+    pub fn undo(&mut self) {
+        for (position, group) in self.before.drain(..) {
+            group.tasks.iter().for_each(|&task| self.home[task] = position);
+            self.groups[position] = group;
         }
     }
 
-    fn place(&mut self, task: u32, candidate: Candidate) {
-        let Scratch { clusters, merger, ties, .. } = &mut *self.scratch;
-        let slot = match candidate.slot {
-            Some(slot) => slot,
-            None => {
-                let costs = self.loads.size_costs(clusters.free_size);
-                clusters.open(costs)
-            }
-        };
-        clusters.place(task, candidate.share, slot);
-        ties.touch(slot);
-        merger.touch(clusters, slot);
+    fn empty_group(&mut self) -> usize {
+        self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
+            self.groups.push(Group::default());
+            self.groups.len() - 1
+        })
     }
-
-    /// Where a task that fits nowhere would come nearest: the lowest U, ties by position.
-    fn nearest(&mut self, task: u32) -> Unplaced {
-        let (field, ties) = self.field();
-        let mut best: Option<(usize, Candidate)> = None;
-        for (position, candidate) in field.candidates(task).enumerate() {
-            if best.is_none_or(|(_, champion)| field.compare(ties, task, candidate, champion) == Ordering::Less) {
-                best = Some((position, candidate));
-            }
-        }
-        let (position, candidate) = best.unwrap_or((0, field.free_candidate(task)));
-        let others = candidate.slot.map_or_else(Vec::new, |slot| field.clusters.positions_of(slot));
-        let size = field.size(candidate);
-        self.unplaced(task as usize, candidate.total, position, size, others)
-    }
-
-    /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task that joined it last.
-    fn overloaded(&self) -> Option<Unplaced> {
-        let clusters = &self.scratch.clusters;
-        let fails = |&slot: &u32| {
-            let cluster = &clusters.slots[slot as usize];
-            !self
-                .loads
-                .fits(cluster.share.total(), cluster.count as usize, cluster.size, || clusters.positions_of(slot))
-        };
-        let position = clusters.live.iter().position(fails)?;
-        let slot = clusters.live[position];
-        let mut tasks = clusters.positions_of(slot);
-        let turn = |task: usize| self.scratch.order.iter().position(|&placed| placed as usize == task);
-        let last = tasks.iter().copied().max_by_key(|&task| turn(task))?;
-        tasks.retain(|&task| task != last);
-        let cluster = &clusters.slots[slot as usize];
-        Some(self.unplaced(last, cluster.share.total(), position, cluster.size, tasks))
-    }
-
-    fn unplaced(&self, task: usize, total: f64, cluster: usize, chips: u32, others: Vec<usize>) -> Unplaced {
-        unplaced((self.loads.set, self.loads.test), task, total, cluster, chips, others)
-    }
-}
-
-/// A task that fits nowhere: what its load says, or that one request of it is too long on every cluster.
-pub(super) fn unplaced(
-    (set, analysis): (&TaskSet, &dyn Analysis),
-    task: usize,
-    total: f64,
-    cluster: usize,
-    chips: u32,
-    mut others: Vec<usize>,
-) -> Unplaced {
-    others.sort_unstable();
-    // Above one exactly, whatever became of it in doubles.
-    let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
-    Unplaced { task, reason, cluster, chips, others }
 }

@@ -1,12 +1,11 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::TaskSet;
 
 use super::clusters::index;
-use super::loads::Loads;
-use super::sizes::{LinearSizes, Sizes};
-use super::{Allocator, Limit, Outcome, Strategy, best_fit};
-use crate::analysis::{Analysis, LinearTest};
+use super::sizes::{Group, Sizes};
+use super::{Allocator, Limit, Outcome, Strategy};
+use crate::analysis::Analysis;
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most guaranteed capacity to jobs that are not
 /// real-time.
@@ -21,7 +20,7 @@ use crate::analysis::{Analysis, LinearTest};
 /// Under a test of another form ([`ClusterTest`](crate::analysis::ClusterTest)) every subset is tried at every size, so an allocation is found whenever
 /// there is one, whatever the test is like; that no other leaves more capacity is said of tests like Theorem 1 alone.
 ///
-/// Under an analysis that tests clusters where they are placed, the search is over the same partitions, each subset in the smallest cluster of any form
+/// Under a demand test the search is over the same partitions, each subset in the smallest cluster of any form
 /// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, and would not be if no page ever waited for
 /// the bus, it goes on to clusters that hold only next to the right neighbours: partitions with less waiting, confirmed where their chips are, what
 /// `clustering-search` finds, and at last every partition, size, placement and choice of channels, as far as some thousand trials go. On small devices
@@ -33,7 +32,12 @@ impl Exact {
     /// Tasks that it searches.
     pub const MAX_TASKS: usize = 16;
     /// Evaluations of a task's utilization after which it gives up. Only devices of a very large number of chips get there.
-    const MAX_WORK: u64 = 1 << 34;
+    pub(super) const MAX_WORK: u64 = 1 << 34;
+
+    /// Why it does not begin with so many tasks.
+    pub(super) fn refuses(tasks: usize) -> Option<Limit> {
+        (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
+    }
 }
 
 impl Allocator for Exact {
@@ -54,37 +58,25 @@ impl Allocator for Exact {
     }
 }
 
-/// The search under Theorem 1.
-pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest) -> Outcome {
-    let sizes = LinearSizes::new(Loads::new(set, test), Exact::MAX_WORK);
-    // Where there is no allocation, Clustering-BFD finds none either, and knows where it got stuck.
-    search(set, sizes, Exact::MAX_WORK).unwrap_or_else(|| best_fit::by_utilization(set, test, true))
-}
-
-/// The search with any test; `None` where there is no allocation.
-pub(super) fn search(set: &TaskSet, mut sizes: impl Sizes, limit: u64) -> Option<Outcome> {
-    let tasks = set.tasks().len();
-    if tasks > Exact::MAX_TASKS {
-        return Some(Outcome::CannotTell(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS }));
+/// The search with any test: the clusters of the best partition, in order of their lowest task; `None` where there is none.
+pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<Group<S::Held>>>, Limit> {
+    match Exact::refuses(sizes.tasks()) {
+        Some(limit) => Err(limit),
+        None => Ok(Subsets::new(sizes)?.best_partition()),
     }
-    let Some(blocks) = Blocks::new(set, &mut sizes) else {
-        return Some(Outcome::CannotTell(Limit::TooMuchWork { limit }));
-    };
-    let partition = blocks.best_partition()?;
-    let allocation = blocks.to_allocation(&partition);
-    Some(allocation.map_or(Outcome::CannotTell(Limit::TooMuchWork { limit: 0 }), Outcome::Schedulable))
 }
 
-/// A block that no cluster size makes schedulable.
+/// A subset that no cluster size makes schedulable.
 const NEVER: u32 = u32::MAX;
 
 /// The smallest cluster for each subset of the tasks; a subset is a bit mask.
-struct Blocks {
+pub(super) struct Subsets<S: Sizes> {
     tasks: usize,
     chips: u32,
     /// s(Q), or `NEVER`.
     size: Vec<u32>,
-    /// s(Q) − 1 + U(Q at s(Q)): what the block takes of Σ U_s, of which there would be m.
+    held: Vec<S::Held>,
+    /// What the subset takes of what is spared.
     cost: Vec<f64>,
 }
 
@@ -97,88 +89,133 @@ struct Entry {
     rest: u32,
 }
 
-impl Blocks {
-    /// `None` where it is too much work.
-    fn new<S: Sizes>(set: &TaskSet, sizes: &mut S) -> Option<Blocks> {
-        let (tasks, chips) = (set.tasks().len(), set.device().chips());
-        let mut blocks = Blocks { tasks, chips, size: vec![1; 1 << tasks], cost: vec![0.0; 1 << tasks] };
-        for mask in 1..1usize << tasks {
-            let members = (0..tasks).filter(|task| mask >> task & 1 == 1);
+impl<S: Sizes> Subsets<S> {
+    /// An error where it is too much work.
+    pub fn new(sizes: &mut S) -> Result<Subsets<S>, Limit> {
+        let (tasks, chips) = (sizes.tasks(), sizes.chips());
+        let all = 1usize << tasks;
+        let (size, held, cost) = (vec![1; all], vec![S::Held::default(); all], vec![0.0; all]);
+        let mut subsets = Subsets { tasks, chips, size, held, cost };
+        for subset in 1..all {
+            let members = subsets.members(subset);
             // Where more tasks never need fewer chips, a subset needs at least as many as each of its own subsets.
-            let parts = members.clone().map(|task| blocks.size[mask & !(1 << task)]);
+            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task)]);
             let least = if sizes.is_monotone() { parts.max().unwrap_or(1) } else { 1 };
-            let found =
-                if least == NEVER { None } else { sizes.smallest_size(&members.collect::<Vec<_>>(), least, chips) };
-            if sizes.exhausted() {
-                return None;
+            let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
+            if let Some(limit) = sizes.exhausted() {
+                return Err(limit);
             }
-            (blocks.size[mask], blocks.cost[mask]) =
-                found.map_or((NEVER, 0.0), |(size, held)| (size, f64::from(size - 1) + S::load(held)));
+            let Some((size, held)) = found else {
+                subsets.size[subset] = NEVER;
+                continue;
+            };
+            (subsets.size[subset], subsets.held[subset], subsets.cost[subset]) = (size, held, S::cost(size, held));
         }
-        Some(blocks)
+        Ok(subsets)
     }
 
-    /// The blocks of a partition of all tasks into clusters that fit the device, at the least cost.
-    fn best_partition(&self) -> Option<Vec<usize>> {
+    /// The tasks of a subset, ascending.
+    pub fn members(&self, subset: usize) -> Vec<usize> {
+        (0..self.tasks).filter(|task| subset >> task & 1 == 1).collect()
+    }
+
+    /// The size of a subset's cluster, where there is one.
+    pub fn chips_of(&self, subset: usize) -> Option<u32> {
+        Some(self.size[subset]).filter(|&size| size != NEVER)
+    }
+
+    /// The clusters of a partition of all tasks that fit the device, at the least cost.
+    pub fn best_partition(&self) -> Option<Vec<Group<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
         let mut best: Vec<Vec<Entry>> = Vec::with_capacity(all + 1);
         best.push(vec![Entry { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
-        for mask in 1..=all {
+        for subset in 1..=all {
             let mut entries = Vec::new();
-            // Every partition has one block with the highest task: blocks are taken in that order, each partition once.
-            let highest = 1usize << mask.ilog2();
-            let others = mask & !highest;
-            let mut sub = others;
-            loop {
-                let block = sub | highest;
-                if self.size[block] != NEVER {
-                    for (rest, entry) in best[mask & !block].iter().enumerate() {
-                        let (chips, cost) =
-                            (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
-                        if chips <= self.chips {
-                            keep(&mut entries, Entry { chips, cost, block, rest: index(rest) });
-                        }
+            for block in blocks_of(subset).filter(|&block| self.size[block] != NEVER) {
+                for (rest, entry) in best[subset & !block].iter().enumerate() {
+                    let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
+                    if chips <= self.chips {
+                        keep::<S>(&mut entries, Entry { chips, cost, block, rest: index(rest) });
                     }
                 }
-                if sub == 0 {
-                    break;
-                }
-                sub = (sub - 1) & others;
             }
             best.push(entries);
         }
         let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))?;
-        let (mut mask, mut at, mut partition) = (all, start, Vec::new());
-        while mask != 0 {
-            let entry = best[mask][at];
-            partition.push(entry.block);
-            (mask, at) = (mask & !entry.block, entry.rest as usize);
+        let (mut subset, mut at, mut groups) = (all, start, Vec::new());
+        while subset != 0 {
+            let Entry { block, rest, .. } = best[subset][at];
+            groups.push(Group { tasks: self.members(block), size: self.size[block], held: self.held[block] });
+            (subset, at) = (subset & !block, rest as usize);
         }
-        Some(partition)
+        groups.sort_by_key(|group| group.tasks.first().copied());
+        Some(groups)
     }
 
-    /// Clusters in order of their lowest task, chips given out in order, the chips left over as clusters of their own.
-    fn to_allocation(&self, partition: &[usize]) -> Option<Allocation> {
-        let mut partition = partition.to_vec();
-        partition.sort_unstable_by_key(|block| block.trailing_zeros());
-        let mut of_chip = Vec::with_capacity(self.chips as usize);
-        let mut of_task = vec![0; self.tasks];
-        for (&block, cluster) in partition.iter().zip(0u32..) {
-            of_chip.extend(std::iter::repeat_n(cluster, self.size[block] as usize));
-            (0..self.tasks).filter(|task| block >> task & 1 == 1).for_each(|task| of_task[task] = cluster);
+    /// Partitions of all tasks into clusters of no more chips than there are, at most so many: those with small clusters first.
+    pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
+        let all = (1usize << self.tasks) - 1;
+        // The fewest chips for each subset, so that none is begun that cannot be ended.
+        let mut fewest: Vec<Option<u32>> = vec![None; all + 1];
+        fewest[0] = Some(0);
+        for subset in 1..=all {
+            let sums =
+                blocks_of(subset).filter_map(|block| self.chips_of(block)?.checked_add(fewest[subset & !block]?));
+            fewest[subset] = sums.min().filter(|&chips| chips <= self.chips);
         }
-        let used = index(of_chip.len());
-        let first_free = index(partition.len());
-        of_chip.extend(first_free..first_free + self.chips.checked_sub(used)?);
-        Allocation::from_owners(of_chip, of_task)
+        let mut found = Vec::new();
+        self.split(all, self.chips, &fewest, &mut Vec::new(), &mut found, most);
+        found
+    }
+
+    fn split(
+        &self,
+        subset: usize,
+        chips: u32,
+        fewest: &[Option<u32>],
+        blocks: &mut Vec<usize>,
+        found: &mut Vec<Vec<usize>>,
+        most: usize,
+    ) {
+        if found.len() >= most {
+            return;
+        }
+        if subset == 0 {
+            found.push(blocks.clone());
+            return;
+        }
+        let option = |block: usize| {
+            let needed = self.chips_of(block)?.checked_add(fewest[subset & !block]?)?;
+            (needed <= chips).then(|| (needed, S::load(self.held[block]), block))
+        };
+        let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
+        options.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        for (_, _, block) in options {
+            blocks.push(block);
+            self.split(subset & !block, chips - self.size[block], fewest, blocks, found, most);
+            blocks.pop();
+        }
     }
 }
 
-/// Adds an entry unless another one uses no more chips and costs no more; drops those that it beats so.
-fn keep(entries: &mut Vec<Entry>, entry: Entry) {
-    if entries.iter().any(|other| other.chips <= entry.chips && other.cost <= entry.cost) {
+/// The parts of a subset with its highest task: each partition has one of them, so that blocks taken in that order give each partition once.
+fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
+    let highest = 1usize << subset.ilog2();
+    let others = subset & !highest;
+    let mut next = Some(others);
+    std::iter::from_fn(move || {
+        let part = next?;
+        next = (part > 0).then(|| (part - 1) & others);
+        Some(part | highest)
+    })
+}
+
+/// Adds an entry unless another one makes it needless; drops those that it makes needless.
+fn keep<S: Sizes>(entries: &mut Vec<Entry>, entry: Entry) {
+    let beats = |one: &Entry, other: &Entry| S::beats((one.chips, one.cost), (other.chips, other.cost));
+    if entries.iter().any(|other| beats(other, &entry)) {
         return;
     }
-    entries.retain(|other| other.chips < entry.chips || other.cost < entry.cost);
+    entries.retain(|other| !beats(&entry, other));
     entries.push(entry);
 }

@@ -1,11 +1,9 @@
 //! Algorithms whose clusters do not depend on the test: global and equal split.
 
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Cluster, TaskSet};
 
-use super::loads::{Load, Loads, Share};
-use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
-use crate::analysis::{Analysis, LinearTest};
-use crate::reason::overload;
+use super::{Allocator, Outcome, tested};
+use crate::analysis::Analysis;
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +24,7 @@ impl Allocator for Global {
     }
 
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::Global)
+        tested(set, analysis, &equal_clusters(set, 1))
     }
 }
 
@@ -40,81 +38,23 @@ impl Allocator for EqualSplit {
     }
 
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::EqualSplit)
+        // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
+        let chips = set.device().chips();
+        let clusters = u32::try_from(set.tasks().len()).map_or(chips, |tasks| tasks.min(chips));
+        tested(set, analysis, &equal_clusters(set, if clusters == 0 { chips } else { clusters }))
     }
 }
 
-/// The clusters of [`Global`].
-pub(super) fn one_cluster(set: &TaskSet) -> Option<Allocation> {
-    Allocation::from_owners(vec![0; set.device().chips() as usize], vec![0; set.tasks().len()])
-}
-
-/// The clusters of [`EqualSplit`].
-pub(super) fn equal_clusters(set: &TaskSet) -> Option<Allocation> {
+/// So many clusters, at least one and no more than chips, that share chips and tasks equally.
+fn equal_clusters(set: &TaskSet, clusters: u32) -> Vec<Cluster> {
     let (chips, tasks) = (set.device().chips(), set.tasks().len());
-    // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
-    let clusters = match u32::try_from(tasks) {
-        Ok(0) | Err(_) => chips,
-        Ok(tasks) => tasks.min(chips),
-    };
     let (each, more) = (chips / clusters, chips % clusters);
-    let of_chip =
-        (0..clusters).flat_map(|cluster| std::iter::repeat_n(cluster, (each + u32::from(cluster < more)) as usize));
-    let of_task = (0..clusters).cycle().take(tasks);
-    Allocation::from_owners(of_chip.collect(), of_task.collect())
-}
-
-/// Schedulable iff every cluster passes Theorem 1.
-pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, allocation: Option<Allocation>) -> Outcome {
-    let Some(allocation) = allocation else {
-        // Not reached: both layouts above are numbered as an allocation wants them.
-        return Outcome::CannotTell(super::Limit::TooMuchWork { limit: 0 });
+    let mut next = 0;
+    let cluster = |position: u32| {
+        let end = next + each + u32::from(position < more);
+        let chips = (next..end).collect();
+        next = end;
+        Cluster { chips, tasks: (position as usize..tasks).step_by(clusters as usize).collect() }
     };
-    let loads = Loads::new(set, test);
-    let mut table = Vec::new();
-    loads.fill(&mut table);
-    let clusters = allocation.clusters();
-    match clusters.iter().position(|cluster| !passes(&loads, &table, &cluster.tasks, cluster.size())) {
-        None => Outcome::Schedulable(allocation),
-        Some(position) => {
-            let unplaced = first_too_many(&loads, &table, position, &clusters[position]);
-            Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
-        }
-    }
-}
-
-fn share(loads: &Loads<'_>, table: &[Load], tasks: &[usize], chips: u32) -> Share {
-    let costs = loads.size_costs(chips);
-    tasks.iter().fold(Share::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
-}
-
-fn passes(loads: &Loads<'_>, table: &[Load], tasks: &[usize], chips: u32) -> bool {
-    loads.fits(share(loads, table, tasks, chips).total(), tasks.len(), chips, || tasks.to_vec())
-}
-
-/// The first task, in Algorithm 1's order, that takes its cluster above one, and U of the whole cluster.
-fn first_too_many(loads: &Loads<'_>, table: &[Load], position: usize, cluster: &Cluster) -> Unplaced {
-    let one_chip = loads.size_costs(1);
-    let alone: Vec<Share> = table.iter().map(|load| loads.share(load, one_chip)).collect();
-    let mut order = Vec::new();
-    loads.decreasing_order(&alone, &mut order);
-    let chips = cluster.size();
-    let members: Vec<usize> =
-        order.iter().map(|&task| task as usize).filter(|task| cluster.tasks.binary_search(task).is_ok()).collect();
-    // More tasks never take less: the prefixes that pass come first.
-    let (mut fitting, mut failing) = (0, members.len());
-    while fitting + 1 < failing {
-        let middle = usize::midpoint(fitting, failing);
-        if passes(loads, table, &members[..middle], chips) { fitting = middle } else { failing = middle }
-    }
-    let task = members[failing - 1];
-    // Above one exactly, whatever became of it in doubles.
-    let utilization = share(loads, table, &cluster.tasks, chips).total().max(1.0f64.next_up());
-    Unplaced {
-        task,
-        reason: overload(loads.set, loads.test, task, utilization),
-        cluster: position,
-        chips,
-        others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),
-    }
+    (0..clusters).map(cluster).collect()
 }

@@ -5,8 +5,11 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Request, TaskSet};
+use rtflash_model::{Cluster, Request, TaskSet};
 
+use super::Unplaced;
+use super::own::unplaced;
+use super::space::first_too_many;
 use crate::analysis::{LinearTest, linear_task_terms, linear_terms};
 use crate::fraction::Rational;
 
@@ -205,4 +208,31 @@ impl<'a> Loads<'a> {
             by_utilization.then(left.cmp(&right))
         });
     }
+}
+
+/// The first cluster above one, and of it the first task, in Algorithm 1's order, that takes it there, and U of the whole.
+pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Cluster]) -> Option<Unplaced> {
+    let loads = Loads::new(set, test);
+    let mut table = Vec::new();
+    loads.fill(&mut table);
+    let share = |tasks: &[usize], chips: u32| {
+        let costs = loads.size_costs(chips);
+        tasks.iter().fold(Share::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
+    };
+    let passes =
+        |tasks: &[usize], chips: u32| loads.fits(share(tasks, chips).total(), tasks.len(), chips, || tasks.to_vec());
+    let position = clusters.iter().position(|cluster| !passes(&cluster.tasks, cluster.size()))?;
+    let (cluster, chips) = (&clusters[position], clusters[position].size());
+    let one_chip = loads.size_costs(1);
+    let alone: Vec<Share> = table.iter().map(|load| loads.share(load, one_chip)).collect();
+    let mut order = Vec::new();
+    loads.decreasing_order(&alone, &mut order);
+    let mut own = cluster.tasks.clone();
+    own.sort_unstable();
+    let members: Vec<usize> =
+        order.iter().map(|&task| task as usize).filter(|task| own.binary_search(task).is_ok()).collect();
+    // More tasks never take less.
+    let task = first_too_many(&members, |tasks| passes(tasks, chips))?;
+    let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
+    Some(unplaced((set, test), task, share(&cluster.tasks, chips).total(), position, chips, others))
 }

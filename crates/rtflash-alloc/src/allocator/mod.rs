@@ -8,12 +8,14 @@
 //! [`cluster_verdict`](crate::analysis::cluster_verdict), [`decreasing_order`], [`tested`] and [`unplaceable`] are what it is made of.
 
 mod best_fit;
+mod clustering_bfd;
 mod clusters;
 mod exact;
 mod fixed;
 mod general;
 mod loads;
 mod merge;
+mod merging;
 mod own;
 mod part_ftl;
 mod placed;
@@ -26,10 +28,14 @@ use std::fmt;
 
 use rtflash_model::{Allocation, AllocationError, TaskSet};
 
-use crate::analysis::{Analysis, LinearTest, NotImplicit, PartFtl, Test};
+use self::best_fit::Filled;
+use self::loads::Loads;
+use self::sizes::{Group, LinearSizes, Sizes, in_order};
+use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
 use crate::reason::Reason;
 
-pub use best_fit::{ClusteringBfd, FullIsolation};
+pub use best_fit::BestFit;
+pub use clustering_bfd::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
 pub use fixed::{EqualSplit, Global};
 pub use own::{decreasing_order, tested, unplaceable};
@@ -178,15 +184,13 @@ pub trait Allocator: Sync {
 /// How an algorithm forms clusters, whatever the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strategy {
-    /// One cluster of all chips.
-    Global,
-    /// One cluster for each task, of as many chips each.
-    EqualSplit,
     /// Clusters of one chip, best fit.
     OneChipEach,
-    /// Best fit, clusters growing where a task fits in none.
-    BestFit,
-    /// Best fit, then ruin and recreate.
+    /// The same, and clusters merge where a task fits in none: Algorithm 1.
+    Merging,
+    /// Clusters in their smallest size, best fit.
+    Growing,
+    /// Best fit, and ruin and recreate.
     Search,
     /// All partitions.
     Exact,
@@ -201,27 +205,70 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outco
         return Outcome::CannotTell(Limit::NotImplicit(request));
     }
     match analysis.test() {
-        Test::Linear(test) => space::checked(set, by_utilization(set, test, strategy)),
-        Test::Utilization(_) | Test::Cluster(_) => space::checked(set, general::allocate(set, analysis, strategy)),
-        Test::Demand { .. } => placed::allocate(set, analysis, strategy),
+        // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
+        Test::Linear(test) => {
+            let sizes = |limit| LinearSizes::new(Loads::new(set, test), limit);
+            let algorithm_1 = |merging| clustering_bfd::by_utilization(set, test, merging);
+            space::checked(set, by_size((set, analysis), strategy, sizes, algorithm_1))
+        }
+        Test::Utilization(_) | Test::Cluster(_) => {
+            let sizes = |_| general::Asked::new(set, analysis);
+            let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging);
+            space::checked(set, by_size((set, analysis), strategy, sizes, algorithm_1))
+        }
+        Test::Demand(test) => placed::allocate(set, test, strategy),
     }
 }
 
-/// The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
-fn by_utilization(set: &TaskSet, test: &dyn LinearTest, strategy: Strategy) -> Outcome {
+/// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it gives up.
+fn by_size<S: Sizes>(
+    (set, analysis): (&TaskSet, &dyn Analysis),
+    strategy: Strategy,
+    sizes: impl FnOnce(u64) -> S,
+    algorithm_1: impl Fn(bool) -> Outcome,
+) -> Outcome {
+    let schedulable = |groups| {
+        let allocation = in_order(set, groups);
+        // Not reached: groups are searched for until they need no more chips than there are.
+        allocation.map_or(Outcome::CannotTell(Limit::TooMuchWork { limit: 0 }), Outcome::Schedulable)
+    };
     match strategy {
-        Strategy::Global => fixed::by_utilization(set, test, fixed::one_cluster(set)),
-        Strategy::EqualSplit => fixed::by_utilization(set, test, fixed::equal_clusters(set)),
-        Strategy::OneChipEach => best_fit::by_utilization(set, test, false),
-        Strategy::BestFit => best_fit::by_utilization(set, test, true),
-        Strategy::Search => search::by_utilization(set, test),
-        Strategy::Exact => exact::by_utilization(set, test),
+        Strategy::OneChipEach => algorithm_1(false),
+        Strategy::Merging => algorithm_1(true),
+        Strategy::Growing => match best_fit::filled(sizes(ClusteringSearch::MAX_WORK)) {
+            Filled::Fits(groups) => schedulable(groups),
+            Filled::Full { task, before } => unplaceable(set, analysis, &best_fit::clusters(set, before), task),
+            Filled::GivenUp(limit) => Outcome::CannotTell(limit),
+        },
+        Strategy::Search => match algorithm_1(true) {
+            found @ Outcome::Schedulable(_) => found,
+            first => {
+                let groups = search::search(sizes(ClusteringSearch::MAX_WORK));
+                // Under a test that is not monotone a group that lost tasks may fail.
+                let pass = |group: &Group<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size).passes;
+                groups.filter(|groups| groups.iter().all(pass)).map_or(first, schedulable)
+            }
+        },
+        Strategy::Exact => match exact::search(&mut sizes(Exact::MAX_WORK)) {
+            Ok(Some(groups)) => schedulable(groups),
+            // Where there is no allocation, Algorithm 1 finds none either, and knows where it got stuck.
+            Ok(None) => algorithm_1(true),
+            Err(limit) => Outcome::CannotTell(limit),
+        },
     }
 }
 
 /// Every algorithm that has a name.
-pub static ALLOCATORS: [&dyn Allocator; 7] =
-    [&ClusteringBfd, &ClusteringSearch, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
+pub static ALLOCATORS: [&dyn Allocator; 8] =
+    [&ClusteringBfd, &BestFit, &ClusteringSearch, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
+
+/// The algorithm where none is named: [`ClusteringBfd`], and under a demand test [`BestFit`], which finds about as much in less time.
+pub fn usual(analysis: &dyn Analysis) -> &'static dyn Allocator {
+    match analysis.demand_test() {
+        Some(_) => &BestFit,
+        None => &ClusteringBfd,
+    }
+}
 
 /// The algorithm of that name.
 pub fn allocator(name: &str) -> Option<&'static dyn Allocator> {

@@ -2,11 +2,10 @@
 
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
-use super::best_fit::unplaced;
-use super::{Failure, Limit, Outcome, space};
+use super::{Failure, Limit, Outcome, Unplaced, loads, placed, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
-use crate::sound::certified;
+use crate::reason::overload;
 
 /// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties by position. Under a
 /// [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one chip.
@@ -29,38 +28,35 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
         Ok(allocation) => allocation,
         Err(error) => return Outcome::CannotTell(Limit::NoDivision(error)),
     };
-    let (allocation, failing) = match analysis.test() {
-        Test::Demand { placements, rely_on } => {
-            let (allocation, certified) = certified(set, &allocation, placements, rely_on);
-            if certified.given_up {
-                return Outcome::CannotTell(Limit::TestGivenUp);
+    let unplaced = match analysis.test() {
+        Test::Linear(test) => loads::overloaded(set, test, clusters),
+        Test::Utilization(_) | Test::Cluster(_) => overloaded(set, analysis, clusters),
+        Test::Demand(test) => return placed::tested(set, test, clusters, &allocation),
+    };
+    space::checked(
+        set,
+        match unplaced {
+            None => Outcome::Schedulable(allocation),
+            Some(unplaced) => {
+                Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
             }
-            (allocation, certified.failing.first().copied())
-        }
-        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => {
-            let passes = |cluster: &Cluster| cluster_verdict(set, analysis, &cluster.tasks, cluster.size()).passes;
-            (allocation, clusters.iter().position(|cluster| !passes(cluster)))
-        }
-    };
-    let Some(position) = failing else {
-        let found = Outcome::Schedulable(allocation);
-        return if analysis.placements().is_empty() { space::checked(set, found) } else { found };
-    };
-    let unplaced = first_too_many(set, analysis, position, &clusters[position]);
-    Outcome::NotSchedulable(Failure { unplaced, overloaded: Some(allocation), by_merge: false })
+        },
+    )
 }
 
-/// The first task, in Algorithm 1's order, with which its cluster fails, and the load of the whole cluster.
-fn first_too_many(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> super::Unplaced {
-    let chips = cluster.size();
+/// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it does, and the load of the whole.
+fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Option<Unplaced> {
+    let verdict = |tasks: &[usize], chips: u32| cluster_verdict(set, analysis, tasks, chips);
+    let position = clusters.iter().position(|cluster| !verdict(&cluster.tasks, cluster.size()).passes)?;
+    let (cluster, chips) = (&clusters[position], clusters[position].size());
     let mut members = decreasing_order(set, analysis);
     members.retain(|task| cluster.tasks.contains(task));
-    let fails = |&count: &usize| !cluster_verdict(set, analysis, &members[..count], chips).passes;
+    let fails = |&count: &usize| !verdict(&members[..count], chips).passes;
     let failing = (1..members.len()).find(fails).unwrap_or(members.len());
     let task = members[failing.saturating_sub(1)];
-    let load = cluster_verdict(set, analysis, &cluster.tasks, chips).load;
+    let load = verdict(&cluster.tasks, chips).load;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
-    unplaced((set, analysis), task, load.to_f64(), position, chips, others)
+    Some(unplaced((set, analysis), task, load.to_f64(), position, chips, others))
 }
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in the set, in none of them: it names the one that would have
@@ -75,4 +71,19 @@ pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster],
     let (chips, others) = clusters.get(position).map_or((0, Vec::new()), |of| (of.size(), of.tasks.clone()));
     let unplaced = unplaced((set, analysis), task, load, position, chips, others);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: false })
+}
+
+/// A task that fits nowhere: what its load says, or that one request of it is too long on every cluster.
+pub(super) fn unplaced(
+    (set, analysis): (&TaskSet, &dyn Analysis),
+    task: usize,
+    total: f64,
+    cluster: usize,
+    chips: u32,
+    mut others: Vec<usize>,
+) -> Unplaced {
+    others.sort_unstable();
+    // Above one exactly, whatever became of it in doubles.
+    let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
+    Unplaced { task, reason, cluster, chips, others }
 }

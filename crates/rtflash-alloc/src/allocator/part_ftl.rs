@@ -23,7 +23,7 @@ impl Allocator for PartFtlTest {
             return Outcome::CannotTell(Limit::NotImplicit(request));
         }
         match (analysis.test(), PartFtl::test(set)) {
-            (Test::Demand { .. }, _) => Outcome::CannotTell(Limit::OtherAnalysis),
+            (Test::Demand(_), _) => Outcome::CannotTell(Limit::OtherAnalysis),
             (_, Some(verdict)) => Outcome::Partitioned(verdict),
             (_, None) => Outcome::CannotTell(Limit::TooFewChips { chips: set.device().chips(), needed: 4 }),
         }

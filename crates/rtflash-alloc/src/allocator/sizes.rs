@@ -2,34 +2,101 @@
 
 use std::cmp::Ordering;
 
+use rtflash_model::{Allocation, TaskSet};
+
+use super::Limit;
 use super::loads::{Load, Loads, Share, SizeCosts, compare_doubles};
 
-/// What a search over groups of tasks asks of a test, whatever its form. It counts the work, and finds nothing any more once that is too much.
+/// Tasks that share a cluster, and a cluster that they hold in. Without tasks it has no chips.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group<H> {
+    pub tasks: Vec<usize>,
+    /// Its chips; more than there are where the tasks hold in no cluster.
+    pub size: u32,
+    pub held: H,
+}
+
+/// The smallest cluster for these tasks: what best fit, the search and `exact` ask of a test, whatever its form. It counts the work, and finds nothing any
+/// more once that is too much.
 pub(super) trait Sizes {
     /// What a group takes of its cluster.
     type Held: Copy + Default;
 
+    /// Whether of the places where a task takes as many chips more, the one is chosen that it fills most; where not, the first of those tried, and a
+    /// cluster of its own only where that takes fewer.
+    const FULLEST: bool = true;
+
+    /// Whether a group that a task is too much for may hold it on as many chips, organised in another way.
+    const REORGANISES: bool = false;
+
     /// How full that makes the cluster, in doubles.
     fn load(held: Self::Held) -> f64;
+
+    /// What a cluster takes of what `exact` spares: s − 1 + U of Σ U_s, of which there would be m.
+    fn cost(chips: u32, held: Self::Held) -> f64 {
+        f64::from(chips - 1) + Self::load(held)
+    }
+
+    /// Whether a partition of so many chips and this cost makes another one needless.
+    fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+        one.0 <= other.0 && one.1 <= other.1
+    }
+
+    /// Tasks in the set.
+    fn tasks(&self) -> usize;
+
+    /// Chips of the device.
+    fn chips(&self) -> u32;
 
     /// Whether more tasks never need fewer chips.
     fn is_monotone(&self) -> bool;
 
-    /// The tasks' positions in Algorithm 1's order.
-    fn order(&mut self) -> Vec<usize>;
+    /// The tasks' positions in the order in which they are placed, given the smallest cluster of each alone.
+    fn order(&mut self, alone: &[(u32, Self::Held)]) -> Vec<usize>;
 
-    /// The smallest cluster for each task alone; `None` where a task has none, or where all of them surely need more than these chips.
-    fn alone(&mut self, chips: u32) -> Option<Vec<(u32, Self::Held)>>;
+    /// Whether the tasks surely need more chips than there are, however they are grouped.
+    fn surely_too_many(&mut self, _alone: &[(u32, Self::Held)]) -> bool {
+        false
+    }
 
     /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what they take of it; `None` also where the limit was
     /// reached.
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Self::Held)>;
 
-    /// A group that has a cluster of so many chips, with one task more in it, if that passes.
-    fn joined(&mut self, group: &[usize], chips: u32, held: Self::Held, task: usize) -> Option<Self::Held>;
+    /// A group with one task more on the chips that it has, if that passes.
+    fn joined(&mut self, group: &Group<Self::Held>, task: usize) -> Option<Self::Held>;
 
-    /// Whether the limit was reached.
-    fn exhausted(&self) -> bool;
+    /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest cluster.
+    fn joinable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+        tried.extend(0..groups.len());
+    }
+
+    /// The groups that are given more chips for a task that fits in none, in this order.
+    fn growable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+        tried.extend(0..groups.len());
+    }
+
+    /// The limit, once it was reached.
+    fn exhausted(&self) -> Option<Limit>;
+}
+
+/// Groups as an allocation of a device on which all chips are alike: clusters in order of their lowest task, chips given out in order, those left over as
+/// clusters of their own. `None` where there are too few.
+pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Allocation> {
+    groups.sort_by_key(|group| group.tasks.iter().min().copied());
+    let chips = set.device().chips();
+    let needed: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
+    let left = u32::try_from(u64::from(chips).checked_sub(needed)?).ok()?;
+    let mut of_chip = Vec::with_capacity(chips as usize);
+    let mut of_task = vec![0; set.tasks().len()];
+    let mut next = 0u32;
+    for group in &groups {
+        of_chip.extend(std::iter::repeat_n(next, group.size as usize));
+        group.tasks.iter().for_each(|&task| of_task[task] = next);
+        next += 1;
+    }
+    of_chip.extend((next..).take(left as usize));
+    Allocation::from_owners(of_chip, of_task)
 }
 
 /// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of chips.
@@ -76,12 +143,20 @@ impl Sizes for LinearSizes<'_> {
         held.share.total()
     }
 
+    fn tasks(&self) -> usize {
+        self.table.len()
+    }
+
+    fn chips(&self) -> u32 {
+        self.loads.set.device().chips()
+    }
+
     fn is_monotone(&self) -> bool {
         // Utilization grows with the tasks at every size.
         true
     }
 
-    fn order(&mut self) -> Vec<usize> {
+    fn order(&mut self, _: &[(u32, Held)]) -> Vec<usize> {
         let one_chip = self.loads.size_costs(1);
         let shares: Vec<Share> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
         let mut order = Vec::new();
@@ -91,17 +166,15 @@ impl Sizes for LinearSizes<'_> {
 
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)), with its own min(T), add up to at most 1.
     /// Times s and over all clusters: the tasks' least s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
-    fn alone(&mut self, chips: u32) -> Option<Vec<(u32, Held)>> {
-        let mut alone = Vec::with_capacity(self.table.len());
+    fn surely_too_many(&mut self, alone: &[(u32, Held)]) -> bool {
+        let chips = self.chips();
         let mut needed = 0.0;
-        for task in 0..self.table.len() {
-            let (size, held) = self.smallest_size(&[task], 1, chips)?;
+        for (load, &(size, _)) in self.table.iter().zip(alone) {
             let mut least = f64::INFINITY;
             for chips in size..=chips {
-                let load = &self.table[task];
                 let costs = self.loads.size_costs(chips);
                 // Larger clusters have at least this, for what no size changes.
-                if f64::from(chips) * load.fixed() >= least || self.exhausted() {
+                if f64::from(chips) * load.fixed() >= least || self.work > self.limit {
                     break;
                 }
                 self.work += 1;
@@ -111,9 +184,8 @@ impl Sizes for LinearSizes<'_> {
                 }
             }
             needed += least;
-            alone.push((size, held));
         }
-        (needed <= f64::from(chips) * (1.0 + 1e-6)).then_some(alone)
+        needed > f64::from(chips) * (1.0 + 1e-6)
     }
 
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
@@ -135,7 +207,7 @@ impl Sizes for LinearSizes<'_> {
             }
         }
         (least..=most).find_map(|chips| {
-            if self.exhausted() {
+            if self.work > self.limit {
                 return None; // Given up: the caller sees it by the work done.
             }
             let costs = self.loads.size_costs(chips);
@@ -145,14 +217,15 @@ impl Sizes for LinearSizes<'_> {
         })
     }
 
-    fn joined(&mut self, group: &[usize], chips: u32, held: Held, task: usize) -> Option<Held> {
+    fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
         self.work += 1;
+        let held = group.held;
         let share = held.share.with(self.loads.share(&self.table[task], held.costs));
-        let with = || [group, &[task]].concat();
-        self.loads.fits(share.total(), group.len() + 1, chips, with).then_some(Held { share, ..held })
+        let with = || [group.tasks.as_slice(), &[task]].concat();
+        self.loads.fits(share.total(), group.tasks.len() + 1, group.size, with).then_some(Held { share, ..held })
     }
 
-    fn exhausted(&self) -> bool {
-        self.work > self.limit
+    fn exhausted(&self) -> Option<Limit> {
+        (self.work > self.limit).then_some(Limit::TooMuchWork { limit: self.limit })
     }
 }

@@ -18,7 +18,7 @@ pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool
             let terms: Vec<Rational> = test.demand(device, task, chips).exact_utilizations().collect();
             return Rational::sum(&terms).cmp_one() != Ordering::Greater;
         }
-        Test::Linear(_) | Test::Demand { .. } => {}
+        Test::Linear(_) | Test::Demand(_) => {}
     }
     let Some(demand) = analysis.demand(device, task, chips) else { return false };
     let total: f64 = demand.utilizations().map(Fraction::to_f64).sum();

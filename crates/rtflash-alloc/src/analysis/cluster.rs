@@ -86,7 +86,7 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
     match analysis.test() {
         Test::Linear(test) => Some(Rational::sum(&linear_terms(set, test, tasks, chips))),
         Test::Utilization(test) => Some(own_utilization(set, test, tasks, chips)),
-        Test::Cluster(_) | Test::Demand { .. } => None,
+        Test::Cluster(_) | Test::Demand(_) => None,
     }
 }
 
@@ -112,8 +112,8 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
             let tasks: Vec<&Task> = members(set, &tasks).collect();
             test.verdict(set.device(), &tasks, chips)
         }
-        Test::Demand { placements, .. } => ClusterVerdict::new(
-            holds_anywhere(set, placements, &tasks, chips),
+        Test::Demand(demand) => ClusterVerdict::new(
+            holds_anywhere(set, demand, &tasks, chips),
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };
@@ -130,7 +130,7 @@ pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chi
         }
         Test::Cluster(_) => cluster_verdict(set, analysis, &[task], chips).load,
         Test::Linear(test) => Rational::sum(&linear_task_terms(set, test, task, chips)),
-        Test::Demand { .. } => Rational::sum(&linear_task_terms(set, &Thesis, task, chips)),
+        Test::Demand(_) => Rational::sum(&linear_task_terms(set, &Thesis, task, chips)),
     }
 }
 

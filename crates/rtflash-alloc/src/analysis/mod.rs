@@ -7,6 +7,7 @@ mod alone;
 mod cluster;
 mod deadlines;
 mod demand;
+mod demand_test;
 mod part_ftl;
 mod sound;
 mod test;
@@ -21,6 +22,7 @@ pub use cluster::{ClusterReport, GcReport, cluster_verdict, report_cluster, serv
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::NotImplicit;
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
+pub use demand_test::DemandTest;
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock};
 pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
@@ -67,20 +69,14 @@ pub trait Analysis: Sync {
 
 /// What follows from [`Analysis::test`], and so is no analysis's to replace.
 impl dyn Analysis + '_ {
-    /// The placements of pages under which it tests clusters by processor demand; none for every other test.
+    /// The placements of pages of its [`DemandTest`]; none where it has none.
     pub fn placements(&self) -> &'static [Placement] {
-        match self.test() {
-            Test::Demand { placements, .. } => placements,
-            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => &[],
-        }
+        self.demand_test().map_or(&[], |test| test.placements)
     }
 
-    /// The most that a promise under these placements may rely on; what the default is where there are none, and nobody asks.
+    /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has none, and nobody asks.
     pub fn relies_on(&self) -> Reliance {
-        match self.test() {
-            Test::Demand { rely_on, .. } => rely_on,
-            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Reliance::default(),
-        }
+        self.demand_test().map_or_else(Reliance::default, |test| test.rely_on)
     }
 
     /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to (IV.7). `None` under a [`ClusterTest`], which has none.
@@ -89,7 +85,7 @@ impl dyn Analysis + '_ {
         match self.test() {
             Test::Utilization(test) => Some(test.demand(device, task, chips)),
             Test::Cluster(_) => None,
-            Test::Linear(_) | Test::Demand { .. } => {
+            Test::Linear(_) | Test::Demand(_) => {
                 let delay = self.transfer_delay(device, chips);
                 Some(TaskDemand::new(device, task, chips, self.page_costs(device), delay))
             }
@@ -102,7 +98,7 @@ impl dyn Analysis + '_ {
         match self.test() {
             Test::Linear(test) => test.transfer_delay(device, chips),
             // As with `demand`.
-            Test::Demand { .. } => Thesis.transfer_delay(device, chips),
+            Test::Demand(_) => Thesis.transfer_delay(device, chips),
             Test::Utilization(_) | Test::Cluster(_) => {
                 let others = device.chips_per_channel().min(device.chips()).saturating_sub(1);
                 thesis::times_transfer(device, others)

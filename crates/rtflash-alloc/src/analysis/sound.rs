@@ -2,7 +2,7 @@
 
 use rtflash_model::{Placement, Reliance};
 
-use super::{Analysis, Assumption, DEADLINES, Test};
+use super::{Analysis, Assumption, DEADLINES, DemandTest, Test};
 
 macro_rules! form {
     ($analysis:ident, $doc:literal) => {
@@ -70,7 +70,7 @@ macro_rules! sound {
             }
 
             fn test(&self) -> Test<'_> {
-                Test::Demand { placements: &$placements, rely_on: self.rely_on }
+                Test::Demand(DemandTest { placements: &$placements, rely_on: self.rely_on })
             }
         }
     };

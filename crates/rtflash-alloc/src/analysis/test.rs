@@ -1,8 +1,8 @@
 //! The forms that a test of clusters can have.
 
-use rtflash_model::{Device, Placement, Reliance, Span, Task};
+use rtflash_model::{Device, Span, Task};
 
-use super::{Analysis, TaskDemand};
+use super::{Analysis, DemandTest, TaskDemand};
 use crate::fraction::Rational;
 
 /// How an analysis tests a cluster.
@@ -15,13 +15,8 @@ pub enum Test<'a> {
     Utilization(&'a dyn UtilizationTest),
     /// Any yes or no that depends on the tasks of a cluster and on its number of chips.
     Cluster(&'a dyn ClusterTest),
-    /// Processor demand of a cluster where it is placed, with certificates ([`crate::sound`]).
-    Demand {
-        /// The placements of pages that it may choose from; at least one.
-        placements: &'static [Placement],
-        /// The most that its promises may rely on.
-        rely_on: Reliance,
-    },
+    /// Processor demand of a cluster where it is placed, with certificates ([`crate::sound`]). The first three know tasks and a number of chips alone.
+    Demand(DemandTest),
 }
 
 /// Theorem 1 with [`Analysis::page_costs`] and a transfer delay: Eqs. (IV.1) to (IV.9).

@@ -5,7 +5,7 @@ use rtflash_model::{Allocation, Arrivals, Cluster, Job, Request, TaskSet};
 use super::expected::{Expected, expected, in_all};
 use super::overwriting::Order;
 use crate::analysis::Analysis;
-use crate::verdict::report;
+use crate::verdict::{report, victim};
 
 const NS_A_DAY: f64 = 86_400e9;
 const DAYS_A_YEAR: f64 = 365.25;
@@ -89,7 +89,7 @@ impl Wear {
     }
 }
 
-/// What an allocation costs. Under an analysis that tests placed clusters it has certificates.
+/// What an allocation costs. Under a demand test it has certificates.
 ///
 /// Which cluster serves a job is not known beforehand: jobs' pages are spread evenly over the chips of all clusters that have a server.
 pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Cost {
@@ -101,12 +101,9 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
     let job_pages: f64 = set.jobs().iter().filter_map(job_pages).fold(0.0, |sum, pages| sum + pages);
     let per_chip = if serving > 0 { job_pages / serving as f64 } else { 0.0 };
     let one = |(position, cluster): (usize, Cluster)| {
-        let write_amplification = if analysis.placements().is_empty() {
-            Some(ratio(device.valid_pages_bound().into(), device.reclaimed_per_chip().into()))
-        } else {
-            let collection = allocation.certificate(position).and_then(|certificate| certificate.collection);
-            collection.map(|collection| ratio(collection.victim_pages, collection.reclaimed_pages))
-        };
+        let victim = victim(set, analysis, allocation.certificate(position));
+        // 1 + v/α.
+        let write_amplification = victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64);
         let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
         let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
         let in_order = |cluster: &Cluster, order: Order| {
@@ -135,11 +132,6 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         left_out: (0..set.jobs().len()).filter(|&job| left_out(&set.jobs()[job])).collect(),
         clusters,
     }
-}
-
-/// 1 + v/α.
-fn ratio(valid: u64, reclaimed: u64) -> f64 {
-    1.0 + valid as f64 / reclaimed as f64
 }
 
 /// Pages a day.

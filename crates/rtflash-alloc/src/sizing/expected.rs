@@ -17,7 +17,7 @@ pub struct Expected {
     pub most: Wear,
 }
 
-/// Of a cluster, which under an analysis that tests placed clusters has a certificate. `bound` is the write amplification that it has at most.
+/// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification that it has at most.
 pub(super) fn expected(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -26,10 +26,9 @@ pub(super) fn expected(
     order: Order,
     bound: Option<f64>,
 ) -> Option<Expected> {
-    let space = if analysis.placements().is_empty() {
-        Space::of_theorem_1(set, cluster)?
-    } else {
-        Space::certified(set, cluster, certificate?, certificate?.collection?)?
+    let space = match analysis.demand_test() {
+        Some(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
+        None => Space::of_theorem_1(set, cluster)?,
     };
     let (writers, at_rest) = writers(set, cluster, &space)?;
     let store = Store { room: space.room as f64, at_rest, frontier: space.frontier };

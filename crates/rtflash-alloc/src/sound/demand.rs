@@ -7,6 +7,7 @@ mod tests;
 use super::contention::{Contention, Work};
 use super::unit::{GcTerms, Unit};
 use crate::effort;
+use crate::fraction::Rational;
 use end::End;
 
 /// Looks at a request after which a test is given up, beside some for each relative deadline.
@@ -250,6 +251,11 @@ impl<'u> Demand<'u> {
     /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage collection included.
     pub fn load(&self) -> f64 {
         self.line().map_or(f64::INFINITY, |line| line.estimate)
+    }
+
+    /// The same exactly; `None` where its numbers are too large.
+    pub(crate) fn exact_load(&self) -> Option<Rational> {
+        Some(Rational::sum(&self.line()?.load))
     }
 
     /// The cheap sufficient test: whether it is sure, from sums alone, that [`Demand::test`] holds.

@@ -103,8 +103,8 @@ pub struct ExperimentArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analysis: Option<String>,
     /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` behind it
-    /// [default: clustering-bfd,equal-split,part-ftl,global (no part-ftl with an analysis of placed clusters); bandwidth:
-    /// clustering-bfd+tbs,equal-split+background]
+    /// [default: clustering-bfd,equal-split,part-ftl,global (with stripe, superblock or sound best-fit, and no part-ftl);
+    /// bandwidth: clustering-bfd+tbs,equal-split+background (with these best-fit+tbs)]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub algorithms: Vec<String>,
     /// Which analyses decide, with commas between them: each algorithm under each

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_alloc::analysis::ANALYSES;
+use rtflash_alloc::allocator::{ALLOCATORS, usual};
+use rtflash_alloc::analysis::{ANALYSES, Analysis};
 use rtflash_host::tune::{Objective, Share};
 use rtflash_model::reading::Change;
 use rtflash_model::{Reliance, Span};
@@ -356,9 +356,16 @@ fn analyses() -> PossibleValuesParser {
 /// `--algorithm`.
 #[derive(Debug, Args)]
 pub struct AlgorithmArg {
-    /// Which algorithm divides the chips
-    #[arg(long, default_value = "clustering-bfd", value_parser = algorithms())]
-    pub algorithm: String,
+    /// Which algorithm divides the chips [default: clustering-bfd; best-fit with --analysis stripe, superblock or sound]
+    #[arg(long, value_parser = algorithms())]
+    pub algorithm: Option<String>,
+}
+
+impl AlgorithmArg {
+    /// The algorithm's name.
+    pub fn under(&self, analysis: &dyn Analysis) -> &str {
+        self.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name())
+    }
 }
 
 /// `--analysis`.
@@ -440,7 +447,7 @@ pub struct CheckArgs {
     /// run, found by the algorithm where none is given
     #[arg(long, value_name = "TRACE.jsonl")]
     pub trace: Option<PathBuf>,
-    /// With a trace: which algorithm made the allocation [default: clustering-bfd]
+    /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with --analysis stripe, superblock or sound]
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy

@@ -28,9 +28,10 @@ struct Plan {
 /// Carries the command out.
 pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
     let granted = args.rely_on.granted();
+    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let plan = Plan {
-        allocator: allocator(&args.algorithm.algorithm)?,
-        analysis: analysis_relying_on(&args.analysis.analysis, granted)?,
+        allocator: allocator(args.algorithm.under(analysis))?,
+        analysis,
         granted,
         guarantee: args.guarantee,
         format: args.format.format,

@@ -50,9 +50,10 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
             "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
         )));
     }
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let plan = Plan {
-        allocator: allocator(&args.algorithm.algorithm)?,
-        analysis: analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?,
+        allocator: allocator(args.algorithm.under(analysis))?,
+        analysis,
         granted: args.rely_on.granted(),
         options,
         settings,

@@ -20,7 +20,7 @@ use crate::{Failure, output};
 pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
-    let allocator = allocator(&args.algorithm.algorithm)?;
+    let allocator = allocator(args.algorithm.under(analysis))?;
     let format = args.format.format;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     Batch { format }.run_pairs(pairs, |file, given, alone| {

@@ -1,6 +1,6 @@
 //! What holds on the device, beside a verdict that need not.
 
-use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
+use rtflash_alloc::allocator::{Allocator, BestFit, Outcome};
 use rtflash_alloc::analysis::{Analysis, Sound};
 use rtflash_alloc::sound::{certified, reliances};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
@@ -48,7 +48,7 @@ impl Guarantee {
             return Guarantee { set: Some(true), as_placed, relies_on: needed(set, &allocation) };
         }
         let sound = Sound::relying_on(granted);
-        let mut found = ClusteringBfd.allocate(set, &sound);
+        let mut found = BestFit.allocate(set, &sound);
         // An algorithm that looks further is asked as well, where it has found something.
         let further = ["clustering-search", "exact"].contains(&allocator.name());
         if found.is_schedulable() != Some(true) && further && outcome.is_schedulable() == Some(true) {

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_alloc::verdict::completed;
 use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
 use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
 
-use super::{allocate, allocator, analysis_relying_on};
+use super::{allocate, analysis_relying_on};
 use crate::args::HostInputArgs;
 use crate::output;
 use crate::{Failure, diagnose, source};
@@ -26,7 +26,7 @@ impl Outside for Beside<'_> {
         if let Some(given) = given {
             return Ok(completed(set, analysis, given));
         }
-        match allocate(set, allocator("clustering-bfd").map_err(|failure| failure.0)?, analysis, false) {
+        match allocate(set, usual(analysis), analysis, false) {
             Outcome::Schedulable(allocation) => Ok(allocation),
             Outcome::CannotTell(limit) => Err(limit.to_string()),
             _ => Err("the sound analysis finds no allocation by which all deadlines are kept".to_owned()),

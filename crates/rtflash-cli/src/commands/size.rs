@@ -16,8 +16,8 @@ use crate::status::Status;
 /// Carries the command out. The exit status is the verdict on the set as it is.
 pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
     let granted = args.rely_on.granted();
-    let allocator = allocator(&args.algorithm.algorithm)?;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
+    let allocator = allocator(args.algorithm.under(analysis))?;
     let format = args.format.format;
     let batch = Batch { format };
     batch.run(Source::open(&args.file)?, &args.set.changes, |file, alone| {

@@ -3,6 +3,7 @@
 use std::io::BufReader;
 use std::path::Path;
 
+use rtflash_alloc::allocator::usual;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
@@ -30,7 +31,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
         return Err(Failure("--trace takes a file: it is read twice".into()));
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let name = args.algorithm.as_deref().unwrap_or("clustering-bfd");
+    let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
     let given = args.allocation.as_deref().map(read).transpose()?;
     let source = Source::open(&args.file)?;

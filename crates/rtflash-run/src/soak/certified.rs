@@ -1,7 +1,7 @@
 //! Random cases for the sound analyses: sets at the very limit of what they accept, run under whatever is meant to break them.
 
 use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::allocator::{ClusteringBfd, EqualSplit, Exact, Global};
+use rtflash_alloc::allocator::{BestFit, EqualSplit, Exact, Global};
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::{
@@ -23,8 +23,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let granted = if times == Times::Worst { Reliance::Queue } else { Reliance::Neighbours };
     let analysis = dice.one_of(&["stripe", "superblock", "sound"]);
     let analysis = analysis_relying_on(analysis, granted)?;
-    let allocator: &dyn Allocator =
-        dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
+    let allocator: &dyn Allocator = dice.one_of(&[&BestFit as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     // Drawn apart: what else is drawn does not depend on it.
     let mut due = Dice::new(seed, b"due\0\0\0\0\0", run);
     let tasks = with_deadlines(&mut due, tasks(&mut dice, &device)?)?;

@@ -2,16 +2,8 @@
 
 use rtflash_model::{Cluster, Device, TaskSet};
 
-use super::shape::{Form, Shape};
-
-/// A cluster that has its tasks and its shape.
-#[derive(Debug, Clone)]
-pub(super) struct Group {
-    pub(super) tasks: Vec<usize>,
-    pub(super) shape: Shape,
-    /// The long-run load of its unit.
-    pub(super) load: f64,
-}
+use super::shape::{Form, Held};
+use crate::allocator::sizes::Group;
 
 /// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,21 +15,20 @@ pub(super) enum Layout {
 }
 
 /// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with the form of each. `None` where they do not pack.
-pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
+pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
     let device = set.device();
     let mut free = Free::new(device);
     let mut chips_of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
-    let mut compact: Vec<usize> =
-        (0..groups.len()).filter(|&group| groups[group].shape.form == Form::Compact).collect();
-    compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].shape.chips));
+    let mut compact: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].held.form == Form::Compact).collect();
+    compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
     for group in compact {
-        chips_of[group] = free.take_aligned(groups[group].shape.chips)?;
+        chips_of[group] = free.take_aligned(groups[group].size)?;
     }
-    let mut others: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].shape.form != Form::Compact).collect();
+    let mut others: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].held.form != Form::Compact).collect();
     match layout {
         Layout::InOrder => {
             for group in others {
-                chips_of[group] = free.take(groups[group].shape.chips)?;
+                chips_of[group] = free.take(groups[group].size)?;
             }
         }
         Layout::Balanced => {
@@ -45,7 +36,7 @@ pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<V
             others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
             let mut busy = vec![0.0; free.channels.len()];
             for group in others {
-                for _ in 0..groups[group].shape.chips {
+                for _ in 0..groups[group].size {
                     chips_of[group].push(free.take_from_calmest(&mut busy, rates[group])?);
                 }
                 chips_of[group].sort_unstable();
@@ -55,7 +46,7 @@ pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<V
     let named = groups.iter().zip(chips_of).map(|(group, chips)| {
         let mut tasks = group.tasks.clone();
         tasks.sort_unstable();
-        (Cluster { chips, tasks }, Some(group.shape.form))
+        (Cluster { chips, tasks }, Some(group.held.form))
     });
     let mut clusters: Vec<(Cluster, Option<Form>)> = named.collect();
     let rest = free.channels.concat();
@@ -65,11 +56,11 @@ pub(super) fn place(set: &TaskSet, groups: &[Group], layout: Layout) -> Option<V
 }
 
 /// Pages that each chip of a group moves in a second.
-fn transfers_a_second(set: &TaskSet, group: &Group) -> f64 {
+fn transfers_a_second(set: &TaskSet, group: &Group<Held>) -> f64 {
     let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
     let pages: f64 = requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum();
-    pages * 1e9 / f64::from(group.shape.chips)
+    pages * 1e9 / f64::from(group.size)
 }
 
 /// The chips that are still free, channel by channel, ascending.

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
-use super::Terms;
-use super::exact::Subsets;
-use super::shape::{Form, Shape, Shapes};
-use crate::sound::certify;
+use super::shape::{Form, Shapes};
+use super::sizes::DemandSizes;
+use crate::allocator::exact;
+use crate::analysis::DemandTest;
+
+type Subsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
 /// Chips of all allocations that are tried, together.
 const TRIED: u64 = 48_000;
@@ -20,15 +22,15 @@ const MOST_CHANNELS: usize = 64;
 /// on small devices it is everything.
 pub(super) fn search(
     set: &TaskSet,
-    terms: Terms<'_>,
+    test: DemandTest,
     shapes: &Shapes<'_>,
-    subsets: &Subsets,
+    subsets: &Subsets<'_, '_>,
     given_up: &mut bool,
 ) -> Option<Allocation> {
     let device = set.device();
     let chips = u64::from(device.chips());
     let mut search =
-        Search { set, terms, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
+        Search { set, test, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
     // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
@@ -58,7 +60,7 @@ struct Part {
 
 struct Search<'s> {
     set: &'s TaskSet,
-    terms: Terms<'s>,
+    test: DemandTest,
     shapes: &'s Shapes<'s>,
     given_up: &'s mut bool,
     left: u64,
@@ -67,11 +69,9 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn parts(&self, subsets: &Subsets, blocks: Vec<usize>) -> Vec<Part> {
-        let part = |block: usize| {
-            let tasks = (0..self.set.tasks().len()).filter(|task| block >> task & 1 == 1).collect();
-            Part { block, tasks, least: subsets.chips_of(block).unwrap_or(1) }
-        };
+    fn parts(&self, subsets: &Subsets<'_, '_>, blocks: Vec<usize>) -> Vec<Part> {
+        let part =
+            |block: usize| Part { block, tasks: subsets.members(block), least: subsets.chips_of(block).unwrap_or(1) };
         blocks.into_iter().map(part).collect()
     }
 
@@ -170,7 +170,7 @@ impl Search<'_> {
 
     /// The placements that a part of this size may have.
     fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
-        let (shapes, placements) = (self.shapes, self.terms.placements);
+        let (shapes, placements) = (self.shapes, self.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
                 let form = match placement {
@@ -179,7 +179,7 @@ impl Search<'_> {
                     Placement::Superblock if chips == 1 && placements.contains(&Placement::Stripe) => return false,
                     Placement::Superblock => Form::Superblock,
                 };
-                shapes.load(&part.tasks, Shape { chips, form }).is_some()
+                shapes.load(&part.tasks, form, chips).is_some()
             };
             placements.iter().copied().filter(holds).collect()
         })
@@ -202,8 +202,8 @@ impl Search<'_> {
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            let (clusters, chosen) = plans.clusters(parts, &chosen, self.terms.free());
-            let certified = certify(self.set, &clusters, &chosen, self.terms.granted);
+            let (clusters, chosen) = plans.clusters(parts, &chosen, self.test.idle());
+            let certified = self.test.certify(self.set, &clusters, &chosen);
             *self.given_up |= certified.given_up;
             if certified.failing.is_empty() {
                 let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;

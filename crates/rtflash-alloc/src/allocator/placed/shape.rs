@@ -4,19 +4,22 @@ use std::cell::Cell;
 
 use rtflash_model::{Access, Placement, Task, TaskSet};
 
+use crate::fraction::Rational;
 use crate::sound::{Bus, Choice, Contention, Demand, Unit, choose};
 
-/// A cluster's form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shape {
-    pub(super) chips: u32,
+/// How a group of tasks takes a cluster.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Held {
     pub(super) form: Form,
+    /// The long-run load of its unit.
+    pub(super) load: f64,
 }
 
 /// What a cluster asks of its chips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
     /// Any chips.
+    #[default]
     Stripe,
     /// Whole channels, or an aligned part of one.
     Compact,
@@ -48,7 +51,7 @@ pub(super) enum Waiting {
     Nowhere,
 }
 
-/// Tests of task subsets against shapes.
+/// Tests of task subsets in clusters of each form.
 pub(super) struct Shapes<'a> {
     set: &'a TaskSet,
     /// The forms that the analysis has.
@@ -56,8 +59,10 @@ pub(super) struct Shapes<'a> {
     /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always pack.
     chain: Vec<u32>,
     waiting: Waiting,
-    /// The largest cluster, where that is not the device.
-    largest: Option<u32>,
+    /// The largest cluster.
+    largest: u32,
+    /// Tests so far.
+    tests: Cell<u64>,
     /// Tests that were given up.
     given_up: Cell<u32>,
 }
@@ -68,13 +73,14 @@ const GIVEN_UP: u32 = 8;
 impl<'a> Shapes<'a> {
     pub(super) fn new(set: &'a TaskSet, placements: &[Placement], waiting: Waiting) -> Shapes<'a> {
         let forms = FORMS.into_iter().filter(|form| placements.contains(&form.placement())).collect();
-        let ways = set.device().chips_per_channel().min(set.device().chips());
-        Shapes { set, forms, chain: chain(ways), waiting, largest: None, given_up: Cell::new(0) }
+        let chips = set.device().chips();
+        let chain = chain(set.device().chips_per_channel().min(chips));
+        Shapes { set, forms, chain, waiting, largest: chips, tests: Cell::new(0), given_up: Cell::new(0) }
     }
 
     /// The same with clusters of one chip only, if so.
     pub(super) fn of_one_chip(self, so: bool) -> Shapes<'a> {
-        Shapes { largest: so.then_some(1), ..self }
+        Shapes { largest: if so { 1 } else { self.largest }, ..self }
     }
 
     pub(super) fn set(&self) -> &'a TaskSet {
@@ -83,6 +89,11 @@ impl<'a> Shapes<'a> {
 
     pub(super) fn forms(&self) -> &[Form] {
         &self.forms
+    }
+
+    /// Tests of a cluster so far.
+    pub(super) fn tests(&self) -> u64 {
+        self.tests.get()
     }
 
     /// Whether a test was given up, so that a no is none.
@@ -95,27 +106,29 @@ impl<'a> Shapes<'a> {
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
-    /// The long-run load of a unit if these tasks hold in a cluster of this shape.
-    pub(super) fn load(&self, tasks: &[usize], shape: Shape) -> Option<f64> {
-        if self.given_up.get() >= GIVEN_UP {
-            return None;
-        }
+    /// A unit of these tasks in a cluster of this form, and its neighbours; `None` where times cannot be added up.
+    fn unit(&self, tasks: &[usize], form: Form, chips: u32) -> Option<(Unit, Contention)> {
         let device = self.set.device();
-        let placement = shape.form.placement();
-        if !self.set.space(tasks, shape.chips, Some(placement)).fits() {
-            return None;
-        }
-        let bus = match (shape.form, self.waiting) {
+        let bus = match (form, self.waiting) {
             (_, Waiting::Nowhere) => Bus::alone(),
             (Form::Stripe, Waiting::Hoped(ways)) => Bus { ways, ..Bus::anywhere(device) },
-            (Form::Compact, _) => Bus::compact(device, shape.chips),
+            (Form::Compact, _) => Bus::compact(device, chips),
             _ => Bus::anywhere(device),
         };
-        let unit = Unit::new(device, self.tasks(tasks), shape.chips, placement, bus)?;
-        let others = match (shape.form, self.waiting) {
+        let others = match (form, self.waiting) {
             (Form::Stripe, Waiting::Queue) => Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1),
             _ => Contention::none(),
         };
+        Some((Unit::new(device, self.tasks(tasks), chips, form.placement(), bus)?, others))
+    }
+
+    /// The long-run load of a unit if these tasks hold in a cluster of this form.
+    pub(super) fn load(&self, tasks: &[usize], form: Form, chips: u32) -> Option<f64> {
+        self.tests.set(self.tests.get() + 1);
+        if self.given_up.get() >= GIVEN_UP || !self.set.space(tasks, chips, Some(form.placement())).fits() {
+            return None;
+        }
+        let (unit, others) = self.unit(tasks, form, chips)?;
         match choose(&unit, std::slice::from_ref(&others), 0) {
             Choice::Holds(gc) => Some(Demand::new(&unit, &others, gc, 0).load()),
             Choice::Fails => None,
@@ -126,53 +139,61 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// The smallest cluster of this form, of `least` to `most` chips, in which these tasks hold, and the load there.
-    pub(super) fn smallest(&self, tasks: &[usize], form: Form, least: u32, most: u32) -> Option<(Shape, f64)> {
-        let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
-        // Beyond this size a cluster's chips have no less to do each.
-        let widest = match form {
-            Form::Stripe => {
-                let spread = requests.filter(|request| request.access() == Access::Sequential);
-                let pages = spread.map(|request| request.pages()).max().unwrap_or(1);
-                let data = self.tasks(tasks).map(|task| task.data_pages.unwrap_or(1)).max().unwrap_or(1);
-                u32::try_from(pages.max(data)).unwrap_or(u32::MAX)
-            }
-            Form::Compact | Form::Superblock => most,
-        };
-        let most = self.largest.map_or(most, |largest| most.min(largest));
-        let mut chips = least.max(1);
-        while chips <= most.min(widest.max(1)) {
-            let size = match form {
-                // One chip is a stripe of one, which copies inside the chip.
-                Form::Superblock if chips == 1 && self.forms.contains(&Form::Stripe) => 2,
-                Form::Compact if self.waiting != Waiting::Nowhere => self.next_compact(chips),
-                _ => chips,
+    /// The least long-run load of a unit of these tasks in a cluster of any form, exactly, whether or not they hold: with garbage collection at its
+    /// shortest deadline, where it takes least. Above every other one where there is no room for that.
+    pub(super) fn least_load(&self, tasks: &[usize], chips: u32) -> Rational {
+        self.tests.set(self.tests.get() + 1);
+        let of = |form: Form| {
+            let (unit, others) = self.unit(tasks, form, chips)?;
+            let shortest = unit.writers.iter().map(|writer| writer.period - writer.jitter).min();
+            let gc = match shortest {
+                Some(deadline) => Some(unit.gc(deadline, false)?),
+                None => None,
             };
-            if size > most {
-                return None;
-            }
-            let shape = Shape { chips: size, form };
-            if let Some(load) = self.load(tasks, shape) {
-                return Some((shape, load));
-            }
-            chips = size + 1;
-        }
-        None
+            Demand::new(&unit, &others, gc, 0).exact_load()
+        };
+        let loads = self.forms.iter().filter(|&&form| self.may_be(form, chips)).filter_map(|&form| of(form));
+        loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The cluster of this form on so many free chips, or fewer where the form cannot have as many; `None` where it cannot have so few.
-    pub(super) fn on_chips(&self, form: Form, chips: u32) -> Option<Shape> {
-        let chips = self.largest.map_or(chips, |largest| chips.min(largest));
-        let chips = match form {
-            Form::Superblock if chips == 1 && self.forms.contains(&Form::Stripe) => return None,
-            Form::Compact if self.waiting != Waiting::Nowhere => {
-                let whole = self.chain.last().copied().unwrap_or(1);
-                let within = self.chain.iter().copied().rfind(|&size| size <= chips);
-                if chips >= whole { chips - chips % whole } else { within? }
-            }
-            _ => chips,
-        };
-        (chips > 0).then_some(Shape { chips, form })
+    /// The form in which these tasks hold on so many chips, of several the one with the least to do.
+    pub(super) fn holds(&self, tasks: &[usize], chips: u32) -> Option<Held> {
+        self.of_forms(tasks, chips, |_| true)
+    }
+
+    fn of_forms(&self, tasks: &[usize], chips: u32, tried: impl Fn(Form) -> bool) -> Option<Held> {
+        let forms = self.forms.iter().copied().filter(|&form| self.may_be(form, chips) && tried(form));
+        let held = forms.filter_map(|form| Some(Held { form, load: self.load(tasks, form, chips)? }));
+        held.min_by(|a, b| a.load.total_cmp(&b.load))
+    }
+
+    /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
+    pub(super) fn smallest(&self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+        // Beyond this size a stripe's chips have no less to do each.
+        let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
+        let spread = requests.filter(|request| request.access() == Access::Sequential);
+        let pages = spread.map(|request| request.pages()).max().unwrap_or(1);
+        let data = self.tasks(tasks).map(|task| task.data_pages.unwrap_or(1)).max().unwrap_or(1);
+        let widest = pages.max(data);
+        (least.max(1)..=most.min(self.largest)).find_map(|chips| {
+            let tried = |form: Form| form != Form::Stripe || u64::from(chips) <= widest;
+            Some((chips, self.of_forms(tasks, chips, tried)?))
+        })
+    }
+
+    /// Whether a cluster of so many chips can have this form.
+    fn may_be(&self, form: Form, chips: u32) -> bool {
+        match form {
+            Form::Stripe => true,
+            Form::Compact => self.waiting == Waiting::Nowhere || self.next_compact(chips) == chips,
+            // One chip is a stripe of one, which copies inside the chip.
+            Form::Superblock => chips > 1 || !self.forms.contains(&Form::Stripe),
+        }
+    }
+
+    /// The largest cluster of this form of no more than so many chips.
+    pub(super) fn on_chips(&self, form: Form, chips: u32) -> Option<u32> {
+        (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(form, chips))
     }
 
     /// The smallest size of a compact cluster from here on.

@@ -10,7 +10,7 @@ pub(super) const ROUNDINGS: f64 = 1e-10;
 /// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
 pub(super) struct Line {
     /// The long-run load, term by term.
-    load: Vec<Fraction>,
+    pub(super) load: Vec<Fraction>,
     /// Its sum, about.
     pub(super) estimate: f64,
     /// The constant, about.

@@ -133,13 +133,13 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
 
 fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, Failure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
-    let usual: &[&str] = if bandwidth {
-        &["clustering-bfd+tbs", "equal-split+background"]
-    } else if analyses.iter().all(|analysis| analysis.placements().is_empty()) {
-        &["clustering-bfd", "equal-split", "part-ftl", "global"]
-    } else {
+    let placed = analyses.iter().any(|analysis| analysis.demand_test().is_some());
+    let usual: &[&str] = match (bandwidth, placed) {
+        (true, false) => &["clustering-bfd+tbs", "equal-split+background"],
+        (true, true) => &["best-fit+tbs", "equal-split+background"],
+        (false, false) => &["clustering-bfd", "equal-split", "part-ftl", "global"],
         // Part-FTL makes no clusters that could be placed.
-        &["clustering-bfd", "equal-split", "global"]
+        (false, true) => &["best-fit", "clustering-bfd", "equal-split", "global"],
     };
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();

@@ -1,0 +1,319 @@
+//! Best fit, with merging of clusters (Clustering-BFD, Algorithm 1) and without (full isolation).
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+use rtflash_model::TaskSet;
+
+use super::clusters::Clusters;
+use super::loads::{Load, Loads, Share, compare_doubles};
+use super::merge::{Merger, View};
+use super::own::unplaced;
+use super::ties::Ties;
+use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
+use crate::analysis::{Analysis, LinearTest};
+
+/// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
+/// resulting utilization that it fits in; where it fits in none, the two clusters with the lowest utilization when merged become one.
+/// Ties go to the lowest position. Because a merge can overload a cluster, every cluster is tested again at the end.
+///
+/// Under a demand test that test takes the place of Theorem 1: a cluster passes if its tasks hold on so many chips, wherever these are, as a stripe, or as
+/// a superblock on any chips or on whole channels or an aligned part of one.
+///
+/// - What stands for U, in the order of tasks (alone on one chip), in the choice of a cluster and in the choice of a merge, is the least long-run load of
+///   a processor of the cluster: Σ C/T with garbage collection at its shortest deadline, in the organisation with the least of it. It is an exact
+///   fraction, and there whether or not the test passes; where no garbage collection is possible it is above all others.
+/// - A merged cluster has as many chips as both had. Which chips follows when all tasks are placed: first those of superblocks on whole or part channels,
+///   then the others, in the order of their chips; chips of clusters without tasks are left as clusters of one.
+/// - Certificates are made then, in the organisation in which each cluster holds with the least load. Where Algorithm 1 finds no clusters so, it is run
+///   again as if pages waited less for the bus, in some steps, as far as the analysis may rely on neighbours; certificates, made where the clusters are
+///   then, decide.
+///
+/// It finds more of the sets of sequential requests than [`BestFit`](super::BestFit), in twice its time (docs/analysis.md, Reach); neither finds all that
+/// the other one does, and [`ClusteringSearch`](super::ClusteringSearch) finds what either finds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClusteringBfd;
+
+/// Full isolation as the thesis's text has it: one cluster for each chip, the same best fit, no merging.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FullIsolation;
+
+impl Allocator for ClusteringBfd {
+    fn name(&self) -> &'static str {
+        "clustering-bfd"
+    }
+
+    fn summary(&self) -> &'static str {
+        "best fit, merging clusters where a task fits in none (Algorithm 1 of the thesis)"
+    }
+
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::Merging)
+    }
+}
+
+impl Allocator for FullIsolation {
+    fn name(&self) -> &'static str {
+        "full-isolation"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every chip a cluster of its own, best fit"
+    }
+
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        super::allocate(set, analysis, Strategy::OneChipEach)
+    }
+}
+
+/// Best fit under Theorem 1.
+pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
+    with_scratch(|scratch| Run::new(set, test, scratch).allocate(merging))
+}
+
+/// Memory that one allocation after another is made in.
+#[derive(Default)]
+struct Scratch {
+    table: Vec<Load>,
+    alone: Vec<Share>,
+    order: Vec<u32>,
+    clusters: Clusters,
+    merger: Merger,
+    ties: Ties,
+}
+
+/// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory for it.
+fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
+    thread_local!(static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) });
+    let mut scratch = SCRATCH.take().unwrap_or_default();
+    let result = work(&mut scratch);
+    SCRATCH.set(Some(scratch));
+    result
+}
+
+/// A cluster that a task might go to.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    /// Its slot, or `None`: the first of the clusters without tasks.
+    slot: Option<u32>,
+    /// What the task takes of it.
+    share: Share,
+    /// U with the task.
+    total: f64,
+    /// Tasks in it, this one included.
+    count: usize,
+}
+
+struct Run<'a> {
+    loads: Loads<'a>,
+    scratch: &'a mut Scratch,
+}
+
+/// The clusters as they stand, and what tasks would take of them.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    loads: &'a Loads<'a>,
+    table: &'a [Load],
+    alone: &'a [Share],
+    clusters: &'a Clusters,
+}
+
+impl<'a> Field<'a> {
+    /// The task in the cluster of a live slot.
+    #[inline]
+    fn candidate(self, task: u32, slot: u32) -> Candidate {
+        let cluster = &self.clusters.slots[slot as usize];
+        let share = if cluster.size == 1 {
+            self.alone[task as usize]
+        } else {
+            self.loads.share(&self.table[task as usize], cluster.costs)
+        };
+        Candidate {
+            slot: Some(slot),
+            share,
+            total: cluster.share.with(share).total(),
+            count: cluster.count as usize + 1,
+        }
+    }
+
+    /// The task in the first cluster without tasks.
+    #[inline]
+    fn free_candidate(self, task: u32) -> Candidate {
+        let size = self.clusters.free_size;
+        let share = if size == 1 {
+            self.alone[task as usize]
+        } else {
+            self.loads.share(&self.table[task as usize], self.loads.size_costs(size))
+        };
+        Candidate { slot: None, share, total: share.total(), count: 1 }
+    }
+
+    /// All candidates, by position.
+    fn candidates(self, task: u32) -> impl Iterator<Item = Candidate> + use<'a> {
+        let free = (self.clusters.free_clusters() > 0).then(|| self.free_candidate(task));
+        self.clusters.live.iter().map(move |&slot| self.candidate(task, slot)).chain(free)
+    }
+
+    fn size(self, candidate: Candidate) -> u32 {
+        candidate.slot.map_or(self.clusters.free_size, |slot| self.clusters.slots[slot as usize].size)
+    }
+
+    fn tasks(self, candidate: Candidate, task: u32) -> Vec<usize> {
+        let mut tasks = candidate.slot.map_or_else(Vec::new, |slot| self.clusters.positions_of(slot));
+        tasks.push(task as usize);
+        tasks
+    }
+
+    #[inline]
+    fn fits(self, task: u32, candidate: Candidate) -> bool {
+        self.loads.fits(candidate.total, candidate.count, self.size(candidate), || self.tasks(candidate, task))
+    }
+
+    /// How U of two candidates for one task compares.
+    #[inline]
+    fn compare(self, ties: &mut Ties, task: u32, left: Candidate, right: Candidate) -> Ordering {
+        compare_doubles((left.total, left.count), (right.total, right.count)).unwrap_or_else(|| {
+            let alike = left.slot.zip(right.slot).is_some_and(|(a, b)| ties.alike(self.loads.set, self.clusters, a, b));
+            if alike {
+                return Ordering::Equal;
+            }
+            let cluster = |candidate| (self.tasks(candidate, task), self.size(candidate));
+            self.loads.compare_exactly(cluster(left), cluster(right))
+        })
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> Run<'a> {
+        let loads = Loads::new(set, test);
+        loads.fill(&mut scratch.table);
+        let one_chip = loads.size_costs(1);
+        scratch.alone.clear();
+        scratch.alone.extend(scratch.table.iter().map(|load| loads.share(load, one_chip)));
+        loads.decreasing_order(&scratch.alone, &mut scratch.order);
+        scratch.clusters.reset(set.device().chips(), set.tasks().len());
+        scratch.merger.reset();
+        scratch.ties.reset();
+        Run { loads, scratch }
+    }
+
+    fn allocate(mut self, merging: bool) -> Outcome {
+        for turn in 0..self.scratch.order.len() {
+            let task = self.scratch.order[turn];
+            let candidate = self.best_fit(task).or_else(|| if merging { self.merge_until_it_fits(task) } else { None });
+            match candidate {
+                Some(candidate) => self.place(task, candidate),
+                None => {
+                    return Outcome::NotSchedulable(Failure {
+                        unplaced: self.nearest(task),
+                        overloaded: None,
+                        by_merge: false,
+                    });
+                }
+            }
+        }
+        if let Some(unplaced) = self.overloaded() {
+            return Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: true });
+        }
+        match self.scratch.clusters.finish(self.loads.set) {
+            Some(allocation) => Outcome::Schedulable(allocation),
+            // Not reached: clusters are numbered as an allocation wants them.
+            None => Outcome::CannotTell(super::Limit::TooMuchWork { limit: 0 }),
+        }
+    }
+
+    /// The clusters as they stand, and the memory of which are alike.
+    fn field(&mut self) -> (Field<'_>, &mut Ties) {
+        let Scratch { table, alone, clusters, ties, .. } = &mut *self.scratch;
+        (Field { loads: &self.loads, table, alone, clusters }, ties)
+    }
+
+    /// The feasible cluster with the highest U, ties by position (lines 7 and 17).
+    fn best_fit(&mut self, task: u32) -> Option<Candidate> {
+        let (field, ties) = self.field();
+        let mut best: Option<Candidate> = None;
+        for candidate in field.candidates(task) {
+            let better = |champion| field.compare(ties, task, candidate, champion) == Ordering::Greater;
+            if field.fits(task, candidate) && best.is_none_or(better) {
+                best = Some(candidate);
+            }
+        }
+        best
+    }
+
+    /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a look: the others have not changed.
+    fn merge_until_it_fits(&mut self, task: u32) -> Option<Candidate> {
+        loop {
+            let clusters = &mut self.scratch.clusters;
+            if clusters.len() == 1 {
+                return None;
+            }
+            let candidate = if clusters.free_clusters() >= 2 {
+                clusters.free_size += 1;
+                self.field().0.free_candidate(task)
+            } else {
+                if clusters.free_clusters() == 1 {
+                    clusters.open(self.loads.size_costs(clusters.free_size));
+                }
+                let Scratch { clusters, merger, ties, table, .. } = &mut *self.scratch;
+                let slot = merger.merge_lowest(clusters, ties, &View { loads: &self.loads, table });
+                self.field().0.candidate(task, slot)
+            };
+            if self.field().0.fits(task, candidate) {
+                return Some(candidate);
+            }
+        }
+    }
+
+    fn place(&mut self, task: u32, candidate: Candidate) {
+        let Scratch { clusters, merger, ties, .. } = &mut *self.scratch;
+        let slot = match candidate.slot {
+            Some(slot) => slot,
+            None => {
+                let costs = self.loads.size_costs(clusters.free_size);
+                clusters.open(costs)
+            }
+        };
+        clusters.place(task, candidate.share, slot);
+        ties.touch(slot);
+        merger.touch(clusters, slot);
+    }
+
+    /// Where a task that fits nowhere would come nearest: the lowest U, ties by position.
+    fn nearest(&mut self, task: u32) -> Unplaced {
+        let (field, ties) = self.field();
+        let mut best: Option<(usize, Candidate)> = None;
+        for (position, candidate) in field.candidates(task).enumerate() {
+            if best.is_none_or(|(_, champion)| field.compare(ties, task, candidate, champion) == Ordering::Less) {
+                best = Some((position, candidate));
+            }
+        }
+        let (position, candidate) = best.unwrap_or((0, field.free_candidate(task)));
+        let others = candidate.slot.map_or_else(Vec::new, |slot| field.clusters.positions_of(slot));
+        let size = field.size(candidate);
+        self.unplaced(task as usize, candidate.total, position, size, others)
+    }
+
+    /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task that joined it last.
+    fn overloaded(&self) -> Option<Unplaced> {
+        let clusters = &self.scratch.clusters;
+        let fails = |&slot: &u32| {
+            let cluster = &clusters.slots[slot as usize];
+            !self
+                .loads
+                .fits(cluster.share.total(), cluster.count as usize, cluster.size, || clusters.positions_of(slot))
+        };
+        let position = clusters.live.iter().position(fails)?;
+        let slot = clusters.live[position];
+        let mut tasks = clusters.positions_of(slot);
+        let turn = |task: usize| self.scratch.order.iter().position(|&placed| placed as usize == task);
+        let last = tasks.iter().copied().max_by_key(|&task| turn(task))?;
+        tasks.retain(|&task| task != last);
+        let cluster = &clusters.slots[slot as usize];
+        Some(self.unplaced(last, cluster.share.total(), position, cluster.size, tasks))
+    }
+
+    fn unplaced(&self, task: usize, total: f64, cluster: usize, chips: u32, others: Vec<usize>) -> Unplaced {
+        unplaced((self.loads.set, self.loads.test), task, total, cluster, chips, others)
+    }
+}

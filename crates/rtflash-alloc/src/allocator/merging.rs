@@ -1,0 +1,202 @@
+//! Algorithm 1 and full isolation as they are printed, in exact numbers, for a test of any form.
+
+use std::collections::HashMap;
+
+use rtflash_model::{Cluster, TaskSet};
+
+use super::Limit;
+use crate::analysis::ClusterVerdict;
+use crate::fraction::Rational;
+
+/// Loads of merged clusters that are remembered.
+const REMEMBERED: usize = 1 << 16;
+
+/// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more nor that more chips give more. It counts the work.
+pub(super) trait Clusters {
+    fn set(&self) -> &TaskSet;
+
+    /// The tasks' positions in the order of line 5.
+    fn order(&mut self) -> Vec<usize>;
+
+    /// What it says of these tasks, at least one, in a cluster of so many chips.
+    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict;
+
+    /// The load of that verdict alone.
+    fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
+        self.verdict(tasks, chips).load
+    }
+
+    /// Counts so much more work.
+    fn count(&mut self, work: u64);
+
+    /// The limit, once it was reached.
+    fn exhausted(&self) -> Option<Limit>;
+}
+
+/// Why Algorithm 1 found no allocation.
+pub(super) enum Stuck {
+    /// This task fits in none of the clusters.
+    Unplaced { task: usize, clusters: Vec<Cluster> },
+    /// The cluster at this position fails in the end: a merge, made for another task, left it so. `last` is the task that joined it last.
+    Overloaded { last: usize, position: usize, clusters: Vec<Cluster> },
+    /// A limit was reached.
+    GivenUp(Limit),
+}
+
+/// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or not.
+pub(super) fn clusters(test: impl Clusters, merging: bool) -> Result<Vec<Cluster>, Stuck> {
+    let run = Run { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
+    run.allocate(merging)
+}
+
+/// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the chips from some point up, the first of them perhaps grown,
+/// and the test is not asked for them.
+struct Run<C> {
+    test: C,
+    /// The loads of merged clusters: their tasks and chips.
+    known: HashMap<(Vec<usize>, u32), Rational>,
+    /// The clusters that had a task or were opened for a merge, by position.
+    clusters: Vec<Cluster>,
+    /// The lowest chip that none of them has.
+    free_first: u32,
+    /// Chips of the first cluster without tasks.
+    free_size: u32,
+}
+
+impl<C: Clusters> Run<C> {
+    fn allocate(mut self, merging: bool) -> Result<Vec<Cluster>, Stuck> {
+        let order = self.test.order();
+        for &task in &order {
+            let position = match self.best_fit(task) {
+                None if merging => self.merge_until_it_fits(task),
+                found => found,
+            };
+            if let Some(limit) = self.test.exhausted() {
+                return Err(Stuck::GivenUp(limit));
+            }
+            let Some(position) = position else {
+                if self.free_clusters() > 0 {
+                    self.open();
+                }
+                return Err(Stuck::Unplaced { task, clusters: self.clusters });
+            };
+            if position == self.clusters.len() {
+                self.open();
+            }
+            self.clusters[position].tasks.push(task);
+        }
+        if let Some(position) = self.overloaded() {
+            let joined = &self.clusters[position].tasks;
+            let last = order.iter().copied().rfind(|task| joined.contains(task)).unwrap_or(0);
+            return Err(Stuck::Overloaded { last, position, clusters: self.clusters });
+        }
+        while self.free_clusters() > 0 {
+            self.open();
+        }
+        Ok(self.clusters)
+    }
+
+    /// How many clusters have no task and are not in the list.
+    fn free_clusters(&self) -> u32 {
+        let chips = self.test.set().device().chips() - self.free_first;
+        if chips == 0 { 0 } else { chips - self.free_size + 1 }
+    }
+
+    /// Puts the first cluster without tasks into the list.
+    fn open(&mut self) {
+        let next = self.free_first + self.free_size;
+        self.clusters.push(Cluster { chips: (self.free_first..next).collect(), tasks: Vec::new() });
+        (self.free_first, self.free_size) = (next, 1);
+    }
+
+    /// What is said of a cluster, by position, with a task more.
+    fn with(&mut self, position: usize, task: usize) -> ClusterVerdict {
+        let (tasks, chips) = match self.clusters.get(position) {
+            Some(cluster) => ([cluster.tasks.as_slice(), &[task]].concat(), cluster.size()),
+            None => (vec![task], self.free_size),
+        };
+        self.test.verdict(&tasks, chips)
+    }
+
+    /// The cluster with the highest load among those that pass with the task, ties by position (lines 7 and 17); the first of those without tasks is last.
+    fn best_fit(&mut self, task: usize) -> Option<usize> {
+        let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
+        let mut best: Option<(usize, Rational)> = None;
+        for position in 0..count {
+            let verdict = self.with(position, task);
+            if verdict.passes && best.as_ref().is_none_or(|(_, most)| verdict.load > *most) {
+                best = Some((position, verdict.load));
+            }
+        }
+        best.map(|(position, _)| position)
+    }
+
+    /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not changed.
+    fn merge_until_it_fits(&mut self, task: usize) -> Option<usize> {
+        while self.test.exhausted().is_none() {
+            let merged = match self.free_clusters() {
+                0 if self.clusters.len() == 1 => return None,
+                0 => self.merge_lowest(),
+                1 if self.clusters.is_empty() => return None,
+                1 => {
+                    self.open();
+                    self.merge_lowest()
+                }
+                _ => {
+                    self.free_size += 1;
+                    self.clusters.len()
+                }
+            };
+            if self.with(merged, task).passes {
+                return Some(merged);
+            }
+        }
+        None
+    }
+
+    /// Merges the pair with the lowest load, ties by the lexicographically smallest pair of positions. There are at least two clusters in the list.
+    fn merge_lowest(&mut self) -> usize {
+        let mut best: Option<(usize, usize, Rational)> = None;
+        for lower in 0..self.clusters.len() {
+            for upper in lower + 1..self.clusters.len() {
+                let load = self.merged(lower, upper);
+                if best.as_ref().is_none_or(|(_, _, least)| load < *least) {
+                    best = Some((lower, upper, load));
+                }
+            }
+        }
+        let (lower, upper) = best.map_or((0, 1), |(lower, upper, _)| (lower, upper));
+        let away = self.clusters.remove(upper);
+        let kept = &mut self.clusters[lower];
+        kept.chips.extend(away.chips);
+        kept.tasks.extend(away.tasks);
+        lower
+    }
+
+    /// The load of two clusters merged. Most pairs are looked at again and again.
+    fn merged(&mut self, lower: usize, upper: usize) -> Rational {
+        let (a, b) = (&self.clusters[lower], &self.clusters[upper]);
+        let mut tasks = [a.tasks.as_slice(), &b.tasks].concat();
+        tasks.sort_unstable();
+        // A look at what is known is work, too.
+        self.test.count(1);
+        let cluster = (tasks, a.size() + b.size());
+        if let Some(known) = self.known.get(&cluster) {
+            return known.clone();
+        }
+        let load = self.test.load(&cluster.0, cluster.1);
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        self.known.insert(cluster, load.clone());
+        load
+    }
+
+    /// The first cluster that fails the test as it is in the end.
+    fn overloaded(&mut self) -> Option<usize> {
+        let (test, clusters) = (&mut self.test, &self.clusters);
+        let fails =
+            |cluster: &Cluster| !cluster.tasks.is_empty() && !test.verdict(&cluster.tasks, cluster.size()).passes;
+        clusters.iter().position(fails)
+    }
+}

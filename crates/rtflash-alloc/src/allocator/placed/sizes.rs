@@ -1,0 +1,154 @@
+//! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they hold in one of Algorithm 1's.
+
+use rtflash_model::TaskSet;
+
+use super::shape::{Held, Shapes};
+use crate::allocator::sizes::{Group, Sizes};
+use crate::allocator::{Limit, merging};
+use crate::analysis::ClusterVerdict;
+use crate::effort::Budget;
+use crate::fraction::Rational;
+
+/// Groups that a task is tried in, at most, before it gets more chips.
+const TRIED: usize = 24;
+/// Groups that are made larger for a task, at most.
+const GROWN: usize = 8;
+/// Tests of a cluster after which a search ends.
+pub(super) const MAX_TESTS: u64 = 100_000;
+/// Tests of a cluster after which Algorithm 1 ends.
+pub(super) const MAX_MERGING: u64 = 2_000_000;
+/// Looks at what is known that count as a test.
+const LOOKS: u64 = 256;
+/// Requests looked at in them after which it ends, too.
+const MAX_EFFORT: u64 = 200_000_000;
+
+/// Clusters tested as `Shapes` supposes.
+pub(super) struct DemandSizes<'s, 'a> {
+    shapes: &'s Shapes<'a>,
+    /// Where the work is bounded: tests, and requests looked at in them.
+    bound: Option<(u64, Budget)>,
+    looks: u64,
+}
+
+impl<'s, 'a> DemandSizes<'s, 'a> {
+    pub(super) fn new(shapes: &'s Shapes<'a>) -> DemandSizes<'s, 'a> {
+        DemandSizes { shapes, bound: None, looks: 0 }
+    }
+
+    /// Nothing is searched for any more after so many tests.
+    pub(super) fn bounded(shapes: &'s Shapes<'a>, tests: u64) -> DemandSizes<'s, 'a> {
+        DemandSizes { shapes, bound: Some((tests, Budget::of(MAX_EFFORT))), looks: 0 }
+    }
+
+    fn spent(&self) -> Option<Limit> {
+        let (limit, budget) = self.bound?;
+        let spent = self.shapes.tests() + self.looks / LOOKS > limit || budget.left() == 0;
+        spent.then_some(Limit::TooMuchWork { limit })
+    }
+}
+
+/// What is left of a group's chips with a task that alone has this cluster, as far as one can tell.
+fn room(group: &Group<Held>, (chips, alone): (u32, Held)) -> f64 {
+    1.0 - group.held.load - alone.load * f64::from(chips) / f64::from(group.size)
+}
+
+impl Sizes for DemandSizes<'_, '_> {
+    type Held = Held;
+
+    const FULLEST: bool = false;
+    const REORGANISES: bool = true;
+
+    fn load(held: Held) -> f64 {
+        held.load
+    }
+
+    /// The load of all chips.
+    fn cost(chips: u32, held: Held) -> f64 {
+        held.load * f64::from(chips)
+    }
+
+    /// Fewer chips, then less to do on them.
+    fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+        one <= other
+    }
+
+    fn tasks(&self) -> usize {
+        self.shapes.set().tasks().len()
+    }
+
+    fn chips(&self) -> u32 {
+        self.shapes.set().device().chips()
+    }
+
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
+    /// By what they take of the device's chips alone, the most first.
+    fn order(&mut self, alone: &[(u32, Held)]) -> Vec<usize> {
+        let work = |task: usize| alone[task].1.load * f64::from(alone[task].0);
+        let mut order: Vec<usize> = (0..alone.len()).collect();
+        order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
+        order
+    }
+
+    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+        self.shapes.smallest(tasks, least, most)
+    }
+
+    fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
+        let form = group.held.form;
+        let load = self.shapes.load(&[group.tasks.as_slice(), &[task]].concat(), form, group.size)?;
+        Some(Held { form, load })
+    }
+
+    /// The fullest first.
+    fn joinable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
+        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0 && room(&groups[group], alone) > -0.25));
+        tried.sort_by(|&a, &b| groups[b].held.load.total_cmp(&groups[a].held.load).then(a.cmp(&b)));
+        tried.truncate(TRIED);
+    }
+
+    /// Those with the most room first.
+    fn growable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
+        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0));
+        tried.sort_by(|&a, &b| room(&groups[b], alone).total_cmp(&room(&groups[a], alone)).then(a.cmp(&b)));
+        tried.truncate(GROWN);
+    }
+
+    /// A test that was given up ends a search, too: each of them takes long.
+    fn exhausted(&self) -> Option<Limit> {
+        let given_up = self.bound.is_some() && self.shapes.given_up();
+        if given_up { Some(Limit::TestGivenUp) } else { self.spent() }
+    }
+}
+
+impl merging::Clusters for DemandSizes<'_, '_> {
+    fn set(&self) -> &TaskSet {
+        self.shapes.set()
+    }
+
+    /// By their load alone on one chip.
+    fn order(&mut self) -> Vec<usize> {
+        let loads: Vec<Rational> = (0..self.tasks()).map(|task| self.shapes.least_load(&[task], 1)).collect();
+        let mut order: Vec<usize> = (0..loads.len()).collect();
+        order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
+        order
+    }
+
+    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+        ClusterVerdict::new(self.shapes.holds(tasks, chips).is_some(), self.shapes.least_load(tasks, chips))
+    }
+
+    fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
+        self.shapes.least_load(tasks, chips)
+    }
+
+    fn count(&mut self, looks: u64) {
+        self.looks += looks;
+    }
+
+    fn exhausted(&self) -> Option<Limit> {
+        self.spent()
+    }
+}

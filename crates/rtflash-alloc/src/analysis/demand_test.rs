@@ -1,0 +1,62 @@
+//! The test of a cluster where it is placed: what it allows, and what it says of a given allocation.
+
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet};
+
+use super::{Analysis, ClusterReport, Test};
+use crate::sound::{self, Certified};
+
+/// Processor demand of placed clusters, with certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DemandTest {
+    /// The placements of pages that a cluster may have; at least one.
+    pub placements: &'static [Placement],
+    /// The most that its promises may rely on.
+    pub rely_on: Reliance,
+}
+
+impl dyn Analysis + '_ {
+    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of chips alone.
+    pub fn demand_test(&self) -> Option<DemandTest> {
+        match self.test() {
+            Test::Demand(test) => Some(test),
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => None,
+        }
+    }
+}
+
+impl DemandTest {
+    /// The placement of pages in clusters without tasks.
+    pub fn idle(self) -> Placement {
+        self.placements.first().copied().unwrap_or(Placement::Stripe)
+    }
+
+    /// An allocation of any origin with a certificate for each cluster: those that it has stay as they are ([`sound::certified`]).
+    pub fn certified(self, set: &TaskSet, allocation: &Allocation) -> (Allocation, Certified) {
+        sound::certified(set, allocation, self.placements, self.rely_on)
+    }
+
+    /// Certifies clusters with these placements of pages ([`sound::certify`]).
+    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
+        sound::certify(set, clusters, placements, self.rely_on)
+    }
+
+    /// Whether each cluster of an allocation with certificates is in time ([`sound::holding`]).
+    pub fn holding(self, set: &TaskSet, allocation: &Allocation) -> Vec<bool> {
+        sound::holding(set, allocation, self.rely_on)
+    }
+
+    /// Each cluster of an allocation with certificates in numbers for a reader ([`sound::reports`]).
+    pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+        sound::reports(set, allocation, self.rely_on)
+    }
+
+    /// The data of each cluster beside its logical pages, as its certificate places pages.
+    pub fn spaces(self, set: &TaskSet, allocation: &Allocation) -> Vec<Space> {
+        let clusters = allocation.clusters().into_iter().enumerate();
+        let space = |(position, cluster): (usize, Cluster)| {
+            let placement = allocation.certificate(position).map(|certificate| certificate.placement);
+            set.space(&cluster.tasks, cluster.size(), placement)
+        };
+        clusters.map(space).collect()
+    }
+}

@@ -1,0 +1,169 @@
+//! Algorithm 1 under demand tests against the loop that is printed in the thesis.
+
+mod common;
+
+use std::cmp::Reverse;
+
+use common::{Dice, draw};
+use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
+use rtflash_alloc::analysis::analysis_relying_on;
+use rtflash_alloc::sound::{Bus, Contention, Unit, choose};
+use rtflash_alloc::{Fraction, Rational, verdict};
+use rtflash_model::random::Stream;
+use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
+
+/// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can be.
+fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
+    let device = set.device();
+    let ways = device.chips_per_channel().min(device.chips());
+    let compact = chips.is_multiple_of(ways) || ways.is_multiple_of(chips);
+    let stripes = placements.contains(&Placement::Stripe);
+    let all = [
+        (Placement::Stripe, Bus::anywhere(device), true),
+        (Placement::Superblock, Bus::compact(device, chips), compact),
+        (Placement::Superblock, Bus::anywhere(device), chips > 1 || !stripes),
+    ];
+    let possible = all.into_iter().filter(|(placement, _, possible)| *possible && placements.contains(placement));
+    let unit = |(placement, bus, _): (Placement, Bus, bool)| {
+        let tasks = tasks.iter().map(|&task| &set.tasks()[task]);
+        Some((placement, Unit::new(device, tasks, chips, placement, bus)?))
+    };
+    possible.filter_map(unit).collect()
+}
+
+fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> bool {
+    let holds = |(placement, unit): &(Placement, Unit)| {
+        set.space(tasks, chips, Some(*placement)).fits() && choose(unit, &[Contention::none()], 0).holds()
+    };
+    units(set, placements, tasks, chips).iter().any(holds)
+}
+
+/// What stands for U: the least long-run load, garbage collection at its shortest deadline; above all numbers where there is none.
+fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> (bool, Rational) {
+    let load = |(_, unit): (Placement, Unit)| {
+        let mut terms: Vec<Fraction> =
+            unit.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
+        if let Some(shortest) = unit.writers.iter().map(|writer| writer.period - writer.jitter).min() {
+            let gc = unit.gc(shortest, false)?;
+            let term = |pages: u64, period: u64| {
+                Fraction::new(u128::from(gc.cost) * u128::from(pages), u128::from(gc.reclaimed) * u128::from(period))
+            };
+            terms.extend(unit.writers.iter().map(|writer| term(writer.pages, writer.period)));
+        }
+        Some(Rational::sum(&terms))
+    };
+    let least = units(set, placements, tasks, chips).into_iter().filter_map(load).min();
+    least.map_or((true, Fraction::new(0, 1).into()), |load| (false, load))
+}
+
+/// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were of clusters with tasks.
+fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usize>, u32) {
+    let mut clusters: Vec<Cluster> =
+        (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
+    let mut order: Vec<usize> = (0..set.tasks().len()).collect();
+    order.sort_by_key(|&task| (Reverse(load(set, placements, &[task], 1)), task));
+    let mut merges = 0;
+    for task in order {
+        loop {
+            let mut best: Option<(usize, (bool, Rational))> = None;
+            for (position, cluster) in clusters.iter().enumerate() {
+                let tasks = [cluster.tasks.as_slice(), &[task]].concat();
+                let full = load(set, placements, &tasks, cluster.size());
+                if holds(set, placements, &tasks, cluster.size()) && best.as_ref().is_none_or(|(_, most)| full > *most)
+                {
+                    best = Some((position, full));
+                }
+            }
+            if let Some((position, _)) = best {
+                clusters[position].tasks.push(task);
+                break;
+            }
+            if clusters.len() == 1 {
+                return (clusters, Some(task), merges);
+            }
+            let mut lowest: Option<(usize, usize, Option<(bool, Rational)>)> = None;
+            for lower in 0..clusters.len() {
+                for upper in lower + 1..clusters.len() {
+                    let tasks = [clusters[lower].tasks.as_slice(), &clusters[upper].tasks].concat();
+                    let size = clusters[lower].size() + clusters[upper].size();
+                    // Clusters without tasks first.
+                    let load = (!tasks.is_empty()).then(|| load(set, placements, &tasks, size));
+                    if lowest.as_ref().is_none_or(|(_, _, least)| load < *least) {
+                        lowest = Some((lower, upper, load));
+                    }
+                }
+            }
+            let (lower, upper, _) = lowest.expect("two clusters");
+            let away = clusters.remove(upper);
+            merges += u32::from(!away.tasks.is_empty() && !clusters[lower].tasks.is_empty());
+            clusters[lower].chips.extend(away.chips);
+            clusters[lower].tasks.extend(away.tasks);
+        }
+    }
+    (clusters, None, merges)
+}
+
+/// Tasks and number of chips of each cluster that has tasks.
+fn divided(clusters: &[Cluster]) -> Vec<(Vec<usize>, u32)> {
+    let busy = clusters.iter().filter(|cluster| !cluster.tasks.is_empty());
+    let of = |cluster: &Cluster| {
+        let mut tasks = cluster.tasks.clone();
+        tasks.sort_unstable();
+        (tasks, cluster.size())
+    };
+    let mut all: Vec<(Vec<usize>, u32)> = busy.map(of).collect();
+    all.sort_unstable();
+    all
+}
+
+/// A set in which some tasks are equal.
+fn with_twins(set: &TaskSet, dice: &mut Dice) -> Option<TaskSet> {
+    let mut tasks = set.tasks().to_vec();
+    let first = tasks.first()?.clone();
+    for copy in 0..dice.from(0, 3) {
+        tasks.push(Task { name: format!("twin{copy}"), ..first.clone() });
+    }
+    TaskSet::new(*set.device(), tasks, vec![]).ok()
+}
+
+#[test]
+fn as_it_is_printed() {
+    let (mut found, mut stuck, mut overloaded, mut merged) = (0, 0, 0, 0);
+    for number in 0..700 {
+        let mut dice = Dice(Stream::numbered(3, b"printed_", number));
+        let Some(set) = draw(&mut dice, 9, 5).and_then(|set| with_twins(&set, &mut dice)) else { continue };
+        for name in ["stripe", "superblock", "sound"] {
+            let analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
+            let placements = analysis.demand_test().expect("a demand test").placements;
+            let (clusters, unplaced, merges) = plainly(&set, placements);
+            let fails = |cluster: &Cluster| {
+                !cluster.tasks.is_empty() && !holds(&set, placements, &cluster.tasks, cluster.size())
+            };
+            let failing = clusters.iter().find(|cluster| fails(cluster));
+            merged += merges;
+            match ClusteringBfd.allocate(&set, analysis) {
+                Outcome::Schedulable(allocation) => {
+                    assert_eq!((unplaced, failing), (None, None), "{name} {number}");
+                    assert_eq!(divided(&allocation.clusters()), divided(&clusters), "{name} {number}");
+                    assert!(verdict::passing(&set, analysis, &allocation).into_iter().all(|passes| passes));
+                    // Where more may be relied on, that is only asked if this fails.
+                    let more = analysis_relying_on(name, Reliance::Queue).expect("an analysis");
+                    let same = ClusteringBfd.allocate(&set, more).allocation().map(|found| divided(&found.clusters()));
+                    assert_eq!(same, Some(divided(&clusters)), "{name} {number}");
+                    found += 1;
+                }
+                Outcome::NotSchedulable(failure) if failure.by_merge => {
+                    assert_eq!(unplaced, None, "{name} {number}");
+                    assert!(failing.is_some_and(|cluster| cluster.tasks.contains(&failure.unplaced.task)));
+                    overloaded += 1;
+                }
+                Outcome::NotSchedulable(failure) => {
+                    assert_eq!(Some(failure.unplaced.task), unplaced, "{name} {number}");
+                    stuck += 1;
+                }
+                other => panic!("{name} {number}: {other:?}"),
+            }
+        }
+    }
+    assert!(found > 400 && stuck > 400 && merged > 200, "{found} {stuck} {overloaded} {merged}");
+}
