@@ -1,0 +1,236 @@
+//! A plain simulation of the model of docs/analysis.md, Section 1: the chips of one channel and a
+//! bus that serves first come, first served. Each chip runs EDF over its jobs. It shares no code
+//! with the library or the executor.
+
+#![allow(dead_code)] // Each test file uses its own part of this.
+#![allow(non_snake_case)] // The document's letters.
+
+use std::collections::VecDeque;
+
+/// Times of the device, in units.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub t_r: i128,
+    pub t_w: i128,
+    pub t_d: i128,
+    pub t_e: i128,
+}
+
+/// What each job of a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Reads so many pages.
+    Read(i128),
+    /// Programs so many pages.
+    Write(i128),
+    /// Makes so many copies inside the chip and then erases a block.
+    Collect(i128),
+}
+
+/// A task of one chip. Its jobs arrive at least T apart; each is due within T.
+#[derive(Debug, Clone, Copy)]
+pub struct Task {
+    pub work: Work,
+    pub T: i128,
+}
+
+/// When the jobs of a task arrive: the first, and each next one T and a little more after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrivals {
+    pub first: i128,
+    pub more: i128,
+}
+
+/// The channel: a list of tasks for each chip.
+pub type Chips<'a> = &'a [&'a [Task]];
+
+/// How a chip chooses between two jobs with the same deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ties {
+    /// Rule Q4: the first in the chip's list, always.
+    Fixed,
+    /// Q4 left out: a job of the task that did not make the last step.
+    ByTurns,
+}
+
+/// A run: who is on the channel, and what a device may decide.
+#[derive(Debug, Clone, Copy)]
+pub struct Channel<'a> {
+    pub times: Times,
+    pub chips: Chips<'a>,
+    /// Ties of EDF on chip 0; the other chips have a fixed order.
+    pub ties: Ties,
+    /// How long chips other than 0 sense a page; rule Q3 says t_r.
+    pub others_sense: i128,
+}
+
+/// The latest end of a job in a run, counted from its deadline: above zero if a job was late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latest {
+    pub chip_0: i128,
+    pub others: i128,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    task: usize,
+    due: i128,
+    /// Steps not ended yet.
+    left: i128,
+}
+
+/// The step of a chip that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Sensing {
+        until: i128,
+    },
+    /// Waits for the bus or has it.
+    Asking,
+    /// Programs, copies or erases.
+    Inside {
+        until: i128,
+    },
+}
+
+#[derive(Debug)]
+struct Chip<'a> {
+    tasks: &'a [Task],
+    sense: i128,
+    ties: Ties,
+    /// Of each task: the next one comes first.
+    arrivals: Vec<Arrivals>,
+    jobs: Vec<Job>,
+    /// The step under way and the job, by its place in `jobs`.
+    step: Option<(usize, Step)>,
+    last_task: usize,
+    latest: i128,
+}
+
+impl Channel<'_> {
+    /// Runs until a late job has ended, or to an instant. `arrivals` are those of all tasks, in the
+    /// order of the chips and their lists.
+    pub fn run(&self, arrivals: &[Arrivals], end: i128) -> Latest {
+        let mut arrivals = arrivals.iter().copied();
+        let mut chips: Vec<Chip> = Vec::new();
+        for (number, tasks) in self.chips.iter().enumerate() {
+            let arrivals = arrivals.by_ref().take(tasks.len()).collect();
+            let (sense, ties) = match number {
+                0 => (self.times.t_r, self.ties),
+                _ => (self.others_sense, Ties::Fixed),
+            };
+            let (jobs, latest) = (Vec::new(), i128::MIN);
+            chips.push(Chip { tasks, sense, ties, arrivals, jobs, step: None, last_task: 0, latest });
+        }
+        let (mut queue, mut bus) = (VecDeque::new(), None::<(i128, usize)>);
+        let mut now = 0;
+        while now < end && chips.iter().all(|chip| chip.latest <= 0) {
+            if let Some((_, number)) = bus.take_if(|(until, _)| *until == now) {
+                chips[number].transferred(now, self.times);
+            }
+            // If several ask at one instant, chip 0 stands last.
+            for number in (1..chips.len()).chain([0]) {
+                if chips[number].proceed(now, self.times) {
+                    queue.push_back(number);
+                }
+            }
+            if bus.is_none() {
+                bus = queue.pop_front().map(|number| (now + self.times.t_d, number));
+            }
+            let events = chips.iter().map(Chip::next_event).chain(bus.map(|(until, _)| until));
+            let next = events.min().expect("periodic tasks").min(end);
+            assert!(next > now, "time goes on");
+            now = next;
+        }
+        let latest = |chips: &[Chip]| chips.iter().map(|chip| chip.latest_by(now)).max().unwrap_or(i128::MIN);
+        Latest { chip_0: latest(&chips[..1]), others: latest(&chips[1..]) }
+    }
+}
+
+impl Chip<'_> {
+    /// Releases, ends and the choice of a step at an instant. Says whether the chip asks for the
+    /// bus.
+    fn proceed(&mut self, now: i128, times: Times) -> bool {
+        self.release(now);
+        match self.step {
+            Some((job, Step::Sensing { until })) if until == now => {
+                self.step = Some((job, Step::Asking));
+                true
+            }
+            Some((job, Step::Inside { until })) if until == now => {
+                self.end_step(job, now);
+                self.begin_step(now, times)
+            }
+            Some(_) => false,
+            None => self.begin_step(now, times),
+        }
+    }
+
+    fn release(&mut self, now: i128) {
+        for (task, arrivals) in self.arrivals.iter_mut().enumerate() {
+            if arrivals.first == now {
+                let Task { work, T } = self.tasks[task];
+                let left = match work {
+                    Work::Read(pages) | Work::Write(pages) => pages,
+                    Work::Collect(copies) => copies + 1,
+                };
+                self.jobs.push(Job { task, due: now + T, left });
+                arrivals.first += T + arrivals.more;
+            }
+        }
+    }
+
+    /// Begins a step of the job of the earliest deadline, if there is one. Says whether it asks for
+    /// the bus.
+    fn begin_step(&mut self, now: i128, times: Times) -> bool {
+        let Some(job) = self.earliest() else { return false };
+        let Job { task, left, .. } = self.jobs[job];
+        self.last_task = task;
+        let step = match self.tasks[task].work {
+            Work::Read(_) if self.sense > 0 => Step::Sensing { until: now + self.sense },
+            Work::Read(_) | Work::Write(_) => Step::Asking,
+            Work::Collect(_) if left > 1 => Step::Inside { until: now + times.t_r + times.t_w },
+            Work::Collect(_) => Step::Inside { until: now + times.t_e },
+        };
+        self.step = Some((job, step));
+        step == Step::Asking
+    }
+
+    /// The job of the earliest deadline.
+    fn earliest(&self) -> Option<usize> {
+        let key = |job: &Job| (job.due, self.ties == Ties::ByTurns && job.task == self.last_task, job.task);
+        (0..self.jobs.len()).min_by_key(|&job| key(&self.jobs[job]))
+    }
+
+    /// The page of this chip that was on the bus is over.
+    fn transferred(&mut self, now: i128, times: Times) {
+        let (job, _) = self.step.expect("it asked");
+        match self.tasks[self.jobs[job].task].work {
+            Work::Write(_) => self.step = Some((job, Step::Inside { until: now + times.t_w })),
+            _ => self.end_step(job, now),
+        }
+    }
+
+    fn end_step(&mut self, job: usize, now: i128) {
+        self.step = None;
+        self.jobs[job].left -= 1;
+        if self.jobs[job].left == 0 {
+            let over = self.jobs.remove(job);
+            self.latest = self.latest.max(now - over.due);
+        }
+    }
+
+    fn next_event(&self) -> i128 {
+        let releases = self.arrivals.iter().map(|arrivals| arrivals.first).min().unwrap_or(i128::MAX);
+        match self.step {
+            Some((_, Step::Sensing { until } | Step::Inside { until })) => releases.min(until),
+            _ => releases,
+        }
+    }
+
+    /// The latest end so far. An overdue job counts as if it ended now.
+    fn latest_by(&self, now: i128) -> i128 {
+        let overdue = self.jobs.iter().filter(|job| job.due < now).map(|job| now - job.due);
+        overdue.chain([self.latest]).max().unwrap_or(i128::MIN)
+    }
+}
