@@ -58,30 +58,30 @@ impl Share {
     }
 }
 
-/// For each row but the last: which curves are one line from there to the next row. Each curve that has a line there is in one group.
-pub(super) fn groups(plot: &Plot) -> Vec<Vec<Group>> {
-    let heights: Vec<Vec<Option<f64>>> = plot
-        .grid
-        .curves
-        .iter()
-        .map(|row| row.iter().map(|point| point.map(|point| plot.at(point.x, point.y).1)).collect())
-        .collect();
-    let between = |row: usize| {
-        let ends = |curve: usize| heights[curve][row].zip(heights[curve][row + 1]);
-        let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < APART && (a.1 - b.1).abs() < APART;
-        let mut found: Vec<Group> = Vec::new();
-        for (curve, here) in (0..heights.len()).filter_map(|curve| Some((curve, ends(curve)?))) {
-            match found.iter_mut().find(|group| ends(group[0]).is_some_and(|there| near(here, there))) {
-                Some(group) => group.push(curve),
-                None => found.push(vec![curve]),
-            }
-        }
-        found
-    };
-    (1..plot.grid.xs.len()).map(|row| between(row - 1)).collect()
-}
-
 impl Plot {
+    /// For each row but the last: which curves are one line from there to the next row. Each curve that has a line there is in one group.
+    pub(super) fn one_line(&self) -> Vec<Vec<Group>> {
+        let heights: Vec<Vec<Option<f64>>> = self
+            .grid
+            .curves
+            .iter()
+            .map(|row| row.iter().map(|point| point.map(|point| self.at(point.x, point.y).1)).collect())
+            .collect();
+        let between = |row: usize| {
+            let ends = |curve: usize| heights[curve][row].zip(heights[curve][row + 1]);
+            let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < APART && (a.1 - b.1).abs() < APART;
+            let mut found: Vec<Group> = Vec::new();
+            for (curve, here) in (0..heights.len()).filter_map(|curve| Some((curve, ends(curve)?))) {
+                match found.iter_mut().find(|group| ends(group[0]).is_some_and(|there| near(here, there))) {
+                    Some(group) => group.push(curve),
+                    None => found.push(vec![curve]),
+                }
+            }
+            found
+        };
+        (1..self.grid.xs.len()).map(|row| between(row - 1)).collect()
+    }
+
     /// The strokes of a curve, from left to right.
     pub fn strokes(&self, curve: usize) -> Vec<Stroke> {
         let mut strokes: Vec<(Stroke, &Group)> = Vec::new();

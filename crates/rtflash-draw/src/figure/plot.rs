@@ -1,7 +1,6 @@
 //! What the axes enclose, and where values are in it, in points of 1/72 inch.
 
 use super::axis::Axis;
-use super::coincide::groups;
 use super::grid::Grid;
 use super::text::{TICK, TITLE};
 use super::{Figure, YAxis};
@@ -57,7 +56,7 @@ impl Plot {
         let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
         let frame = Frame { left, top: over, width, height: HEIGHT };
         let mut plot = Plot { grid, x, y, kind: figure.y_axis, frame, groups: Vec::new() };
-        plot.groups = groups(&plot);
+        plot.groups = plot.one_line();
         plot
     }
 

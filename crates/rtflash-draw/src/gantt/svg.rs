@@ -74,10 +74,24 @@ impl Gantt {
         if unmarked > 0 {
             notes.push(format!("{unmarked} further missed deadlines are not marked."));
         }
+        let (body, y) = self.body(&drawn, &listed, &shown, lanes, &marks);
+        self.document(&body, y, &notes)
+    }
+
+    /// All rows and lanes, and where they end.
+    fn body(
+        &self,
+        drawn: &[Vec<&Row>],
+        listed: &[&Row],
+        shown: &[Vec<Bar>],
+        lanes: usize,
+        marks: &[&Miss],
+    ) -> (String, u64) {
+        let rows = drawn.iter().map(Vec::len).sum::<usize>().clamp(1, MAX_ROWS);
         let height = if rows > 48 { 14 * PX } else { 24 * PX };
         let (mut body, mut y) = (String::new(), TOP + 8 * PX);
-        let mut rest = listed.iter().zip(&shown);
-        for ((position, group), rows) in self.groups.iter().enumerate().zip(&drawn) {
+        let mut rest = listed.iter().zip(shown);
+        for ((position, group), rows) in self.groups.iter().enumerate().zip(drawn) {
             let mut rows = rest.by_ref().take(rows.len()).peekable();
             if rows.peek().is_none() {
                 continue;
@@ -104,6 +118,11 @@ impl Gantt {
             self.text_at(&mut body, "i", 8 * PX, y + 10 * PX, &idle);
             y += 18 * PX;
         }
+        (body, y)
+    }
+
+    /// The document around what ends at `y`.
+    fn document(&self, body: &str, y: u64, notes: &[String]) -> String {
         let mut svg = String::new();
         let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));
         let _ = write!(
@@ -115,7 +134,7 @@ impl Gantt {
             style()
         );
         self.axis(&mut svg, y);
-        svg.push_str(&body);
+        svg.push_str(body);
         self.legend(&mut svg);
         for (note, line) in notes.iter().zip(1_u64..) {
             self.text_at(&mut svg, "n", LEFT, y + (24 + 16 * line) * PX, note);
@@ -185,7 +204,11 @@ impl Gantt {
                 format_ns(bar.end)
             );
         }
-        // One label for what is drawn without gaps for one job.
+        self.labels(svg, boxes, height, baseline);
+    }
+
+    /// One label for what is drawn without gaps for one job.
+    fn labels(&self, svg: &mut String, boxes: &[Bar], height: u64, baseline: u64) {
         let mut rest = boxes;
         while let Some(first) = rest.first() {
             let joins = |pair: &[Bar]| {
