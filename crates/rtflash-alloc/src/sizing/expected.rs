@@ -67,7 +67,10 @@ impl Space {
     fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
         let device = set.device();
         let chips = u128::from(cluster.size());
-        let units = if certificate.placement == Placement::Stripe { chips } else { 1 };
+        let units = match certificate.placement {
+            Placement::Stripe => chips,
+            Placement::Superblock => 1,
+        };
         let all = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block()) * chips;
         let room = all.checked_sub(u128::from(collection.reserve_pages) * units)?;
         let logical = device.logical_pages_of(cluster.size());

@@ -11,6 +11,7 @@ mod bus;
 mod choice;
 mod contention;
 mod demand;
+mod organisation;
 #[cfg(test)]
 mod random_units;
 mod report;

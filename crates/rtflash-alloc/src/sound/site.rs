@@ -10,6 +10,7 @@ use super::bus::Bus;
 use super::choice::choose;
 use super::contention::Contention;
 use super::demand::Demand;
+use super::organisation::organisation;
 use super::shortfall::Shortfall;
 use super::unit::{GcTerms, Unit};
 pub use certify::{Certified, certify, certify_beside};
@@ -99,9 +100,13 @@ impl<'a> Site<'a> {
         self.servers[position] > 0 || !self.clusters[position].tasks.is_empty()
     }
 
+    fn is_on_one_channel(&self, position: usize) -> bool {
+        organisation(self.placements[position]).is_on_one_channel()
+    }
+
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
-        self.servers[position] == 0 && self.placements[position] == Placement::Stripe
+        self.servers[position] == 0 && self.is_on_one_channel(position)
     }
 
     fn unit(&self, position: usize, bus: Bus) -> Option<Unit> {
@@ -146,7 +151,7 @@ impl<'a> Site<'a> {
                 if cluster == position {
                     own += chips;
                 } else if !self.is_active(cluster) {
-                } else if self.placements[position] == Placement::Stripe && self.is_bounded(cluster) {
+                } else if self.is_on_one_channel(position) && self.is_bounded(cluster) {
                     bounded.push((cluster, chips));
                 } else {
                     unbounded += chips;
@@ -160,14 +165,13 @@ impl<'a> Site<'a> {
             // (Q4) are rules of the device.
             let queued = queues
                 && self.set.device().has_exact_reads()
-                && self.placements[position] == Placement::Stripe
                 && self.is_bounded(position)
                 && unbounded == 0
                 && bounded.iter().all(|&(neighbour, _)| self.gcs[neighbour].is_some());
             neighbourhoods.push(Neighbourhood { charged: own + unbounded, siblings: queued.then(|| own - 1), bounded });
         }
-        if self.placements[position] == Placement::Superblock {
-            // A step waits on all channels at once: the worst of them.
+        if !self.is_on_one_channel(position) {
+            // The worst of them.
             bus.ways = bus.most;
             return Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] });
         }

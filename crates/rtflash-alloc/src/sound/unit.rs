@@ -1,8 +1,9 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
-use rtflash_model::{Access, Certificate, Collection, Device, Placement, Request, Span, Task};
+use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
 use super::bus::Bus;
+use super::organisation::organisation;
 use crate::reason::TooFewBlocks;
 
 /// A periodic request on a unit.
@@ -88,22 +89,22 @@ pub struct Unit {
 
 /// Times of the steps, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Costs {
+pub(super) struct Costs {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.
-    read: u64,
+    pub(super) read: u64,
     /// c_w: programming a page, likewise.
-    write: u64,
+    pub(super) write: u64,
     /// The same at the most that any page can wait, which is what blocks.
-    longest_read: u64,
-    longest_write: u64,
+    pub(super) longest_read: u64,
+    pub(super) longest_write: u64,
     /// c_r of a user's read: in a superblock its own cluster is silent.
     user_read: u64,
     /// The same at the most that it can wait.
     longest_user_read: u64,
     /// t_r + t_w: a copy inside a chip.
-    copy: u64,
+    pub(super) copy: u64,
     /// t_e.
-    erase: u64,
+    pub(super) erase: u64,
 }
 
 /// Garbage collection on a unit, once its relative deadline is chosen.
@@ -148,44 +149,37 @@ impl Unit {
         bus: Bus,
     ) -> Option<Unit> {
         let costs = Costs::new(device, placement, bus)?;
-        let wide = u64::from(chips.max(1));
-        let per_chip = device.logical_pages_per_chip();
-        let (width, mapped) = match placement {
-            Placement::Stripe => (1, per_chip),
-            Placement::Superblock => (wide, per_chip.checked_mul(wide)?),
-        };
+        let chips = u64::from(chips.max(1));
+        let organisation = organisation(placement);
+        let width = organisation.width(chips);
         let mut unit = Unit {
             items: Vec::new(),
             writers: Vec::new(),
             block_pages: u64::from(device.pages_per_block()).checked_mul(width)?,
             blocks: device.blocks_per_chip().into(),
-            mapped,
+            mapped: device.logical_pages_per_chip().checked_mul(width)?,
             costs,
             placement,
-            chips: wide,
+            chips,
         };
-        // Eqs. (20), (21), (24) and (25).
         for task in tasks {
             if let Some(read) = task.read {
-                let steps = unit.pages_here(read);
+                let steps = organisation.pages_here(read, chips);
                 unit.items.push(item(steps, costs.user_read, costs.longest_user_read, read, false)?);
             }
             if let Some(write) = task.write {
-                let pages = unit.pages_here(write);
-                let steps = if placement == Placement::Stripe { pages } else { pages.div_ceil(wide) };
-                unit.items.push(item(steps, costs.write, costs.longest_write, write, true)?);
+                let pages = organisation.pages_here(write, chips);
+                unit.items.push(item(
+                    organisation.programs(pages, chips),
+                    costs.write,
+                    costs.longest_write,
+                    write,
+                    true,
+                )?);
                 unit.writers.push(Writer { pages, period: write.period().as_ns(), jitter: write.jitter().as_ns() });
             }
         }
         Some(unit)
-    }
-
-    /// Pages of a request that can fall on the unit.
-    fn pages_here(&self, request: Request) -> u64 {
-        match (self.placement, request.access()) {
-            (Placement::Stripe, Access::Sequential) => request.pages().div_ceil(self.chips),
-            _ => request.pages(),
-        }
     }
 
     /// How pages are placed.
@@ -201,9 +195,8 @@ impl Unit {
 
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> u64 {
-        let Costs { erase, copy, longest_read, longest_write, .. } = self.costs;
-        let copies = if self.placement == Placement::Stripe { copy } else { 0 };
-        erase.max(longest_write).max(copies).max(longest_read)
+        let Costs { erase, longest_read, longest_write, .. } = self.costs;
+        erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks do not suffice for it. Without
@@ -211,11 +204,7 @@ impl Unit {
     pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
         let arrivals = self.arrivals(deadline)?;
         // R, Eq. (5).
-        let drawn = match (server, self.placement) {
-            (false, _) => 0,
-            (true, Placement::Stripe) => self.block_pages,
-            (true, Placement::Superblock) => self.block_pages + self.chips - 1,
-        };
+        let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
         // H, Eq. (6).
         let reserve = arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)?;
         let open = self.open(reserve, server)?;
@@ -239,8 +228,8 @@ impl Unit {
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
-        let rest = if self.placement == Placement::Stripe { 0 } else { self.chips - 1 };
-        let drawn = if server { emptied.checked_add(rest)? } else { 0 };
+        let unfilled = organisation(self.placement).unfilled(self.chips);
+        let drawn = if server { emptied.checked_add(unfilled)? } else { 0 };
         let arrivals = deadline.map_or(Some(0), |deadline| self.arrivals(deadline))?;
         let reserve = arrivals.checked_add(emptied - 1)?.checked_add(drawn)?;
         let open = self.open(stated.reserve_pages, server)?;
@@ -265,19 +254,12 @@ impl Unit {
         Some(reserve.saturating_sub(1).checked_add(self.pending())? / self.block_pages + 1 + u64::from(server))
     }
 
-    /// With these H, F, v and α. C_g and q_g are those of Eqs. (22) and (23), or (26) and (27).
+    /// With these H, F, v and α.
     fn terms(&self, deadline: Option<u64>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
-        let Costs { read, write, longest_read, longest_write, copy, erase, .. } = self.costs;
-        let (cost, step) = match self.placement {
-            Placement::Stripe => (valid.checked_mul(copy)?.checked_add(erase)?, erase.max(copy)),
-            Placement::Superblock => {
-                let reads = valid.min(self.block_pages / self.chips).checked_mul(read)?;
-                let rows = valid.div_ceil(self.chips).checked_mul(write)?;
-                (reads.checked_add(rows)?.checked_add(erase)?, erase.max(longest_write).max(longest_read))
-            }
-        };
+        let (erase, organisation) = (self.costs.erase, organisation(self.placement));
+        let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
         // Where a victim has no valid pages nothing is copied.
-        let step = if valid == 0 { erase } else { step };
+        let step = if valid == 0 { erase } else { erase.max(organisation.copying(&self.costs)) };
         Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
     }
 
@@ -307,23 +289,20 @@ impl Unit {
 }
 
 impl Costs {
-    /// c_r and c_w, Eqs. (1) and (2), and c_r' of Eq. (28): a page waits for one transfer of every other chip of its
+    /// c_r and c_w, Eqs. (1) and (2): a page waits for one transfer of every other chip of its
     /// channel, at most.
     fn new(device: &Device, placement: Placement, bus: Bus) -> Option<Costs> {
         let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());
         let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
-        let own = match placement {
-            Placement::Stripe => usual,
-            Placement::Superblock => transfers(bus.foreign.saturating_add(1).min(bus.ways))?,
-        };
+        let (own, longest_own) = organisation(placement).read_transfers(bus);
         Some(Costs {
             read: sense.checked_add(usual)?,
             write: program.checked_add(usual)?,
             longest_read: sense.checked_add(longest)?,
-            longest_user_read: sense.checked_add(if placement == Placement::Superblock { own } else { longest })?,
+            longest_user_read: sense.checked_add(transfers(longest_own)?)?,
             longest_write: program.checked_add(longest)?,
-            user_read: sense.checked_add(own)?,
+            user_read: sense.checked_add(transfers(own)?)?,
             copy: sense.checked_add(program)?,
             erase: device.block_erase().as_ns(),
         })

@@ -113,7 +113,7 @@ impl<'a> Shapes<'a> {
             (_, Waiting::Nowhere) => Bus::alone(),
             (Form::Stripe, Waiting::Hoped(ways)) => Bus { ways, ..Bus::anywhere(device) },
             (Form::Compact, _) => Bus::compact(device, chips),
-            _ => Bus::anywhere(device),
+            (Form::Stripe | Form::Superblock, _) => Bus::anywhere(device),
         };
         let others = match (form, self.waiting) {
             (Form::Stripe, Waiting::Queue) => Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1),

@@ -88,7 +88,7 @@ impl Site<'_> {
         if placed.unit.writers.is_empty() {
             return Some(None);
         }
-        if self.placements[position] == Placement::Stripe {
+        if self.is_on_one_channel(position) {
             let unit = self.unit(position, Bus::alone())?;
             if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
                 return Some(gc);

@@ -1,0 +1,46 @@
+//! What differs between the organisations of a cluster's pages: a file for each.
+
+mod stripe;
+mod superblock;
+
+use rtflash_model::{Placement, Request};
+
+use super::bus::Bus;
+use super::unit::Costs;
+use stripe::Stripe;
+use superblock::Superblock;
+
+/// An organisation of the pages of a cluster of `chips` chips.
+pub(super) trait Organisation {
+    /// Chips of a unit: of what one EDF queue serves.
+    fn width(&self, chips: u64) -> u64;
+
+    /// Whether a unit is on one channel alone: it waits for the chips of that channel, and without a server it moves no more than its tasks do.
+    fn is_on_one_channel(&self) -> bool;
+
+    /// Pages of a request that can fall on a unit.
+    fn pages_here(&self, request: Request, chips: u64) -> u64;
+
+    /// Steps in which a unit programs so many pages.
+    fn programs(&self, pages: u64, chips: u64) -> u64;
+
+    /// Transfers charged to a user's read, its own included: in the long run, and at the most that it can wait for.
+    fn read_transfers(&self, bus: Bus) -> (u32, u32);
+
+    /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
+    fn unfilled(&self, chips: u64) -> u64;
+
+    /// The longest step in which a page is copied, erases apart.
+    fn copying(&self, costs: &Costs) -> u64;
+
+    /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot be added up.
+    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64>;
+}
+
+/// The organisation that places pages so.
+pub(super) fn organisation(placement: Placement) -> &'static dyn Organisation {
+    match placement {
+        Placement::Stripe => &Stripe,
+        Placement::Superblock => &Superblock,
+    }
+}

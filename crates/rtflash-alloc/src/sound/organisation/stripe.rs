@@ -1,0 +1,50 @@
+//! Static stripe: each chip is a unit.
+
+use rtflash_model::{Access, Request};
+
+use super::Organisation;
+use crate::sound::bus::Bus;
+use crate::sound::unit::Costs;
+
+pub(super) struct Stripe;
+
+impl Organisation for Stripe {
+    fn width(&self, _: u64) -> u64 {
+        1
+    }
+
+    fn is_on_one_channel(&self) -> bool {
+        true
+    }
+
+    /// n_c: of consecutive pages every chip has as many.
+    fn pages_here(&self, request: Request, chips: u64) -> u64 {
+        match request.access() {
+            Access::Sequential => request.pages().div_ceil(chips),
+            Access::Random => request.pages(),
+        }
+    }
+
+    /// One by one, Eqs. (20) and (21).
+    fn programs(&self, pages: u64, _: u64) -> u64 {
+        pages
+    }
+
+    fn read_transfers(&self, bus: Bus) -> (u32, u32) {
+        (bus.ways, bus.ways.max(bus.most))
+    }
+
+    fn unfilled(&self, _: u64) -> u64 {
+        0
+    }
+
+    /// Inside the chip: q_g, Eq. (23).
+    fn copying(&self, costs: &Costs) -> u64 {
+        costs.copy
+    }
+
+    /// C_g, Eq. (22).
+    fn pass(&self, costs: &Costs, valid: u64, _: u64, _: u64) -> Option<u64> {
+        valid.checked_mul(costs.copy)?.checked_add(costs.erase)
+    }
+}

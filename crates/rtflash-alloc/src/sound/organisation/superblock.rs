@@ -1,0 +1,52 @@
+//! Superblock: all chips of the cluster are one unit.
+
+use rtflash_model::Request;
+
+use super::Organisation;
+use crate::sound::bus::Bus;
+use crate::sound::unit::Costs;
+
+pub(super) struct Superblock;
+
+impl Organisation for Superblock {
+    fn width(&self, chips: u64) -> u64 {
+        chips
+    }
+
+    /// A step waits on all channels at once.
+    fn is_on_one_channel(&self) -> bool {
+        false
+    }
+
+    fn pages_here(&self, request: Request, _: u64) -> u64 {
+        request.pages()
+    }
+
+    /// Row by row; reads page by page. Eqs. (24) and (25).
+    fn programs(&self, pages: u64, chips: u64) -> u64 {
+        pages.div_ceil(chips)
+    }
+
+    /// Its own cluster is silent: c_r' of Eq. (28).
+    fn read_transfers(&self, bus: Bus) -> (u32, u32) {
+        let own = bus.foreign.saturating_add(1).min(bus.ways);
+        (own, own)
+    }
+
+    /// A row may be programmed before it is full.
+    fn unfilled(&self, chips: u64) -> u64 {
+        chips - 1
+    }
+
+    /// Over the bus: read, and programmed in rows. q_g, Eq. (27).
+    fn copying(&self, costs: &Costs) -> u64 {
+        costs.longest_write.max(costs.longest_read)
+    }
+
+    /// C_g, Eq. (26).
+    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64> {
+        let reads = valid.min(block_pages / chips).checked_mul(costs.read)?;
+        let rows = valid.div_ceil(chips).checked_mul(costs.write)?;
+        reads.checked_add(rows)?.checked_add(costs.erase)
+    }
+}
