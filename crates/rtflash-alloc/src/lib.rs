@@ -30,6 +30,7 @@
 pub mod advice;
 pub mod allocator;
 pub mod analysis;
+mod cluster_report;
 mod effort;
 mod fraction;
 pub mod reason;

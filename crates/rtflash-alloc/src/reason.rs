@@ -1,10 +1,9 @@
 //! Why a task could not be placed: one reason, with its numbers under names of their own.
 
-use rtflash_model::{Device, Placement, Request, Space, Span, Task, TaskSet};
+use rtflash_model::{Device, Space, Span, Task, TaskSet};
 
 use crate::analysis::Analysis;
 use crate::fraction::Fraction;
-use crate::sound::{Bus, Unit};
 
 /// Why a cluster does not hold a task. A load, a demand and a number of pages are different quantities and are never compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,30 +115,6 @@ fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Optio
         }
         let (pages, period) = (request.pages(), request.period());
         Some(TooLong { writes, pages, least_ns: least?, period, window: period, utilization: None })
-    };
-    too_long(false).or_else(|| too_long(true))
-}
-
-/// A request of the task that takes longer than D − J on all chips of the device and under each of these placements, even if no page ever waits
-/// for the bus: more chips never make it longer.
-pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Task) -> Option<TooLong> {
-    let too_long = |writes: bool| {
-        let request: Request = if writes { task.write? } else { task.read? };
-        let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
-        let time = |&placement: &Placement| {
-            let unit = Unit::new(device, [&alone], device.chips(), placement, Bus::alone())?;
-            unit.items.first().map(|item| item.cost)
-        };
-        let times = placements.iter().map(time).collect::<Option<Vec<u64>>>()?;
-        let least = times.into_iter().min().filter(|&least| least > request.window().as_ns())?;
-        Some(TooLong {
-            writes,
-            pages: request.pages(),
-            least_ns: least.into(),
-            period: request.period(),
-            window: request.window(),
-            utilization: None,
-        })
     };
     too_long(false).or_else(|| too_long(true))
 }

@@ -12,6 +12,9 @@ use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
 
+/// What a merge is chosen by: its load; nothing of clusters without tasks, which come first.
+type Key = Option<(bool, Rational)>;
+
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can be.
 fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
     let device = set.device();
@@ -81,7 +84,7 @@ fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usi
             if clusters.len() == 1 {
                 return (clusters, Some(task), merges);
             }
-            let mut lowest: Option<(usize, usize, Option<(bool, Rational)>)> = None;
+            let mut lowest: Option<(usize, usize, Key)> = None;
             for lower in 0..clusters.len() {
                 for upper in lower + 1..clusters.len() {
                     let tasks = [clusters[lower].tasks.as_slice(), &clusters[upper].tasks].concat();

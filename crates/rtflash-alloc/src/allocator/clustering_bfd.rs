@@ -8,8 +8,8 @@ use rtflash_model::TaskSet;
 use super::clusters::Clusters;
 use super::loads::{Load, Loads, Share, compare_doubles};
 use super::merge::{Merger, View};
-use super::own::unplaced;
 use super::ties::Ties;
+use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
 

@@ -3,8 +3,8 @@
 use rtflash_model::{Allocation, TaskSet};
 
 use super::merging::{self, Stuck};
-use super::own::unplaced;
 use super::sizes::{Group, Sizes};
+use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
 

@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use rtflash_model::{Cluster, Request, TaskSet};
 
 use super::Unplaced;
-use super::own::unplaced;
 use super::space::first_too_many;
+use super::unplaced::unplaced;
 use crate::analysis::{LinearTest, linear_task_terms, linear_terms};
 use crate::fraction::Rational;
 

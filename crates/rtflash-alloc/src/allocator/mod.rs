@@ -23,6 +23,7 @@ mod search;
 mod sizes;
 mod space;
 mod ties;
+mod unplaced;
 
 use std::fmt;
 

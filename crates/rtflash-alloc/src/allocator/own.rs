@@ -2,10 +2,10 @@
 
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
+use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, loads, placed, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
-use crate::reason::overload;
 
 /// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties by position. Under a
 /// [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one chip.
@@ -71,19 +71,4 @@ pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster],
     let (chips, others) = clusters.get(position).map_or((0, Vec::new()), |of| (of.size(), of.tasks.clone()));
     let unplaced = unplaced((set, analysis), task, load, position, chips, others);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: false })
-}
-
-/// A task that fits nowhere: what its load says, or that one request of it is too long on every cluster.
-pub(super) fn unplaced(
-    (set, analysis): (&TaskSet, &dyn Analysis),
-    task: usize,
-    total: f64,
-    cluster: usize,
-    chips: u32,
-    mut others: Vec<usize>,
-) -> Unplaced {
-    others.sort_unstable();
-    // Above one exactly, whatever became of it in doubles.
-    let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
-    Unplaced { task, reason, cluster, chips, others }
 }

@@ -3,47 +3,14 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Device, Span, Task, TaskSet};
+use rtflash_model::{Device, Task, TaskSet};
 
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
 use crate::allocator::holds_anywhere;
+use crate::cluster_report::{ClusterReport, GcReport};
 use crate::effort::spend;
 use crate::fraction::{Fraction, Rational};
-
-/// A cluster in numbers for a reader. Nothing decides by them: verdicts come from [`test_cluster`].
-///
-/// Under a [`super::ClusterTest`] there is no share of anything but the server's, no period and no GC task.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClusterReport {
-    /// U(φ), Eq. (IV.9), or what a test of another form says how full the cluster is.
-    pub utilization: f64,
-    /// t_e / min(T): the share lost to blocking.
-    pub blocking: f64,
-    /// The share of reads, delay included.
-    pub read: f64,
-    /// The share of writes, delay included.
-    pub write: f64,
-    /// The share of garbage collection.
-    pub gc: f64,
-    /// min(T) in nanoseconds; `None` for a cluster without tasks.
-    pub min_period: Option<Fraction>,
-    /// U_s = 1 − U(φ), Eq. (IV.10); zero where U(φ) is above one, or a test of another form has no server.
-    pub server: f64,
-    /// The GC task of each writing task.
-    pub gc_tasks: Vec<GcReport>,
-}
-
-/// A GC task in a [`ClusterReport`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GcReport {
-    /// The writing task, as a position in the set.
-    pub task: usize,
-    /// C^g.
-    pub cost: Span,
-    /// T^g in nanoseconds.
-    pub period: Fraction,
-}
 
 /// The demand of a task under Theorem 1 with linear utilizations.
 fn linear_demand(test: &dyn LinearTest, device: &Device, task: &Task, chips: u32) -> TaskDemand {

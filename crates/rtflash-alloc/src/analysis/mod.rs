@@ -17,8 +17,9 @@ mod thesis_evaluated;
 use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Placement, Reliance, Span, Task};
 
+pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use alone::fits_alone;
-pub use cluster::{ClusterReport, GcReport, cluster_verdict, report_cluster, server_share, test_cluster};
+pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::NotImplicit;
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};

@@ -2,20 +2,9 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, TaskSet};
 
-use super::cost::{ClusterCost, Wear, request_pages};
 use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
+use super::wear::{ClusterCost, Expected, Wear, request_pages};
 use crate::analysis::Analysis;
-
-/// What is to be expected of real-time tasks, in the long run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
-    /// Pages programmed for each page written; of the device, over all clusters.
-    pub amplification: Amplification,
-    /// With the least of them.
-    pub least: Wear,
-    /// With the most.
-    pub most: Wear,
-}
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification that it has at most.
 pub(super) fn expected(

@@ -12,6 +12,7 @@ mod expected;
 mod overwriting;
 mod request;
 mod search;
+mod wear;
 mod whole;
 
 use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
@@ -20,9 +21,9 @@ use crate::allocator::{Allocator, Outcome};
 use crate::analysis::Analysis;
 use crate::spread::spread;
 
-pub use cost::{ClusterCost, Cost, Wear, cost};
-pub use expected::Expected;
+pub use cost::{Cost, cost};
 pub use overwriting::Amplification;
+pub use wear::{ClusterCost, Expected, Wear};
 
 use search::Trials;
 pub(crate) use search::nearest;

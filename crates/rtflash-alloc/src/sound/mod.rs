@@ -10,8 +10,10 @@
 mod bus;
 mod choice;
 mod contention;
+mod costs;
 mod demand;
 mod organisation;
+mod placed;
 #[cfg(test)]
 mod random_units;
 mod report;
@@ -23,7 +25,8 @@ pub use bus::Bus;
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, Nearest, Verdict};
+pub use placed::Placed;
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
-pub(crate) use shortfall::Shortfall;
-pub use site::{Certified, Placed, Site, certify, certify_beside};
+pub(crate) use shortfall::{Shortfall, never_served};
+pub use site::{Certified, Site, certify, certify_beside};
 pub use unit::{GcTerms, Item, Unit, Writer};

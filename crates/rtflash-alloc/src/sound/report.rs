@@ -3,9 +3,10 @@
 use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, TaskSet};
 
 use super::demand::{Demand, Verdict};
-use super::site::{Certified, Placed, Site, certify_beside};
+use super::placed::Placed;
+use super::site::{Certified, Site, certify_beside};
 use super::unit::GcTerms;
-use crate::analysis::{ClusterReport, GcReport};
+use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 
 /// An allocation of any origin with a certificate for each cluster: those that it has are kept as they are, and for the others the placement is looked

@@ -1,11 +1,12 @@
 //! Why a cluster fails, and which of several failing clusters comes nearest to holding.
 
-use rtflash_model::{Device, Placement, Space, Span, Task};
+use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 
+use super::bus::Bus;
 use super::demand::{Demand, Verdict};
-use super::site::{Placed, nearest_terms, worst};
-use super::unit::GcTerms;
-use crate::reason::{Excess, Reason};
+use super::placed::{Placed, nearest_terms, worst};
+use super::unit::{GcTerms, Unit};
+use crate::reason::{Excess, Reason, TooLong};
 
 /// A cluster that fails, or may.
 #[derive(Debug)]
@@ -95,4 +96,28 @@ fn order(space: Space, placed: &Placed, gc: Option<GcTerms>) -> f64 {
     }
     let (length, slack) = worst(placed, gc);
     above(1.0 - slack as f64 / length.max(1) as f64)
+}
+
+/// A request of the task that takes longer than D − J on all chips of the device and under each of these placements, even if no page ever waits
+/// for the bus: more chips never make it longer.
+pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Task) -> Option<TooLong> {
+    let too_long = |writes: bool| {
+        let request: Request = if writes { task.write? } else { task.read? };
+        let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
+        let time = |&placement: &Placement| {
+            let unit = Unit::new(device, [&alone], device.chips(), placement, Bus::alone())?;
+            unit.items.first().map(|item| item.cost)
+        };
+        let times = placements.iter().map(time).collect::<Option<Vec<u64>>>()?;
+        let least = times.into_iter().min().filter(|&least| least > request.window().as_ns())?;
+        Some(TooLong {
+            writes,
+            pages: request.pages(),
+            least_ns: least.into(),
+            period: request.period(),
+            window: request.window(),
+            utilization: None,
+        })
+    };
+    too_long(false).or_else(|| too_long(true))
 }

@@ -3,6 +3,7 @@
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
 use super::bus::Bus;
+use super::costs::Costs;
 use super::organisation::organisation;
 use crate::reason::TooFewBlocks;
 
@@ -87,26 +88,6 @@ pub struct Unit {
     chips: u64,
 }
 
-/// Times of the steps, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Costs {
-    /// c_r: reading a page, the bus busy with the other chips of the channel first.
-    pub(super) read: u64,
-    /// c_w: programming a page, likewise.
-    pub(super) write: u64,
-    /// The same at the most that any page can wait, which is what blocks.
-    pub(super) longest_read: u64,
-    pub(super) longest_write: u64,
-    /// c_r of a user's read: in a superblock its own cluster is silent.
-    user_read: u64,
-    /// The same at the most that it can wait.
-    longest_user_read: u64,
-    /// t_r + t_w: a copy inside a chip.
-    pub(super) copy: u64,
-    /// t_e.
-    pub(super) erase: u64,
-}
-
 /// Garbage collection on a unit, once its relative deadline is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcTerms {
@@ -148,9 +129,9 @@ impl Unit {
         placement: Placement,
         bus: Bus,
     ) -> Option<Unit> {
-        let costs = Costs::new(device, placement, bus)?;
         let chips = u64::from(chips.max(1));
         let organisation = organisation(placement);
+        let costs = Costs::new(device, bus, organisation.read_transfers(bus))?;
         let width = organisation.width(chips);
         let mut unit = Unit {
             items: Vec::new(),
@@ -285,27 +266,6 @@ impl Unit {
         let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
         let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);
         (needed_blocks > self.blocks).then_some(TooFewBlocks { needed_blocks, blocks: self.blocks })
-    }
-}
-
-impl Costs {
-    /// c_r and c_w, Eqs. (1) and (2): a page waits for one transfer of every other chip of its
-    /// channel, at most.
-    fn new(device: &Device, placement: Placement, bus: Bus) -> Option<Costs> {
-        let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
-        let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());
-        let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
-        let (own, longest_own) = organisation(placement).read_transfers(bus);
-        Some(Costs {
-            read: sense.checked_add(usual)?,
-            write: program.checked_add(usual)?,
-            longest_read: sense.checked_add(longest)?,
-            longest_user_read: sense.checked_add(transfers(longest_own)?)?,
-            longest_write: program.checked_add(longest)?,
-            user_read: sense.checked_add(transfers(own)?)?,
-            copy: sense.checked_add(program)?,
-            erase: device.block_erase().as_ns(),
-        })
     }
 }
 

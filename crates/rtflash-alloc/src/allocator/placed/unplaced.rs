@@ -11,8 +11,8 @@ use crate::allocator::sizes::Group;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
 use crate::analysis::DemandTest;
-use crate::reason::{Reason, never_served};
-use crate::sound::{Bus, Contention, Placed, Shortfall, Site, Unit};
+use crate::reason::Reason;
+use crate::sound::{Bus, Contention, Placed, Shortfall, Site, Unit, never_served};
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
 pub(super) fn failure(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, strategy: Strategy) -> Failure {

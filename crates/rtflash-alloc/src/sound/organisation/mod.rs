@@ -6,7 +6,7 @@ mod superblock;
 use rtflash_model::{Placement, Request};
 
 use super::bus::Bus;
-use super::unit::Costs;
+use super::costs::Costs;
 use stripe::Stripe;
 use superblock::Superblock;
 

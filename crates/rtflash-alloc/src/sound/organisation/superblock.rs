@@ -4,7 +4,7 @@ use rtflash_model::Request;
 
 use super::Organisation;
 use crate::sound::bus::Bus;
-use crate::sound::unit::Costs;
+use crate::sound::costs::Costs;
 
 pub(super) struct Superblock;
 
