@@ -12,9 +12,6 @@ use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
 
-/// What a merge is chosen by: its load; nothing of clusters without tasks, which come first.
-type Key = Option<(bool, Rational)>;
-
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can be.
 fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
     let device = set.device();
@@ -41,8 +38,11 @@ fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -
     units(set, placements, tasks, chips).iter().any(holds)
 }
 
-/// What stands for U: the least long-run load, garbage collection at its shortest deadline; above all numbers where there is none.
-fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> (bool, Rational) {
+/// What stands for U: whether there is none, and what it is.
+type Load = (bool, Rational);
+
+/// The least long-run load, garbage collection at its shortest deadline; above all numbers where there is none.
+fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Unit)| {
         let mut terms: Vec<Fraction> =
             unit.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
@@ -68,7 +68,7 @@ fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usi
     let mut merges = 0;
     for task in order {
         loop {
-            let mut best: Option<(usize, (bool, Rational))> = None;
+            let mut best: Option<(usize, Load)> = None;
             for (position, cluster) in clusters.iter().enumerate() {
                 let tasks = [cluster.tasks.as_slice(), &[task]].concat();
                 let full = load(set, placements, &tasks, cluster.size());
@@ -84,7 +84,7 @@ fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usi
             if clusters.len() == 1 {
                 return (clusters, Some(task), merges);
             }
-            let mut lowest: Option<(usize, usize, Key)> = None;
+            let mut lowest: Option<(usize, usize, Option<Load>)> = None;
             for lower in 0..clusters.len() {
                 for upper in lower + 1..clusters.len() {
                     let tasks = [clusters[lower].tasks.as_slice(), &clusters[upper].tasks].concat();
