@@ -11,9 +11,9 @@ use crate::args::Format;
 use crate::diagnose;
 use crate::output::{self, Output};
 use crate::pairs::{Beside, Given, Pair, Pairs, read_given};
-use crate::render::envelope::{self, ErrorLine, Fault};
 use crate::source::Source;
 use crate::status::Status;
+use rtflash_wire::{ErrorLine, Fault};
 
 /// The answer to one task set.
 #[derive(Debug, Default)]
@@ -168,9 +168,9 @@ impl Batch {
                     if fault.line == 0 {
                         (fault.line, fault.column) = (line, pair.set.first_column);
                     }
-                    answer.text = envelope::line(&ErrorLine { error: fault });
+                    answer.text = rtflash_wire::line(&ErrorLine { error: fault });
                 }
-                envelope::number(&mut answer.text, line);
+                rtflash_wire::number(&mut answer.text, line);
             }
         }
         answer

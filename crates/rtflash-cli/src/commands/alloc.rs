@@ -4,14 +4,14 @@ use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_wire::Guarantee;
 
-use super::guarantee::Guarantee;
 use super::{allocate, allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{AllocArgs, Format, GuaranteeArg};
 use crate::batch::{Answer, Batch};
-use crate::render::alloc_text;
-use crate::render::wire::{AllocAnswer, line};
+use crate::render::Render;
+use crate::render::alloc_text::View;
 use crate::source::Source;
 use crate::status::Status;
 
@@ -44,7 +44,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
 
 impl Plan {
     fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
-        let (set, name) = (&file.set, self.allocator.name());
+        let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let guarantee = if self.guarantee.wanted(alone) {
             Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
@@ -53,21 +53,9 @@ impl Plan {
         };
         let failed = outcome.is_schedulable() == Some(false);
         let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));
-        let text = match self.format {
-            Format::Json => line(&AllocAnswer {
-                advice: advice.map(Into::into),
-                ..AllocAnswer::new(set, name, self.analysis, &outcome, &guarantee, file.meta.as_deref())
-            }),
-            Format::Text if !alone => alloc_text::headline(set, name, self.analysis, &outcome, &guarantee),
-            Format::Text => {
-                let mut text = alloc_text::answer(set, name, self.analysis, &outcome, &guarantee);
-                text += &alloc_text::second_opinion(&guarantee, self.analysis, &outcome);
-                if let Some(advice) = advice {
-                    text += &alloc_text::advice(set, &advice);
-                }
-                text
-            }
-        };
-        Answer { text, status: Status::of(outcome.is_schedulable()), ..Answer::default() }
+        let status = Status::of(outcome.is_schedulable());
+        let view =
+            View { file, algorithm: self.allocator.name(), analysis: self.analysis, outcome, guarantee, advice, alone };
+        Answer { text: view.render(self.format), status, ..Answer::default() }
     }
 }

@@ -3,14 +3,14 @@
 use rtflash_alloc::verdict::completed;
 use rtflash_check::{Equations, judge, judge_sound};
 use rtflash_model::{Allocation, TaskSetFile};
+use rtflash_wire::CheckAnswer;
 
 use crate::Failure;
 use crate::args::{CheckArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::output;
 use crate::pairs::{Given, Pairs};
-use crate::render::check_text;
-use crate::render::wire::{CheckAnswer, line};
+use crate::render::Render;
 use crate::status::Status;
 
 struct Plan {
@@ -50,45 +50,42 @@ impl Plan {
         let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
         // What is not promised is looked for, and then judged as if it had been given.
         let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
-        let mut answer = self.judge(file, &read);
+        let (mut answer, utilizations) = self.judge(file, &read);
         for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
             answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
         }
         for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
             cluster.notes.extend(gone_tasks(&read, position));
         }
-        disagreements(text, &missing, &mut answer);
+        disagreements(text, &missing, &utilizations, &mut answer);
         let mut complaint = String::new();
         if !missing.is_empty() {
             complaint += &output::warning(&format!("{name}: {}", looked_for(&read, &missing)));
         }
-        let text = match self.format {
-            Format::Json => line(&answer),
-            Format::Text => check_text::answer(&answer),
-        };
+        let text = answer.render(self.format);
         Answer { text, complaint, status: Status::of(answer.schedulable), fault: None }
     }
 
     /// The answer where there is none.
     fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> Answer {
         let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
-        let text = match self.format {
-            Format::Json => line(&answer),
-            Format::Text => check_text::nothing(&answer),
-        };
-        Answer { text, status: Status::of(schedulable), ..Answer::default() }
+        Answer { text: answer.render(self.format), status: Status::of(schedulable), ..Answer::default() }
     }
 }
 
 impl Plan {
-    fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> CheckAnswer<'f> {
+    /// The judgement, and of each cluster its utilization by each of the tests, if there are several.
+    fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let (set, meta) = (&file.set, file.meta.as_deref());
         match self.equations {
-            Some(equations) => CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta),
+            Some(equations) => {
+                (CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta), Vec::new())
+            }
             None => {
                 let granted = self.analysis.relies_on();
                 let judgement = judge_sound(set, allocation, self.analysis.placements(), granted);
-                CheckAnswer::sound(set, self.analysis.name(), &judgement, granted, meta)
+                let answer = CheckAnswer::sound(set, self.analysis.name(), &judgement, granted, meta);
+                (answer, judgement.clusters.into_iter().map(|judged| judged.utilizations).collect())
             }
         }
     }
@@ -122,14 +119,15 @@ pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Ite
 
 /// Notes where the utilizations that an allocation states are not those that it has: nothing depends on them, but somebody may. Of clusters whose
 /// certificates were looked for they are another analysis's.
-fn disagreements(allocation: &str, looked_for: &[usize], answer: &mut CheckAnswer<'_>) {
+fn disagreements(allocation: &str, looked_for: &[usize], utilizations: &[Vec<f64>], answer: &mut CheckAnswer<'_>) {
     let stated = serde_json::from_str::<serde_json::Value>(allocation).unwrap_or_default();
     for (cluster, position) in answer.clusters.iter_mut().zip(0usize..).filter(|(_, at)| !looked_for.contains(at)) {
         let of = || stated.get("clusters")?.get(position)?.get("utilization")?.as_f64();
         let Some(says) = of() else { continue };
         let differs = |is: f64| (says - is).abs() > 1e-9 * is.max(1.0);
         // A promise that rests on less is right, too.
-        if differs(cluster.utilization) && cluster.utilizations.iter().all(|&is| differs(is)) {
+        let by_others = utilizations.get(position).map_or(&[][..], Vec::as_slice);
+        if differs(cluster.utilization) && by_others.iter().all(|&is| differs(is)) {
             cluster.notes.push(format!("it states a utilization of {says}, and has {}", cluster.utilization));
         }
     }

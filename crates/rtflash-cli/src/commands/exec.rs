@@ -1,5 +1,6 @@
 //! `rtflash exec`: the allocation on the simulated device.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
@@ -10,17 +11,16 @@ use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, Refusal, execute_within};
+use rtflash_wire::{ExecAnswer, Settings, beyond, needed};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
-use super::guarantee::{beyond, needed};
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs, read_given};
-use crate::render::exec_wire::{ExecAnswer, Settings};
-use crate::render::wire::line;
-use crate::render::{data, exec_text, unplaced};
+use crate::render::exec_text::View;
+use crate::render::{Render, data, unplaced};
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -87,14 +87,14 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
     let options = Options { duration, dispatch, service, victims, aging, pattern, times, seed: args.seed, placed };
     let settings = Settings {
         duration_ns: duration.as_ns(),
-        dispatch: dispatch_name,
-        server: Some(server),
-        victims: Some(victims_name),
-        aging: Some(aging_name),
-        pattern: Some(pattern_name),
-        times: Some(times_name),
-        waits: Some(waits_name),
-        phases: Some(phases_name),
+        dispatch: dispatch_name.into(),
+        server: Some(server.into()),
+        victims: Some(victims_name.into()),
+        aging: Some(aging_name.into()),
+        pattern: Some(pattern_name.into()),
+        times: Some(times_name.into()),
+        waits: Some(waits_name.into()),
+        phases: Some(phases_name.into()),
         backfill: Some(placed.backfill),
         seed: Some(args.seed),
     };
@@ -258,9 +258,10 @@ impl Plan {
         let is_given = given.is_some();
         let algorithm = (!is_given).then(|| self.allocator.name());
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref(),
+            meta: file.meta.as_deref().map(Cow::Borrowed),
             ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
         };
+        let not_run = |answer| View { answer, page_size: 0, alone, drawing: String::new() };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
             None => search(set, self.allocator, self.analysis, self.spread),
@@ -270,7 +271,7 @@ impl Plan {
             Found::Wrong(complaint) => return Answer::wrong(&complaint),
             Found::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
-                return self.render(&blank(predicted, reason), status, alone, "");
+                return self.render(not_run(blank(predicted, reason)), status);
             }
         };
         // Certificates are run as they are, and it is their analysis that predicts.
@@ -281,11 +282,11 @@ impl Plan {
             asked => asked,
         };
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref(),
+            meta: file.meta.as_deref().map(Cow::Borrowed),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
         };
         if let Some(request) = analysis.refuses(set) {
-            return self.render(&blank(None, request.to_string()), Status::CannotTell, alone, "");
+            return self.render(not_run(blank(None, request.to_string())), Status::CannotTell);
         }
         let predicted = predicted(set, &allocation, analysis, is_given);
         let too_full = too_full(set, &allocation);
@@ -310,7 +311,7 @@ impl Plan {
                 } else {
                     ""
                 };
-                self.render(&blank(predicted, format!("{error}{flag}")), status, alone, "")
+                self.render(not_run(blank(predicted, format!("{error}{flag}"))), status)
             }
             Ok(executed) => {
                 let Executed { plan, findings, report } = &executed;
@@ -321,26 +322,18 @@ impl Plan {
                 let passes = executed.passes() && beyond.is_none();
                 let answer = ExecAnswer {
                     reason: too_full.or(beyond),
-                    relies_on: needs.map(Reliance::name),
+                    relies_on: needs.map(|needs| needs.name().into()),
                     ..blank(predicted, String::new()).with(set, plan, findings, report)
                 };
-                self.render(&answer, Status::of(Some(passes)), alone, &drawing)
+                let page_size = plan.device().page_size();
+                self.render(View { answer, page_size, alone, drawing }, Status::of(Some(passes)))
             }
         }
     }
 
-    fn render(&self, answer: &ExecAnswer<'_>, status: Status, alone: bool, drawing: &str) -> Answer {
-        let mut complaint = String::new();
-        let text = match self.format {
-            Format::Json => {
-                // The answer stays one line; the drawing is for whoever looks on.
-                complaint += drawing;
-                line(answer)
-            }
-            Format::Text if !alone => exec_text::headline(answer),
-            Format::Text if drawing.is_empty() => exec_text::answer(answer),
-            Format::Text => format!("{}\n{drawing}", exec_text::answer(answer)),
-        };
-        Answer { text, complaint, status, fault: None }
+    fn render(&self, view: View<'_>, status: Status) -> Answer {
+        // JSON stays one line; the drawing is for whoever looks on.
+        let complaint = if self.format == Format::Json { view.drawing.clone() } else { String::new() };
+        Answer { text: view.render(self.format), complaint, status, fault: None }
     }
 }

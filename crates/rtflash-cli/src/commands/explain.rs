@@ -1,18 +1,19 @@
 //! `rtflash explain`: where the utilization goes.
 
+use std::borrow::Cow;
+
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing};
-use rtflash_model::TaskSetFile;
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, TaskSet, TaskSetFile};
+use rtflash_wire::{Answer as _, Explanation, Guarantee, Unexplained, beyond};
 
 use super::check::gone_tasks;
-use super::guarantee::{Guarantee, beyond};
 use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs};
-use crate::render::{alloc_text, data, explain_sound, explain_text, explain_wire, wire};
+use crate::render::{alloc_text, data, explain_sound, explain_text};
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -79,9 +80,9 @@ fn refused(outcome: &Outcome, algorithm: &str) -> String {
 fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: Format) -> Answer {
     let (text, complaint) = match format {
         Format::Json => {
-            let meta = file.meta.as_deref();
-            let answer = explain_wire::Unexplained { schedulable: None, analysis: analysis.name(), reason, meta };
-            (wire::line(&answer), String::new())
+            let meta = file.meta.as_deref().map(Cow::Borrowed);
+            let answer = Unexplained { schedulable: None, analysis: analysis.name().into(), reason, meta };
+            (answer.line(), String::new())
         }
         Format::Text => (String::new(), output::error(&reason)),
     };
@@ -98,7 +99,7 @@ fn explain(
     let set = &file.set;
     let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
     let text = match format {
-        Format::Json => wire::line(&explain_wire::Explanation::new(set, analysis, allocation, file.meta.as_deref())),
+        Format::Json => Explanation::new(set, analysis, allocation, file.meta.as_deref()).line(),
         Format::Text => {
             let mut text = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
             text += &match analysis.placements() {

@@ -6,6 +6,7 @@ use rtflash_host::bound::{Assumption, Assumptions};
 use rtflash_host::order::{self, OrderError, read_script};
 use rtflash_host::run::{JobReport, Lengths, QueueLengths, QueueTrace, RunError, Scenario, run_watched};
 use rtflash_model::Diagnostics;
+use rtflash_wire::HostAnswer;
 
 use super::host_bound;
 use super::host_figures::{self, Ran};
@@ -13,8 +14,8 @@ use super::host_input::Input;
 use super::host_tune;
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
-use crate::render::envelope::line;
-use crate::render::host::{CSV, HostAnswer};
+use crate::render::Render;
+use crate::render::host::{CSV, csv};
 use crate::status::Status;
 use crate::whole::WholeFile;
 use crate::{Failure, diagnose, source};
@@ -60,8 +61,8 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
             answers.push('\n');
         }
         answers += &match args.format {
-            HostFormat::Json => line(&answer),
-            HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, answer.csv()),
+            HostFormat::Json => answer.json(),
+            HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, csv(&answer)),
             HostFormat::Text => answer.text(),
         };
         // Only figures need them any longer.

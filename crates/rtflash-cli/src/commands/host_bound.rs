@@ -3,13 +3,13 @@
 use rtflash_check::judge_sound;
 use rtflash_host::bound::bounds_judged;
 use rtflash_model::{Allocation, Reliance, TaskSet};
+use rtflash_wire::BoundAnswer;
 
 use super::host_input::Input;
 use crate::Failure;
 use crate::args::{Format, HostBoundArgs};
 use crate::output::Output;
-use crate::render::envelope::line;
-use crate::render::host_bound::BoundAnswer;
+use crate::render::Render;
 use crate::status::Status;
 
 /// Carries the command out.
@@ -27,10 +27,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
         }
-        answers += &match args.format.format {
-            Format::Json => line(&answer),
-            Format::Text => answer.text(),
-        };
+        answers += &answer.render(args.format.format);
     }
     let mut output = Output::stdout();
     output.write(&answers).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;

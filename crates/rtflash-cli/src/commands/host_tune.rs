@@ -5,12 +5,12 @@ use std::path::Path;
 use rtflash_draw::figure::{Curve, Figure, Point, YAxis};
 use rtflash_host::Settings;
 use rtflash_host::tune::{Measured, Tuning, k2, tune};
+use rtflash_wire::TuneAnswer;
 
 use super::host_input::Input;
-use crate::args::{Format, HostTuneArgs};
+use crate::args::HostTuneArgs;
 use crate::output::{self, Output};
-use crate::render::envelope::line;
-use crate::render::host_tune::TuneAnswer;
+use crate::render::Render;
 use crate::status::Status;
 use crate::{Failure, whole};
 
@@ -33,10 +33,7 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, Failure> {
         draw(folder, &tuning)?;
     }
     let answer = TuneAnswer::new(&scenario, &args.objective, &tuning);
-    let text = match args.format.format {
-        Format::Json => line(&answer),
-        Format::Text => answer.text(),
-    };
+    let text = answer.render(args.format.format);
     let mut output = Output::stdout();
     output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
     Ok(Status::of(Some(tuning.chosen.is_some())))

@@ -7,7 +7,6 @@ pub mod exec_output;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
-pub mod guarantee;
 pub mod host;
 pub mod host_bound;
 mod host_figures;

@@ -3,13 +3,12 @@
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::sizing::{Sizing, size};
 
-use super::guarantee::Guarantee;
 use super::{allocator, analysis_relying_on};
 use crate::Failure;
-use crate::args::{Format, SizeArgs};
+use crate::args::SizeArgs;
 use crate::batch::{Answer, Batch};
-use crate::render::size_wire::SizeAnswer;
-use crate::render::{size_text, wire};
+use crate::render::Render;
+use crate::render::size_text::View;
 use crate::source::Source;
 use crate::status::Status;
 
@@ -23,16 +22,8 @@ pub fn run(args: &SizeArgs) -> Result<Status, Failure> {
     batch.run(Source::open(&args.file)?, &args.set.changes, |file, alone| {
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if args.spread.spread { used(sizing) } else { sizing };
-        let name = allocator.name();
-        let text = match format {
-            Format::Json => wire::line(&SizeAnswer::new(&file.set, name, analysis, &sizing, file.meta.as_deref())),
-            Format::Text if !alone => size_text::line(&file.set, name, analysis, &sizing),
-            Format::Text => {
-                let guarantee = Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted);
-                size_text::answer(&file.set, name, analysis, &sizing, &guarantee)
-            }
-        };
-        Answer { text, status: Status::of(sizing.outcome.is_schedulable()), ..Answer::default() }
+        let view = View { file, allocator, analysis, granted, sizing: &sizing, alone };
+        Answer { text: view.render(format), status: Status::of(sizing.outcome.is_schedulable()), ..Answer::default() }
     })
 }
 

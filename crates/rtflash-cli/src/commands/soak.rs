@@ -4,16 +4,17 @@ use rtflash_exec::check::CERTIFIED;
 use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Service, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, World, soak};
+use rtflash_wire::line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::Failure;
-use crate::args::{Format, SoakArgs, SoakWorld};
+use crate::args::{SoakArgs, SoakWorld};
 use crate::output::{GREEN, Output, RED, paint};
+use crate::render::Render;
 use crate::render::numbers::count;
 use crate::render::table::table;
-use crate::render::wire::line;
 use crate::status::Status;
 
 /// What `rtflash soak --format json` prints.
@@ -66,10 +67,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
         broken: soaked.broken.iter().map(broken_line).collect(),
     };
-    let text = match args.format.format {
-        Format::Json => line(&answer),
-        Format::Text => text(&answer, &soaked.broken),
-    };
+    let text = answer.render(args.format.format);
     let mut output = Output::stdout();
     output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
     Ok(Status::of(Some(answer.broken.is_empty())))
@@ -121,7 +119,17 @@ fn command(case: &Case) -> String {
     command
 }
 
-fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
+impl Render for SoakAnswer {
+    fn text(&self) -> String {
+        text(self)
+    }
+
+    fn json(&self) -> String {
+        line(self)
+    }
+}
+
+fn text(answer: &SoakAnswer) -> String {
     let drawn = format!(
         "{} cases drawn from seed {}, {} accepted by their analysis and run",
         answer.runs, answer.seed, answer.judged
@@ -130,11 +138,11 @@ fn text(answer: &SoakAnswer, broken: &[Broken]) -> String {
         Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
         None => drawn,
     };
-    if broken.is_empty() {
+    if answer.broken.is_empty() {
         return format!("{}: {drawn}: no check fails\n", paint(GREEN, "pass"));
     }
-    let assumptions = count(broken.len(), "assumption");
-    let verb = if broken.len() == 1 { "breaks" } else { "break" };
+    let assumptions = count(answer.broken.len(), "assumption");
+    let verb = if answer.broken.len() == 1 { "breaks" } else { "break" };
     let mut text = format!("{}: {drawn}: {assumptions} {verb}\n\n", paint(RED, "fail"));
     let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
     let rows = answer.broken.iter().map(|broken| {

@@ -1,5 +1,6 @@
 //! `rtflash check --trace`: a recorded run before the checkers.
 
+use std::borrow::Cow;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -10,17 +11,18 @@ use rtflash_exec::trace::{Observer, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Dispatch, memory_of_trace};
 use rtflash_model::{Instant, Span, read_task_set_bytes};
 use rtflash_run::Refusal;
+use rtflash_wire::{ExecAnswer, traced};
 
 use super::exec::{Found, find, predicted, refused};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
 use crate::Failure;
-use crate::args::{self, CheckArgs, Format};
+use crate::args::{self, CheckArgs};
 use crate::batch::refuse;
 use crate::output::{self, Output};
 use crate::pairs::{change, next_batch};
-use crate::render::exec_wire::{ExecAnswer, traced};
-use crate::render::{exec_text, wire};
+use crate::render::Render;
+use crate::render::exec_text::View;
 use crate::source::Source;
 use crate::source::read;
 use crate::status::Status;
@@ -119,12 +121,13 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     let predicted = predicted(&file.set, &allocation, analysis, given.is_some());
     let algorithm = given.is_none().then_some(name);
     let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, settings, String::new());
-    let answer =
-        ExecAnswer { reason: None, meta: file.meta.as_deref(), ..blank.with(&file.set, &plan, &findings, &report) };
-    let text = match args.format.format {
-        Format::Json => wire::line(&answer),
-        Format::Text => exec_text::answer(&answer),
+    let answer = ExecAnswer {
+        reason: None,
+        meta: file.meta.as_deref().map(Cow::Borrowed),
+        ..blank.with(&file.set, &plan, &findings, &report)
     };
+    let page_size = plan.device().page_size();
+    let text = View { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
     let mut output = Output::stdout();
     output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
     Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))

@@ -6,19 +6,54 @@ use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Reliance, TaskSet};
+use rtflash_model::{Allocation, Cluster, Reliance, TaskSet, TaskSetFile};
+use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
 
 use super::numbers::{chips, count, names, separated, share, time};
 use super::table::table;
-use super::wire::task_name;
-use super::{data, unplaced};
-use crate::commands::guarantee::Guarantee;
+use super::{Render, data, unplaced};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
 /// Clusters shown.
 const CLUSTERS: usize = 64;
+
+/// What an algorithm made of a task set.
+pub struct View<'a> {
+    /// The task set.
+    pub file: &'a TaskSetFile,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The analysis that decided.
+    pub analysis: &'static dyn Analysis,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What holds on the device.
+    pub guarantee: Guarantee,
+    /// What would help, if that was asked.
+    pub advice: Option<Advice>,
+    /// Whether it is the only one.
+    pub alone: bool,
+}
+
+impl Render for View<'_> {
+    fn text(&self) -> String {
+        let View { file, algorithm, analysis, outcome, guarantee, .. } = self;
+        let set = &file.set;
+        if !self.alone {
+            return headline(set, algorithm, *analysis, outcome, guarantee);
+        }
+        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(set, help));
+        answer(set, algorithm, *analysis, outcome, guarantee) + &second_opinion(guarantee, *analysis, outcome) + &advice
+    }
+
+    fn json(&self) -> String {
+        let View { file, algorithm, analysis, outcome, guarantee, .. } = self;
+        let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
+        AllocAnswer { advice: self.advice.map(Into::into), ..answer }.line()
+    }
+}
 
 /// The verdict in a line.
 ///
@@ -111,13 +146,7 @@ fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, placed: bool) -> 
 }
 
 /// Everything but the advice.
-pub fn answer(
-    set: &TaskSet,
-    algorithm: &str,
-    analysis: &dyn Analysis,
-    outcome: &Outcome,
-    guarantee: &Guarantee,
-) -> String {
+fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: &Outcome, guarantee: &Guarantee) -> String {
     let mut text = headline(set, algorithm, analysis, outcome, guarantee);
     if let Outcome::Partitioned(verdict) = outcome {
         text += &partitioned(verdict);
@@ -143,7 +172,7 @@ pub fn failure(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Str
 }
 
 /// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
-pub fn second_opinion(guarantee: &Guarantee, analysis: &dyn Analysis, outcome: &Outcome) -> String {
+fn second_opinion(guarantee: &Guarantee, analysis: &dyn Analysis, outcome: &Outcome) -> String {
     let relying = match guarantee.relies_on {
         None | Some(Reliance::Nothing) => "whatever other clusters do",
         Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
@@ -289,9 +318,9 @@ fn too_full(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String
             data::all_too_full(set, &all, "the data chips", &verdict.space)
                 + &format!("Its test {test}: it knows nothing of space.\n")
         }
-        Outcome::NotSchedulable(_) if !data::on_device(set).fits() => {
+        Outcome::NotSchedulable(_) if !on_device(set).fits() => {
             let all: Vec<usize> = (0..set.tasks().len()).collect();
-            data::all_too_full(set, &all, "the device", &data::on_device(set))
+            data::all_too_full(set, &all, "the device", &on_device(set))
         }
         _ => text,
     }

@@ -1,17 +1,28 @@
 //! The answer of `check` for a person.
 
+use rtflash_model::Reliance;
+use rtflash_wire::{Answer, CheckAnswer, CheckedCluster, relied_on};
+
 use super::numbers::{chips, names, percent, share};
 use super::table::table;
-use super::wire::{CheckAnswer, CheckedCluster, relied_on};
-use rtflash_model::Reliance;
-
+use super::{Render, data};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Loads from here on are those of certificates whose interval is none.
 const OVERLOAD: f64 = 1e9;
 
+impl Render for CheckAnswer<'_> {
+    fn text(&self) -> String {
+        if self.reason.is_some() { nothing(self) } else { answer(self) }
+    }
+
+    fn json(&self) -> String {
+        self.line()
+    }
+}
+
 /// The verdict where there is no allocation to test.
-pub fn nothing(answer: &CheckAnswer<'_>) -> String {
+fn nothing(answer: &CheckAnswer<'_>) -> String {
     let verdict = match answer.schedulable {
         Some(_) => paint(RED, "not schedulable"),
         None => paint(YELLOW, "cannot tell"),
@@ -20,7 +31,7 @@ pub fn nothing(answer: &CheckAnswer<'_>) -> String {
 }
 
 /// The verdict, then the clusters.
-pub fn answer(answer: &CheckAnswer<'_>) -> String {
+fn answer(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
     let full = failing.filter(|&first| answer.clusters[first].data.as_ref().is_some_and(|data| !data.fits));
@@ -53,7 +64,7 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
     };
     for (position, cluster) in answer.clusters.iter().enumerate() {
         if let Some(data) = cluster.data.as_ref().filter(|data| !data.fits) {
-            text += &data.complaint(position);
+            text += &data::complaint(data, position);
         }
         for complaint in &cluster.complaints {
             text += &format!("  cluster {position}: {complaint}\n");
@@ -65,7 +76,8 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
     // Only a sound analysis says of something what it relies on.
     let relying = answer.clusters.iter().any(|cluster| cluster.relies_on.is_some());
     let rows = answer.clusters.iter().enumerate().map(|(position, cluster)| {
-        let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
+        let members =
+            if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
         let verdict = match cluster.schedulable {
             Some(true) => "passes",
             Some(false) => "fails",
@@ -76,7 +88,7 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
             .into_iter()
             .chain(shares)
             .chain([verdict.to_owned()])
-            .chain(relying.then(|| cluster.relies_on.unwrap_or("-").to_owned()))
+            .chain(relying.then(|| cluster.relies_on.as_deref().unwrap_or("-").to_owned()))
             .collect()
     });
     text += "\n";
@@ -89,7 +101,7 @@ pub fn answer(answer: &CheckAnswer<'_>) -> String {
 
 /// What a schedulable allocation relies on, behind its verdict.
 fn relying(answer: &CheckAnswer<'_>) -> String {
-    let most = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on?)).max();
+    let most = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on.as_deref()?)).max();
     most.map_or_else(String::new, |most| match most {
         Reliance::Nothing => ", whatever the others do".to_owned(),
         _ => format!(", relying on {} where it has to", relied_on(most).replace("its", "the")),

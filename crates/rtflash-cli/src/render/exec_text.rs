@@ -1,8 +1,9 @@
 //! The answer of `exec`, and of `check` for a trace, for a person.
 
 use rtflash_model::format_ns;
+use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
 
-use super::exec_wire::{CheckLine, ExecAnswer, JobsLine};
+use super::Render;
 use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time, volume};
 use super::table::table;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
@@ -10,25 +11,51 @@ use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 /// Rows of a table shown.
 const ROWS: usize = 64;
 
+/// The answer to a run.
+pub struct View<'a> {
+    /// What is told of it.
+    pub answer: ExecAnswer<'a>,
+    /// Bytes of a page.
+    pub page_size: u32,
+    /// Whether it is the only one.
+    pub alone: bool,
+    /// A drawing of it, if one is wanted.
+    pub drawing: String,
+}
+
+impl Render for View<'_> {
+    fn text(&self) -> String {
+        match (self.alone, self.drawing.is_empty()) {
+            (false, _) => headline(&self.answer),
+            (true, true) => answer(&self.answer, self.page_size),
+            (true, false) => format!("{}\n{}", answer(&self.answer, self.page_size), self.drawing),
+        }
+    }
+
+    fn json(&self) -> String {
+        self.answer.line()
+    }
+}
+
 /// The verdict in a line.
-pub fn headline(answer: &ExecAnswer<'_>) -> String {
+fn headline(answer: &ExecAnswer<'_>) -> String {
     let predicted = match answer.predicted_schedulable {
         Some(true) => ", predicted schedulable",
         Some(false) => ", predicted not schedulable",
         None => "",
     };
-    let relies = match answer.relies_on {
+    let relies = match answer.relies_on.as_deref() {
         None => String::new(),
         Some("nothing") => ", relies on no neighbour".into(),
         Some(on) => format!(", relies on {on}"),
     };
-    let by = match answer.algorithm {
+    let by = match &answer.algorithm {
         Some(algorithm) => format!("({algorithm}, analysis: {}{predicted}{relies})", answer.analysis),
         None => format!("(given allocation, analysis: {}{predicted}{relies})", answer.analysis),
     };
     let by = paint(DIM, &by);
     let ran = format_ns(answer.settings.duration_ns);
-    match answer.verdict {
+    match answer.verdict.as_deref() {
         None => {
             let reason = answer.reason.as_deref().unwrap_or_default();
             format!("{}: {reason} {by}\n", paint(YELLOW, "not run"))
@@ -43,8 +70,12 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
             format!("{}: no check fails over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
         }
         Some(_) => {
-            let broken: Vec<&str> =
-                answer.checks.iter().filter(|check| check.holds == Some(false)).map(|check| check.name).collect();
+            let broken: Vec<&str> = answer
+                .checks
+                .iter()
+                .filter(|check| check.holds == Some(false))
+                .map(|check| check.name.as_ref())
+                .collect();
             let late: u64 = answer.requests.iter().chain(&answer.gc).map(|line| line.misses + line.overdue).sum();
             let late = match late {
                 0 => "no real-time deadline was missed, but".to_owned(),
@@ -59,7 +90,7 @@ pub fn headline(answer: &ExecAnswer<'_>) -> String {
 }
 
 /// Everything.
-pub fn answer(answer: &ExecAnswer<'_>) -> String {
+fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     let mut text = headline(answer);
     if answer.verdict.is_none() {
         return text;
@@ -71,7 +102,7 @@ pub fn answer(answer: &ExecAnswer<'_>) -> String {
     text += "\n";
     text += &clusters(answer);
     let operations = answer.operations;
-    let page = f64::from(answer.page_size);
+    let page = f64::from(page_size);
     text += &format!(
         "\n{} pages read ({}), {} programmed ({}), {} blocks erased, {} transfers",
         operations.reads,
@@ -109,13 +140,13 @@ fn jobs(answer: &ExecAnswer<'_>) -> String {
     let lines: Vec<&JobsLine<'_>> = answer.requests.iter().chain(&answer.gc).chain(&answer.jobs).collect();
     let span = |nanoseconds: Option<u64>| nanoseconds.map_or("-".to_owned(), brief);
     let rows = lines.iter().take(ROWS).map(|line| {
-        let deadline = line.deadline_ns.as_ref().map(|deadline| deadline.0);
+        let deadline = line.deadline_ns;
         let slack = match (deadline, line.max_response_ns) {
             (Some(deadline), Some(worst)) => slack(deadline.to_f64(), worst),
             _ => "-".into(),
         };
         vec![
-            format!("{} {}", plain(line.task), line.kind),
+            format!("{} {}", plain(&line.task), line.kind),
             line.completed.to_string(),
             line.pending.to_string(),
             (line.misses + line.overdue).to_string(),
@@ -147,7 +178,7 @@ fn slack(deadline: f64, worst: u64) -> String {
 }
 
 fn checks(answer: &ExecAnswer<'_>) -> String {
-    let value = |check: &CheckLine<'_>, value: Option<u64>| match (value, check.unit) {
+    let value = |check: &CheckLine<'_>, value: Option<u64>| match (value, check.unit.as_ref()) {
         (None, _) => "-".to_owned(),
         (Some(0), _) => "0".to_owned(),
         (Some(value), "ns") => brief(value),
@@ -164,17 +195,18 @@ fn checks(answer: &ExecAnswer<'_>) -> String {
             Some(false) => paint(RED, "FAILS"),
             None => paint(DIM, "not observed"),
         };
-        vec![check.name.to_owned(), value(check, check.bound), value(check, check.observed), verdict, worst]
+        vec![check.name.to_string(), value(check, check.bound), value(check, check.observed), verdict, worst]
     });
     table(&["check", ">bound", ">observed", "", ""], rows.collect::<Vec<_>>())
 }
 
 fn clusters(answer: &ExecAnswer<'_>) -> String {
     let rows = answer.clusters.iter().enumerate().take(ROWS).map(|(position, cluster)| {
-        let members = if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().copied(), 4) };
+        let members =
+            if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
         vec![
             position.to_string(),
-            chips(cluster.chips),
+            chips(&cluster.chips),
             members,
             percent(cluster.used),
             cluster.gc_passes.to_string(),

@@ -1,13 +1,33 @@
 //! What an experiment comes to, for a person.
 
-use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
+use rtflash_wire::{Answer, BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 
+use super::Render;
 use super::numbers::count;
 use super::table::table;
 use crate::output::{BOLD, GREEN, paint};
 
 /// The answer to `experiment` and `merge`.
-pub fn answer(summary: &Summary, directory: &str, written: &[String]) -> String {
+pub struct View<'a> {
+    /// What the experiment comes to.
+    pub summary: &'a Summary,
+    /// Where its files are.
+    pub directory: &'a str,
+    /// What they are called.
+    pub written: &'a [String],
+}
+
+impl Render for View<'_> {
+    fn text(&self) -> String {
+        answer(self.summary, self.directory, self.written)
+    }
+
+    fn json(&self) -> String {
+        self.summary.line()
+    }
+}
+
+fn answer(summary: &Summary, directory: &str, written: &[String]) -> String {
     let drawn = format!(
         "{}: {} at {}",
         summary.experiment,
@@ -48,7 +68,7 @@ fn contenders(summary: &Summary) -> String {
     let several = several(summary);
     let swept = summary.contenders.iter().any(|row| row.at.is_some());
     let row = |of: &ContenderSummary| {
-        let mut cells = vec![name(of.algorithm, of.analysis, several)];
+        let mut cells = vec![name(&of.algorithm, &of.analysis, several)];
         if swept {
             cells.push(of.at.clone().unwrap_or_else(|| "all".into()));
         }
@@ -71,7 +91,7 @@ fn contenders(summary: &Summary) -> String {
 /// `clustering-bfd schedules 43.1 % more sets than equal-split (95 %: 39.9 to 46.3)`.
 fn gain(of: &GainSummary) -> Option<String> {
     let several = of.analysis != of.over_analysis;
-    let names = [name(of.algorithm, of.analysis, several), name(of.over_algorithm, of.over_analysis, several)];
+    let names = [name(&of.algorithm, &of.analysis, several), name(&of.over_algorithm, &of.over_analysis, several)];
     let Some(gain) = of.gain else {
         let [first, second] = names;
         return (of.both + of.first_only > 0).then(|| format!("{first} schedules {}, {second} none\n", of.first_only));
@@ -111,8 +131,8 @@ fn bandwidth(summary: &Summary) -> String {
         let mut cells = vec![of.utilization.to_string()];
         cells.extend(of.at.clone());
         cells.extend([
-            of.job.to_owned(),
-            format!("{} + {}", name(of.algorithm, of.analysis, several), of.server),
+            of.job.to_string(),
+            format!("{} + {}", name(&of.algorithm, &of.analysis, several), of.server),
             of.sets.to_string(),
             of.pages_per_second.map_or("-".into(), |of| format!("{:.0}", of.value)),
             interval(of.pages_per_second, 1.0, 0),

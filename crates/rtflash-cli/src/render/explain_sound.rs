@@ -7,8 +7,8 @@ use super::data;
 use super::explain_text::{count_pages, longest_read, times};
 use super::numbers::{chips, count, plain, share, time};
 use super::table::table;
-use super::wire::task_name;
 use crate::output::{BOLD, GREEN, RED, paint};
+use rtflash_wire::task_name;
 
 /// The device's part: what its operations take, and what they are charged where nothing is known of the other chips of their channel.
 pub fn device(set: &TaskSet) -> String {

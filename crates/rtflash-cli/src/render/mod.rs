@@ -1,21 +1,35 @@
-//! How answers are worded: a file for each kind of answer in text, and [`wire`] for JSON.
+//! How answers are worded: a file for each kind of answer in text. rtflash-wire has them as JSON.
 
 pub mod alloc_text;
 pub mod check_text;
 pub mod data;
-pub mod envelope;
 pub mod exec_text;
-pub mod exec_wire;
 pub mod experiment_text;
 pub mod explain_sound;
 pub mod explain_text;
-pub mod explain_wire;
 pub mod host;
 pub mod host_bound;
 pub mod host_tune;
 pub mod numbers;
 pub mod size_text;
-pub mod size_wire;
 pub mod table;
 pub mod unplaced;
-pub mod wire;
+
+use crate::args::Format;
+
+/// An answer, which can be worded for a person and written for a program.
+pub trait Render {
+    /// For a person.
+    fn text(&self) -> String;
+
+    /// As JSON, on one line.
+    fn json(&self) -> String;
+
+    /// As it was asked for.
+    fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => self.json(),
+        }
+    }
+}

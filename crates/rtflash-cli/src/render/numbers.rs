@@ -1,7 +1,7 @@
 //! Numbers as a person reads them.
 
-use rtflash_alloc::Fraction;
 use rtflash_model::{Device, Span, format_ns};
+use rtflash_wire::Nanoseconds;
 
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
@@ -21,10 +21,11 @@ pub fn percent(value: f64) -> String {
 }
 
 /// Nanoseconds that need not be whole, in a unit for people.
-pub fn period(nanoseconds: Fraction) -> String {
-    match u64::try_from(nanoseconds.floor()) {
-        Ok(whole) if nanoseconds.is_whole() => format_ns(whole),
-        _ => time(nanoseconds.to_f64()),
+pub fn period(nanoseconds: impl Into<Nanoseconds>) -> String {
+    let nanoseconds = nanoseconds.into();
+    match nanoseconds {
+        Nanoseconds::Whole(whole) => u64::try_from(whole).map_or_else(|_| time(nanoseconds.to_f64()), format_ns),
+        Nanoseconds::Fractional(double) => time(double),
     }
 }
 
@@ -154,6 +155,8 @@ pub fn lifetime(years: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_alloc::Fraction;
+
     use super::*;
 
     #[test]

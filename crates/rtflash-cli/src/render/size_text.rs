@@ -1,14 +1,15 @@
 //! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation costs.
 
+use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
-use rtflash_model::{Request, TaskSet, format_ns};
+use rtflash_model::{Reliance, Request, TaskSet, TaskSetFile, format_ns};
+use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
+use super::Render;
 use super::alloc_text::{failure, headline};
 use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
-use super::wire::task_name;
-use crate::commands::guarantee::Guarantee;
 use crate::output::{BOLD, paint};
 
 /// Names of tasks shown for a cluster.
@@ -16,8 +17,40 @@ const NAMES: usize = 4;
 /// Tasks and clusters shown.
 const ROWS: usize = 64;
 
+/// The limits of a task set.
+pub struct View<'a> {
+    /// The task set.
+    pub file: &'a TaskSetFile,
+    /// The algorithm that divided the chips.
+    pub allocator: &'static dyn Allocator,
+    /// The analysis that decided.
+    pub analysis: &'static dyn Analysis,
+    /// What a promise may rely on.
+    pub granted: Reliance,
+    /// What was found.
+    pub sizing: &'a Sizing,
+    /// Whether it is the only one.
+    pub alone: bool,
+}
+
+impl Render for View<'_> {
+    fn text(&self) -> String {
+        let (set, name, sizing) = (&self.file.set, self.allocator.name(), self.sizing);
+        if !self.alone {
+            return line(set, name, self.analysis, sizing);
+        }
+        let guarantee = Guarantee::of(set, self.allocator, self.analysis, &sizing.outcome, self.granted);
+        answer(set, name, self.analysis, sizing, &guarantee)
+    }
+
+    fn json(&self) -> String {
+        let meta = self.file.meta.as_deref();
+        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, self.sizing, meta).line()
+    }
+}
+
 /// The verdict and the limits of the whole, in a line.
-pub fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
+fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
     let guarantee = Guarantee::known(set, analysis, &sizing.outcome);
     let text = headline(set, algorithm, analysis, &sizing.outcome, &guarantee);
@@ -28,13 +61,7 @@ pub fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Si
 }
 
 /// The whole answer.
-pub fn answer(
-    set: &TaskSet,
-    algorithm: &str,
-    analysis: &dyn Analysis,
-    sizing: &Sizing,
-    guarantee: &Guarantee,
-) -> String {
+fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
     let mut text = headline(set, algorithm, analysis, &sizing.outcome, guarantee);
     let why = failure(set, analysis, &sizing.outcome);
     if !why.is_empty() {

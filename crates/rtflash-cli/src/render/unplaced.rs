@@ -1,160 +1,16 @@
-//! The task that could not be placed, and why: as JSON and in words. A load, a demand and a number of pages each have a name of their own.
+//! The task that could not be placed, and why, in words. A load, a demand and a number of pages each have a name of their own.
 
-use rtflash_alloc::allocator::{Failure, Outcome, Unplaced};
-use rtflash_alloc::reason::{Excess, Reason, TooFewBlocks, TooLong};
+use rtflash_alloc::allocator::{Failure, Unplaced};
+use rtflash_alloc::reason::{Excess, Reason};
 use rtflash_model::TaskSet;
-use schemars::JsonSchema;
-use serde::Serialize;
+use rtflash_wire::task_name;
 
 use super::data;
 use super::numbers::{count, names, percent, plain, separated, share, time};
-use super::wire::task_name;
 use crate::output::{BOLD, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
-
-/// The task that could not be placed, in an answer.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct UnplacedAnswer<'a> {
-    /// Its name.
-    pub task: &'a str,
-    /// Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval; `data`, the declared data do not fit; `request`, one
-    /// request can never be served: it takes longer than its period, or the write requests are too large for the blocks that there are.
-    pub reason: &'static str,
-    /// The lowest U that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U of that
-    /// cluster with all its tasks. Under the sound analyses the long-run load. Null where it was no utilization that was too much.
-    pub best_utilization: Option<f64>,
-    /// That cluster's position when the algorithm gave up; with `part-ftl`, 0 for its data chips.
-    pub cluster: usize,
-    /// Its number of chips.
-    pub chips: u32,
-    /// The other tasks in it.
-    pub with: Vec<&'a str>,
-    /// `demand`: L, the length of an interval that is too short.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval_ns: Option<u64>,
-    /// `demand`: dbf(L) + B(L), what there is to do in it, blocking included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub demand_ns: Option<u128>,
-    /// `demand`: dbf(L) + B(L) − L.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub excess_ns: Option<u128>,
-    /// `data`: pages of data of the cluster's tasks, this one's included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_pages: Option<u128>,
-    /// `data`: logical pages that they take: as many, or in a stripe each task's rounded up to whole rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub needed_pages: Option<u128>,
-    /// `data`: logical pages of the cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub logical_pages: Option<u128>,
-    /// `data`: `data_pages` in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_bytes: Option<u128>,
-    /// `data`: `needed_pages` in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub needed_bytes: Option<u128>,
-    /// `data`: `logical_pages` in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub logical_bytes: Option<u128>,
-    /// `request`, where it takes too long: `read` or `write`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<&'static str>,
-    /// Likewise: its pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_pages: Option<u64>,
-    /// Likewise: the least time that it takes on any cluster of the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_ns: Option<u128>,
-    /// Likewise: its period, which is shorter, or `window_ns` is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub period_ns: Option<u64>,
-    /// Likewise, where it has a deadline or a jitter: the least time from its release to its deadline, which is shorter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_ns: Option<u64>,
-    /// `request`, where the write requests are too large: blocks that they and the data need of each chip, at least.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub needed_blocks: Option<u64>,
-    /// Likewise: blocks of a chip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<u64>,
-}
-
-impl<'a> UnplacedAnswer<'a> {
-    /// The answer for a task, its reason and its cluster.
-    fn new(set: &'a TaskSet, unplaced: &Unplaced) -> UnplacedAnswer<'a> {
-        let blank = UnplacedAnswer {
-            task: task_name(set, unplaced.task),
-            reason: unplaced.reason.name(),
-            best_utilization: unplaced.best_utilization(),
-            cluster: unplaced.cluster,
-            chips: unplaced.chips,
-            with: unplaced.others.iter().map(|&task| task_name(set, task)).collect(),
-            interval_ns: None,
-            demand_ns: None,
-            excess_ns: None,
-            data_pages: None,
-            needed_pages: None,
-            logical_pages: None,
-            data_bytes: None,
-            needed_bytes: None,
-            logical_bytes: None,
-            request: None,
-            request_pages: None,
-            request_ns: None,
-            period_ns: None,
-            window_ns: None,
-            needed_blocks: None,
-            blocks: None,
-        };
-        match unplaced.reason {
-            Reason::Load { .. } => blank,
-            Reason::Demand(excess) => UnplacedAnswer {
-                interval_ns: Some(excess.interval.as_ns()),
-                demand_ns: Some(excess.demand_ns),
-                excess_ns: Some(excess.excess_ns()),
-                ..blank
-            },
-            Reason::Data(space) => {
-                let device = set.device();
-                UnplacedAnswer {
-                    data_pages: Some(space.data_pages),
-                    needed_pages: Some(space.needed_pages),
-                    logical_pages: Some(space.logical_pages),
-                    data_bytes: Some(device.bytes(space.data_pages)),
-                    needed_bytes: Some(device.bytes(space.needed_pages)),
-                    logical_bytes: Some(device.bytes(space.logical_pages)),
-                    ..blank
-                }
-            }
-            Reason::Request(TooLong { writes, pages, least_ns, period, window, .. }) => UnplacedAnswer {
-                request: Some(kind(writes)),
-                request_pages: Some(pages),
-                request_ns: Some(least_ns),
-                period_ns: Some(period.as_ns()),
-                window_ns: (window < period).then(|| window.as_ns()),
-                ..blank
-            },
-            Reason::Blocks(TooFewBlocks { needed_blocks, blocks }) => {
-                UnplacedAnswer { needed_blocks: Some(needed_blocks), blocks: Some(blocks), ..blank }
-            }
-        }
-    }
-
-    /// The answer for an outcome: where it is a no, and PaRT-FTL's, whose test names no task, where the data do not fit.
-    pub fn of(set: &'a TaskSet, outcome: &Outcome) -> Option<UnplacedAnswer<'a>> {
-        match outcome {
-            Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
-            Outcome::Partitioned(verdict) => verdict.unplaced(set).map(|unplaced| UnplacedAnswer::new(set, &unplaced)),
-            Outcome::Schedulable(_) | Outcome::CannotTell(_) => None,
-        }
-    }
-}
-
-fn kind(writes: bool) -> &'static str {
-    if writes { "write" } else { "read" }
-}
 
 /// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two. `placed`: under an analysis that tests placed clusters.
 pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
@@ -209,7 +65,7 @@ fn why(set: &TaskSet, unplaced: &Unplaced, placed: bool) -> String {
             let noun = if request.pages == 1 { "page" } else { "pages" };
             format!(
                 "its {} of {pages} {noun} takes {} at least, and {limit}",
-                kind(request.writes),
+                if request.writes { "write" } else { "read" },
                 time(request.least_ns as f64)
             )
         }

@@ -1,7 +1,9 @@
 //! What an experiment comes to, in a few numbers.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bandwidth::{JOBS, bandwidth};
 use crate::plan::{Contender, Measure, Plan, Value};
@@ -9,7 +11,7 @@ use crate::statistics::{Estimate, Share, gain, weighted, wilson};
 use crate::tally::{Pair, Tally, pairs};
 
 /// `summary.json`: what an experiment comes to. Intervals are of 95 %.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// `schedulability`, `write-heavy` or `bandwidth`.
     pub experiment: String,
@@ -31,7 +33,7 @@ pub struct Summary {
 }
 
 /// An estimate with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The estimate.
     pub value: f64,
@@ -49,12 +51,12 @@ impl From<Estimate> for Interval {
 }
 
 /// What a contender schedules.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContenderSummary {
     /// The algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: Cow<'static, str>,
     /// The analysis.
-    pub analysis: &'static str,
+    pub analysis: Cow<'static, str>,
     /// The value of the sweep; absent for all together. Times in the table's unit, nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
@@ -69,16 +71,16 @@ pub struct ContenderSummary {
 }
 
 /// How two contenders differ on the sets of which both can tell.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GainSummary {
     /// The first algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: Cow<'static, str>,
     /// Its analysis.
-    pub analysis: &'static str,
+    pub analysis: Cow<'static, str>,
     /// The second algorithm.
-    pub over_algorithm: &'static str,
+    pub over_algorithm: Cow<'static, str>,
     /// Its analysis.
-    pub over_analysis: &'static str,
+    pub over_analysis: Cow<'static, str>,
     /// Sets that both schedule.
     pub both: u64,
     /// Sets that only the first schedules.
@@ -92,7 +94,7 @@ pub struct GainSummary {
 }
 
 /// The bandwidth at a point.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BandwidthSummary {
     /// The total utilization.
     pub utilization: f64,
@@ -100,13 +102,13 @@ pub struct BandwidthSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// `read` or `write`.
-    pub job: &'static str,
+    pub job: Cow<'static, str>,
     /// The algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: Cow<'static, str>,
     /// The analysis.
-    pub analysis: &'static str,
+    pub analysis: Cow<'static, str>,
     /// How jobs are served.
-    pub server: &'static str,
+    pub server: Cow<'static, str>,
     /// Sets run: all that every contender schedules.
     pub sets: u64,
     /// Pages a second; null of no sets.
@@ -155,8 +157,8 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
     let shares: Vec<Share> = shares(plan, tallies, position, at).collect();
     let (schedulable, sets) = shares.iter().fold((0, 0), |sum, share| (sum.0 + share.yes, sum.1 + share.all));
     ContenderSummary {
-        algorithm: of.allocator.name(),
-        analysis: of.analysis.name(),
+        algorithm: of.allocator.name().into(),
+        analysis: of.analysis.name().into(),
         at: at.map(Value::cell),
         sets,
         schedulable,
@@ -189,10 +191,10 @@ fn gains(plan: &Plan, tallies: &[Tally]) -> Vec<GainSummary> {
         |(position, (i, j))| {
             let pair = pair_of(position);
             GainSummary {
-                algorithm: contenders[i].allocator.name(),
-                analysis: contenders[i].analysis.name(),
-                over_algorithm: contenders[j].allocator.name(),
-                over_analysis: contenders[j].analysis.name(),
+                algorithm: contenders[i].allocator.name().into(),
+                analysis: contenders[i].analysis.name().into(),
+                over_algorithm: contenders[j].allocator.name().into(),
+                over_analysis: contenders[j].analysis.name().into(),
                 both: pair.both,
                 first_only: pair.first,
                 second_only: pair.second,
@@ -213,10 +215,10 @@ fn bandwidths(plan: &Plan, tallies: &[Tally]) -> Vec<BandwidthSummary> {
             all.extend(plan.contenders().iter().enumerate().map(|(position, contender)| BandwidthSummary {
                 utilization: place.utilization.to_f64(),
                 at: place.value.map(Value::cell),
-                job,
-                algorithm: contender.allocator.name(),
-                analysis: contender.analysis.name(),
-                server: contender.server(),
+                job: job.into(),
+                algorithm: contender.allocator.name().into(),
+                analysis: contender.analysis.name().into(),
+                server: contender.server().into(),
                 sets: runs.sets,
                 pages_per_second: bandwidth(options, runs, position).map(Interval::from),
                 deadline_misses: runs.misses.get(position).copied().unwrap_or(0),

@@ -140,7 +140,7 @@ impl Manifest {
 
     /// The text of `manifest.json`, of the whole or of a part.
     pub fn text(&self, shard: Option<Shard>) -> Result<String, Failure> {
-        Ok(crate::render::wire::pretty(&self.value(shard)?))
+        Ok(rtflash_wire::pretty(&self.value(shard)?))
     }
 
     fn value(&self, shard: Option<Shard>) -> Result<Value, Failure> {

@@ -15,7 +15,7 @@ use super::generate::DeviceFrom;
 use crate::Failure;
 use crate::args::{Cli, Command, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::output::{self, Output};
-use crate::render::{experiment_text, wire};
+use crate::render::{Render, experiment_text};
 use crate::status::Status;
 
 use directory::{Directory, PROGRESS};
@@ -144,7 +144,7 @@ fn finish(
     for table in tables(plan, tallies) {
         write(table.name, table.text.as_bytes())?;
     }
-    write("summary.json", wire::pretty(&summary).as_bytes())?;
+    write("summary.json", rtflash_wire::pretty(&summary).as_bytes())?;
     if with_figures {
         for figure in figures(plan, tallies) {
             for (name, content) in figure.files().map_err(|error| Failure(format!("no figure: {error}")))? {
@@ -153,10 +153,8 @@ fn finish(
         }
     }
     let status = warn(&summary);
-    let text = match format {
-        Format::Json => wire::line(&summary),
-        Format::Text => experiment_text::answer(&summary, &directory.path().display().to_string(), &written),
-    };
+    let directory = directory.path().display().to_string();
+    let text = experiment_text::View { summary: &summary, directory: &directory, written: &written }.render(format);
     let mut output = Output::stdout();
     output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
     Ok(status)

@@ -1,5 +1,7 @@
 //! What `exec`, and `check` of a trace, print as JSON.
 
+use std::borrow::Cow;
+
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
 use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
@@ -7,28 +9,27 @@ use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
 use rtflash_model::{Instant, Span, TaskSet};
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 
-use super::wire::{Nanoseconds, task_name};
+use crate::parts::{Meta, Nanoseconds, Text, meta, task_name, task_names};
 
 /// What `rtflash exec --format json` prints for one task set, on one line.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExecAnswer<'a> {
     /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
-    pub verdict: Option<&'static str>,
+    pub verdict: Option<Text<'static>>,
     /// Why nothing could be run; or what the allocation relies on beyond what was granted, which makes the exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The algorithm that divided the chips; null for an allocation that was given.
-    pub algorithm: Option<&'a str>,
+    pub algorithm: Option<Text<'a>>,
     /// The analysis whose costs, delays, periods and shares were obeyed.
-    pub analysis: &'a str,
+    pub analysis: Text<'a>,
     /// Whether the analysis accepts the allocation.
     pub predicted_schedulable: Option<bool>,
     /// What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub relies_on: Option<&'static str>,
+    pub relies_on: Option<Text<'static>>,
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,
@@ -44,9 +45,6 @@ pub struct ExecAnswer<'a> {
     pub operations: OperationCounts,
     /// Pages a second that were read and written for jobs that are not real-time.
     pub non_rt_pages_per_s: f64,
-    /// Bytes of a page, for people.
-    #[serde(skip)]
-    pub page_size: u32,
     /// The chip of the device that was erased most often; null where nothing was run.
     pub wear: Option<WearLine>,
     /// The clusters, in order.
@@ -56,39 +54,39 @@ pub struct ExecAnswer<'a> {
     /// The channels, in order.
     pub channels: Vec<ChannelLine>,
     /// The task set's own `meta`, as it was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Meta<'a>>,
 }
 
 /// How a run was made; for a trace, as far as it tells.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// How long, in simulated time.
     pub duration_ns: u64,
     /// `serial` or `parallel`.
-    pub dispatch: &'static str,
+    pub dispatch: Text<'static>,
     /// `tbs` or `background`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<&'static str>,
+    pub server: Option<Text<'static>>,
     /// `actual` or `worst`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub victims: Option<&'static str>,
+    pub victims: Option<Text<'static>>,
     /// `worst`, `random` or `fresh`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub aging: Option<&'static str>,
+    pub aging: Option<Text<'static>>,
     /// `uniform`, `sequential`, `hot-cold` or `one-chip`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<&'static str>,
+    pub pattern: Option<Text<'static>>,
     /// `worst`, `best` or `random`: how long operations take where the device states ranges.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<&'static str>,
+    pub times: Option<Text<'static>>,
     /// `actual` or `worst`: what a page waits for its bus, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waits: Option<&'static str>,
+    pub waits: Option<Text<'static>>,
     /// `periodic` or `at-erases`: when requests are released, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub phases: Option<&'static str>,
+    pub phases: Option<Text<'static>>,
     /// Whether idle chips of a superblock take pages of other requests, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<bool>,
@@ -98,14 +96,14 @@ pub struct Settings {
 }
 
 /// A check in an [`ExecAnswer`]. Bound and observation are those of the worst observation: bounds differ from task to task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckLine<'a> {
     /// The assumption's name.
-    pub name: &'a str,
+    pub name: Text<'a>,
     /// The assumption in a sentence.
-    pub assumption: &'a str,
+    pub assumption: Text<'a>,
     /// What bound and observation are counted in: `ns`, `pages` or `times`.
-    pub unit: &'static str,
+    pub unit: Text<'static>,
     /// What was promised; null where nothing was observed.
     pub bound: Option<u64>,
     /// The worst that was observed.
@@ -119,7 +117,7 @@ pub struct CheckLine<'a> {
 }
 
 /// When and where the worst happened.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WorstLine {
     /// When.
     pub at_ns: u64,
@@ -132,15 +130,15 @@ pub struct WorstLine {
 }
 
 /// The jobs of one source.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct JobsLine<'a> {
     /// The task's name; for jobs that are not real-time, the stream's.
-    pub task: &'a str,
+    pub task: Text<'a>,
     /// The stream's name, for jobs that are not real-time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub job: Option<&'a str>,
+    pub job: Option<Text<'a>>,
     /// `read`, `write`, `gc` or `server`.
-    pub kind: &'static str,
+    pub kind: Text<'static>,
     /// Jobs released.
     pub released: u64,
     /// Jobs complete.
@@ -164,7 +162,7 @@ pub struct JobsLine<'a> {
 }
 
 /// Operations that were begun.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct OperationCounts {
     /// Pages read, GC included.
     pub reads: u64,
@@ -177,12 +175,12 @@ pub struct OperationCounts {
 }
 
 /// A cluster in an [`ExecAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterLine<'a> {
     /// Its chips.
-    pub chips: &'a [u32],
+    pub chips: Cow<'a, [u32]>,
     /// The names of its tasks.
-    pub tasks: Vec<&'a str>,
+    pub tasks: Vec<Text<'a>>,
     /// The mean share of time in which its chips were occupied.
     #[serde(rename = "use")]
     pub used: f64,
@@ -201,7 +199,7 @@ pub struct ClusterLine<'a> {
 }
 
 /// The chip that was erased most often, the lowest among equals, as measured from the start of the run to its end.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct WearLine {
     /// What was measured: the whole run.
     pub measured_ns: u64,
@@ -226,7 +224,7 @@ impl WearLine {
 }
 
 /// A chip in an [`ExecAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChipLine {
     /// Its number.
     pub chip: usize,
@@ -242,7 +240,7 @@ pub struct ChipLine {
 }
 
 /// A channel in an [`ExecAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelLine {
     /// Its number.
     pub channel: usize,
@@ -257,16 +255,6 @@ impl From<Operations> for OperationCounts {
     fn from(operations: Operations) -> OperationCounts {
         let Operations { reads, programs, erases, transfers } = operations;
         OperationCounts { reads, programs, erases, transfers }
-    }
-}
-
-/// The wire name of a kind.
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Gc => "gc",
-        Kind::Server => "server",
     }
 }
 
@@ -294,8 +282,8 @@ impl<'a> ExecAnswer<'a> {
         ExecAnswer {
             verdict: None,
             reason: Some(reason),
-            algorithm,
-            analysis,
+            algorithm: algorithm.map(Text::from),
+            analysis: analysis.into(),
             predicted_schedulable: predicted,
             relies_on: None,
             settings,
@@ -305,7 +293,6 @@ impl<'a> ExecAnswer<'a> {
             jobs: Vec::new(),
             operations: Operations::default().into(),
             non_rt_pages_per_s: 0.0,
-            page_size: 0,
             wear: None,
             clusters: Vec::new(),
             chips: Vec::new(),
@@ -335,8 +322,8 @@ impl<'a> ExecAnswer<'a> {
             #[allow(clippy::cast_precision_loss)]
             let used = busy.sum::<f64>() / cluster.chips.len() as f64;
             ClusterLine {
-                chips: &cluster.chips,
-                tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+                chips: Cow::Borrowed(&cluster.chips),
+                tasks: task_names(set, &cluster.tasks),
                 used,
                 gc_passes: did.gc_passes,
                 pages_copied: did.copied,
@@ -360,14 +347,13 @@ impl<'a> ExecAnswer<'a> {
         });
         let non_real_time = report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
         ExecAnswer {
-            verdict: Some(if holds { "pass" } else { "fail" }),
+            verdict: Some(if holds { "pass" } else { "fail" }.into()),
             checks: findings.iter().map(|finding| check_line(plan, finding)).collect(),
             requests: lines(&[Kind::Read, Kind::Write]),
             gc: lines(&[Kind::Gc]),
             jobs: lines(&[Kind::Server]),
             operations: report.operations().into(),
             non_rt_pages_per_s: per_second(non_real_time, settings),
-            page_size: plan.device().page_size(),
             wear: wear(&mut plan.clusters().iter().flat_map(|cluster| cluster.chips.iter().copied())),
             clusters: clusters.collect(),
             chips: chips.collect(),
@@ -380,13 +366,14 @@ impl<'a> ExecAnswer<'a> {
 fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     let worst = finding.gauge.worst();
     CheckLine {
-        name: finding.assumption.name,
-        assumption: finding.assumption.statement,
+        name: finding.assumption.name.into(),
+        assumption: finding.assumption.statement.into(),
         unit: match finding.assumption.unit {
             Unit::Nanoseconds => "ns",
             Unit::Pages => "pages",
             Unit::Occurrences => "times",
-        },
+        }
+        .into(),
         bound: worst.map(|worst| worst.bound),
         observed: worst.map(|worst| worst.observed),
         holds: finding.gauge.verdict(),
@@ -406,9 +393,9 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
     let name = if stream || unit { source.name.as_str() } else { task_name(set, source.owner) };
     let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
     JobsLine {
-        task: name,
-        job: stream.then_some(name),
-        kind: kind(source.kind),
+        task: name.into(),
+        job: stream.then(|| name.into()),
+        kind: source.kind.name().into(),
         released: jobs.released,
         completed: jobs.completed,
         pending: jobs.released.saturating_sub(jobs.completed),
@@ -416,10 +403,10 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
         overdue: jobs.overdue,
         max_response_ns: jobs.responses.max().map(Span::as_ns),
         deadline_ns: match source.releases {
-            Releases::Periodic(period) => Some(Nanoseconds(match source.deadline {
-                Some(deadline) => Fraction::new(deadline.as_ns().into(), 1),
-                None => Fraction::new(period.numerator(), period.denominator()),
-            })),
+            Releases::Periodic(period) => Some(match source.deadline {
+                Some(deadline) => Nanoseconds::Whole(deadline.as_ns().into()),
+                None => Fraction::new(period.numerator(), period.denominator()).into(),
+            }),
             Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => None,
         },
         p50_ns: percentile(500),
@@ -432,25 +419,25 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
 pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Settings {
     Settings {
         duration_ns: duration.as_ns(),
-        dispatch,
+        dispatch: dispatch.into(),
         server: Some(match setup.service {
-            Service::Tbs => "tbs",
-            Service::Background => "background",
+            Service::Tbs => "tbs".into(),
+            Service::Background => "background".into(),
         }),
         victims: Some(match setup.victims {
-            Victims::Actual => "actual",
-            Victims::Worst => "worst",
+            Victims::Actual => "actual".into(),
+            Victims::Worst => "worst".into(),
         }),
         aging: setup.aging.map(|aging| match aging {
-            Aging::Worst => "worst",
-            Aging::Random => "random",
-            Aging::Fresh => "fresh",
+            Aging::Worst => "worst".into(),
+            Aging::Random => "random".into(),
+            Aging::Fresh => "fresh".into(),
         }),
         pattern: None,
         times: None,
         waits: Some(match setup.waits {
-            Waits::Actual => "actual",
-            Waits::Worst => "worst",
+            Waits::Actual => "actual".into(),
+            Waits::Worst => "worst".into(),
         }),
         phases: None,
         backfill: Some(setup.backfill),

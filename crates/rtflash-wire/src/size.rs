@@ -1,5 +1,7 @@
 //! What `rtflash size --format json` prints.
 
+use std::borrow::Cow;
+
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{
@@ -7,25 +9,25 @@ use rtflash_alloc::sizing::{
 };
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::data::DataAnswer;
-use super::unplaced::UnplacedAnswer;
-use super::wire::task_name;
+use crate::data::DataAnswer;
+use crate::parts::{Meta, Text, meta, task_names};
+use crate::unplaced::UnplacedAnswer;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
 ///
 /// Every limit was found by allocating again: it passes, and the next step beyond it fails. Where not every step was tried, the boundary was found by
 /// bisection.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
     pub schedulable: Option<bool>,
     /// The algorithm that divided the chips.
-    pub algorithm: &'a str,
+    pub algorithm: Text<'a>,
     /// The analysis that decided.
-    pub analysis: &'a str,
+    pub analysis: Text<'a>,
     /// The fewest chips, everything else as it is.
     pub chips: ChipsAnswer,
     /// The largest λ, everything else as it is.
@@ -50,13 +52,13 @@ pub struct SizeAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The task set's own `meta`, as it was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Meta<'a>>,
 }
 
 /// Why there is no limit.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// Nothing that was tried passes.
@@ -74,7 +76,7 @@ fn reason<T>(limit: &Limit<T>) -> Option<Reason> {
 }
 
 /// Chips, in a [`SizeAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChipsAnswer {
     /// Those of the device.
     pub now: u32,
@@ -88,7 +90,7 @@ pub struct ChipsAnswer {
 }
 
 /// λ, in a [`SizeAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RatioAnswer {
     /// That of the device.
     pub now: f64,
@@ -102,7 +104,7 @@ pub struct RatioAnswer {
 }
 
 /// The load, in a [`SizeAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAnswer {
     /// The largest factor that all periods can be divided by, in steps of 0.001: above 1 where there is room, below where the set fails. Found by
     /// bisection; 1000 at most.
@@ -113,10 +115,10 @@ pub struct LoadAnswer {
 }
 
 /// A task, in a [`SizeAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAnswer<'a> {
     /// Its name.
-    pub task: &'a str,
+    pub task: Text<'a>,
     /// Its read requests; null where it reads nothing.
     pub read: Option<RequestAnswer>,
     /// Its write requests; null where it writes nothing.
@@ -124,7 +126,7 @@ pub struct TaskAnswer<'a> {
 }
 
 /// A request, in a [`TaskAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RequestAnswer {
     /// Its pages.
     pub pages: u64,
@@ -141,7 +143,7 @@ pub struct RequestAnswer {
 }
 
 /// What an allocation costs, in a [`SizeAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CostAnswer<'a> {
     /// Chips that the allocation is for: the device's, or the fewest where the set fails on them.
     pub chips: u32,
@@ -159,16 +161,16 @@ pub struct CostAnswer<'a> {
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
     /// Names of jobs that write and are left out: they arrive at single times and have no rate.
-    pub jobs_left_out: Vec<&'a str>,
+    pub jobs_left_out: Vec<Text<'a>>,
 }
 
 /// What a cluster costs, in a [`CostAnswer`].
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterCostAnswer<'a> {
     /// Its chips, ascending.
     pub chips: Vec<u32>,
     /// The names of its tasks, in the order of the task set.
-    pub tasks: Vec<&'a str>,
+    pub tasks: Vec<Text<'a>>,
     /// Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound analysis, 1 + ⌈λP⌉/α under the others; null where
     /// nothing is ever written.
     pub write_amplification: Option<f64>,
@@ -185,7 +187,7 @@ pub struct ClusterCostAnswer<'a> {
 
 /// What is to be expected in the long run: an estimate, from the least (data that are never overwritten are in blocks of their own) to the most (they
 /// are among the others, and copied with them).
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedAnswer {
     /// Pages programmed for each page written.
     pub write_amplification: Range,
@@ -197,7 +199,7 @@ pub struct ExpectedAnswer {
 }
 
 /// From the least to the most.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
     /// The least.
     pub least: f64,
@@ -218,7 +220,7 @@ impl ExpectedAnswer {
 }
 
 /// What writing does to chips.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WearAnswer {
     /// Pages written a day.
     pub pages_per_day: f64,
@@ -253,15 +255,15 @@ impl<'a> SizeAnswer<'a> {
     ) -> SizeAnswer<'a> {
         let limits = &sizing.limits;
         let tasks = set.tasks().iter().zip(&limits.tasks).map(|(task, limits)| TaskAnswer {
-            task: &task.name,
+            task: task.name.as_str().into(),
             read: task.read.zip(limits.read).map(|(request, limits)| RequestAnswer::new(request, limits)),
             write: task.write.zip(limits.write).map(|(request, limits)| RequestAnswer::new(request, limits)),
         });
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
-            algorithm,
-            analysis: analysis.name(),
+            algorithm: algorithm.into(),
+            analysis: analysis.name().into(),
             chips: ChipsAnswer {
                 now: set.device().chips(),
                 fewest: fewest.map(|fewest| fewest.chips),
@@ -287,7 +289,7 @@ impl<'a> SizeAnswer<'a> {
                 Outcome::CannotTell(limit) => Some(limit.to_string()),
                 _ => None,
             },
-            meta,
+            meta: meta.map(Cow::Borrowed),
         }
     }
 }
@@ -308,14 +310,14 @@ impl<'a> CostAnswer<'a> {
     fn new(set: &'a TaskSet, cost: &Cost) -> CostAnswer<'a> {
         let cluster = |cluster: &ClusterCost| ClusterCostAnswer {
             chips: cluster.chips.clone(),
-            tasks: cluster.tasks.iter().map(|&task| task_name(set, task)).collect(),
+            tasks: task_names(set, &cluster.tasks),
             write_amplification: cluster.write_amplification,
             tasks_alone: WearAnswer::new(&cluster.wear),
             with_jobs: cluster.with_jobs.as_ref().map(WearAnswer::new),
             in_rings: cluster.in_rings.map(ExpectedAnswer::new),
             anywhere: cluster.anywhere.map(ExpectedAnswer::new),
         };
-        let job = |&job: &usize| Some(set.jobs().get(job)?.name.as_str());
+        let job = |&job: &usize| Some(set.jobs().get(job)?.name.as_str().into());
         CostAnswer {
             chips: cost.chips,
             clusters: cost.clusters.iter().map(cluster).collect(),

@@ -1,22 +1,24 @@
 //! What `rtflash explain --format json` prints: every term, with the equation's letters spelled out.
 
+use std::borrow::Cow;
+
 use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand};
 use rtflash_alloc::sound::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Reliance, Space, TaskSet};
+use rtflash_model::{Allocation, Cluster, Space, TaskSet};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
-use super::data::{DataAnswer, on_device};
-use super::wire::{CertificateAnswer, Nanoseconds};
-use crate::commands::guarantee::beyond;
+use crate::data::{DataAnswer, on_device};
+use crate::guarantee::beyond;
+use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, meta, reliance_name};
 
 /// The terms of one task set, on one line.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation<'a> {
     /// The analysis.
-    pub analysis: &'a str,
+    pub analysis: Text<'a>,
     /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
     pub schedulable: bool,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound ones it comes on top.
@@ -47,37 +49,63 @@ pub struct Explanation<'a> {
     /// What the analysis takes for granted.
     pub assumes: Vec<AssumptionText>,
     /// The task set's own `meta`, as it was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Meta<'a>>,
 }
 
 /// What stands there where there are no terms to show.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unexplained<'a> {
     /// Null: it cannot be told.
     pub schedulable: Option<bool>,
     /// The analysis.
-    pub analysis: &'a str,
+    pub analysis: Text<'a>,
     /// Why there are none.
     pub reason: String,
     /// The task set's own `meta`, as it was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Meta<'a>>,
+}
+
+/// What `rtflash explain --format json` prints for one task set, on one line.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum ExplainAnswer<'a> {
+    /// The terms.
+    Terms(Box<Explanation<'a>>),
+    /// Why there are none.
+    Nothing(Unexplained<'a>),
+}
+
+impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExplainAnswer<'a>, D::Error> {
+        /// What tells one from the other.
+        #[derive(Deserialize)]
+        struct Verdict {
+            schedulable: Option<bool>,
+        }
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let read = || match serde_json::from_str(text.get())? {
+            Verdict { schedulable: Some(_) } => serde_json::from_str(text.get()).map(ExplainAnswer::Terms),
+            Verdict { schedulable: None } => serde_json::from_str(text.get()).map(ExplainAnswer::Nothing),
+        };
+        read().map_err(de::Error::custom)
+    }
 }
 
 /// An assumption of an analysis.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AssumptionText {
     /// Its name.
-    pub name: &'static str,
+    pub name: Text<'static>,
     /// What it says.
-    pub statement: &'static str,
+    pub statement: Text<'static>,
 }
 
 /// The terms of one cluster.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterTerms<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
@@ -111,11 +139,11 @@ pub struct ClusterTerms<'a> {
     pub costs: Option<UnitCosts>,
     /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub relies_on: Option<&'static str>,
+    pub relies_on: Option<Text<'static>>,
 }
 
 /// What operations are charged in a cluster with a certificate: docs/analysis.md.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UnitCosts {
     /// c_r; waits for chips whose load is known come on top.
     pub read_ns: u64,
@@ -126,10 +154,10 @@ pub struct UnitCosts {
 }
 
 /// The terms of one task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskTerms<'a> {
     /// Its name.
-    pub task: &'a str,
+    pub task: Text<'a>,
     /// Of its read request.
     pub read: Option<StreamTerms>,
     /// Of its write request.
@@ -141,7 +169,7 @@ pub struct TaskTerms<'a> {
 }
 
 /// The terms of a read or write request.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StreamTerms {
     /// r or w.
     pub pages: u64,
@@ -156,7 +184,7 @@ pub struct StreamTerms {
 }
 
 /// The terms of a GC task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GcTerms {
     /// C^g, Eq. (IV.3).
     pub cost_ns: u64,
@@ -188,7 +216,7 @@ impl<'a> Explanation<'a> {
             let reliances = if placed { reliances(set, allocation) } else { Vec::new() };
             let terms = |(position, (cluster, (report, (in_time, space))))| ClusterTerms {
                 costs: costs.get_mut(position).and_then(Option::take),
-                relies_on: reliances.get(position).and_then(|reliance: &Option<Reliance>| reliance.map(Reliance::name)),
+                relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
                 ..ClusterTerms::new(set, analysis, &cluster, &report, (in_time, &space))
             };
@@ -197,7 +225,7 @@ impl<'a> Explanation<'a> {
         let assumes = analysis.assumes().iter();
         let (device, theorem) = (set.device(), analysis.placements().is_empty());
         Explanation {
-            analysis: analysis.name(),
+            analysis: analysis.name().into(),
             schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
             page_read_ns: device.page_read().as_ns(),
             page_program_ns: device.page_program().as_ns(),
@@ -213,9 +241,12 @@ impl<'a> Explanation<'a> {
             clusters,
             data: DataAnswer::new(set, 0..if allocation.is_some() { 0 } else { set.tasks().len() }, &on_device(set)),
             assumes: assumes
-                .map(|assumption| AssumptionText { name: assumption.name, statement: assumption.statement })
+                .map(|assumption| AssumptionText {
+                    name: assumption.name.into(),
+                    statement: assumption.statement.into(),
+                })
                 .collect(),
-            meta,
+            meta: meta.map(Cow::Borrowed),
         }
     }
 }
@@ -242,7 +273,7 @@ impl<'a> ClusterTerms<'a> {
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
             demand_share: placed.then_some(report.utilization),
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
-            min_period_ns: report.min_period.map(Nanoseconds),
+            min_period_ns: report.min_period.map(Nanoseconds::from),
             blocking: report.blocking,
             utilization: report.utilization,
             server_utilization: report.server,
@@ -270,11 +301,11 @@ impl<'a> TaskTerms<'a> {
         };
         let gc = demand.gc.map(|gc| GcTerms {
             cost_ns: gc.cost.as_ns(),
-            period_ns: Nanoseconds(gc.period),
+            period_ns: gc.period.into(),
             utilization: gc.utilization().to_f64(),
         });
         Some(TaskTerms {
-            task: &task.name,
+            task: task.name.as_str().into(),
             read: demand.read.map(stream),
             write: demand.write.map(stream),
             gc,

@@ -1,9 +1,11 @@
 //! What every answer in JSON has around it: the format, in a stream the line, and what stands in the place of an answer where
 //! the input is wrong. `docs/formats.md` says what is promised of it.
 
+use std::fmt;
+
 use rtflash_model::ANSWER_FORMAT;
 use schemars::{JsonSchema, Schema, schema_for};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// How every answer begins.
@@ -25,6 +27,28 @@ pub fn line(answer: &impl Serialize) -> String {
     text
 }
 
+/// What a command answers. Written where the answers are, so that who prints them compiles no writer.
+pub trait Answer {
+    /// One line of JSON, as the command prints it.
+    fn line(&self) -> String;
+}
+
+macro_rules! answers {
+    ($($answer:ty),* $(,)?) => {
+        $(impl Answer for $answer {
+            fn line(&self) -> String {
+                line(self)
+            }
+        })*
+    };
+}
+
+answers! {
+    crate::AllocAnswer<'_>, crate::BoundAnswer<'_>, crate::CheckAnswer<'_>, crate::ExecAnswer<'_>, crate::ExplainAnswer<'_>,
+    crate::Explanation<'_>, crate::HostAnswer<'_>, crate::SizeAnswer<'_>, crate::Summary, crate::TuneAnswer<'_>, crate::Unexplained<'_>,
+    ErrorLine,
+}
+
 /// The same on several lines, for a file that a person may read.
 pub fn pretty(answer: &impl Serialize) -> String {
     // As above.
@@ -39,15 +63,85 @@ pub fn number(text: &mut String, line: usize) {
     text.insert_str(HEAD.len(), &format!(r#""line":{line},"#));
 }
 
+/// What [`read`] finds on a line.
+#[derive(Debug, Clone)]
+pub struct ReadAnswer<T> {
+    /// In a stream, the line of the input on which the task set begins.
+    pub line: Option<usize>,
+    /// The answer, or what was wrong with the input.
+    pub answer: Result<T, Fault>,
+}
+
+/// What stands around an answer. The fields of the answer are passed over.
+#[derive(Deserialize)]
+struct Head {
+    format: u64,
+    line: Option<usize>,
+    error: Option<Fault>,
+}
+
+/// Reads an answer back: a whole file, or one line of a stream.
+///
+/// # Errors
+/// If the text is not JSON, if it is in another format than ours, or if it is not an answer of this kind. Fields that this version does
+/// not know are passed over.
+pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<ReadAnswer<T>, ReadError> {
+    let Head { format, line, error } = serde_json::from_str(text).map_err(ReadError::Json)?;
+    if format != ANSWER_FORMAT {
+        return Err(ReadError::Format(format));
+    }
+    let answer = match error {
+        Some(fault) => Err(fault),
+        None => Ok(serde_json::from_str(text).map_err(ReadError::Json)?),
+    };
+    Ok(ReadAnswer { line, answer })
+}
+
+impl<T: Serialize> ReadAnswer<T> {
+    /// The line that it was read from.
+    pub fn to_line(&self) -> String {
+        let mut text = match &self.answer {
+            Ok(answer) => line(answer),
+            Err(fault) => line(&ErrorLine { error: fault.clone() }),
+        };
+        if let Some(line) = self.line {
+            number(&mut text, line);
+        }
+        text
+    }
+}
+
+/// Why an answer cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// It is not JSON, or not an answer of the kind that was expected: what the reader says.
+    Json(serde_json::Error),
+    /// It is in this format, which this version does not know.
+    Format(u64),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Json(error) => write!(f, "not an answer of this kind: {error}"),
+            ReadError::Format(format) => {
+                write!(f, "an answer in format {format}; this version reads format {ANSWER_FORMAT}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
 /// What stands in a stream in the place of an answer where the input is wrong.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorLine {
     /// What is wrong.
     pub error: Fault,
 }
 
 /// What is wrong with an input: the first fault where there are several. Standard error has them all.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// What is wrong, and what would be right.
     pub message: String,
@@ -62,7 +156,7 @@ pub struct Fault {
 }
 
 /// The schema of an answer, with what is around it. In a stream an answer may have a line, or be an error.
-pub fn schema(answers: &[Schema], streamed: bool) -> Schema {
+pub fn framed(answers: &[Schema], streamed: bool) -> Schema {
     let mut parts: Vec<Map<String, Value>> = answers.iter().filter_map(|schema| schema.as_object().cloned()).collect();
     for part in &mut parts {
         frame(part, if streamed { Some(false) } else { None });
@@ -131,5 +225,23 @@ mod tests {
         number(&mut text, 12);
         assert_eq!(text, "{\"format\":1,\"line\":12,\"a\":[1]}\n");
         assert!(pretty(&json!({ "a": 1 })).starts_with("{\n  \"format\": 1,\n"));
+    }
+
+    #[test]
+    fn lines_are_read_back() {
+        for text in [
+            "{\"format\":1,\"a\":[1]}\n",
+            "{\"format\":1,\"line\":7,\"a\":[]}\n",
+            "{\"format\":1,\"line\":7,\"error\":{\"message\":\"no\",\"path\":\"\",\"line\":7,\"column\":1}}\n",
+        ] {
+            #[derive(Serialize, Deserialize)]
+            struct Some {
+                a: Vec<u64>,
+            }
+            assert_eq!(read::<Some>(text).expect("an answer").to_line(), text);
+        }
+        let refused = |text: &str| read::<Value>(text).expect_err("no answer").to_string();
+        assert_eq!(refused("{\"format\":2}"), "an answer in format 2; this version reads format 1");
+        assert!(refused("{\"a\":1}").starts_with("not an answer of this kind: missing field `format`"));
     }
 }

@@ -1,0 +1,225 @@
+//! What `rtflash alloc --format json` prints.
+
+use std::borrow::Cow;
+
+use rtflash_alloc::advice::Advice;
+use rtflash_alloc::allocator::{Limit, Outcome};
+use rtflash_alloc::analysis::{Analysis, ClusterReport};
+use rtflash_alloc::sound::reliances;
+use rtflash_alloc::verdict::report;
+use rtflash_model::{Certificate, Cluster, TaskSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::data::DataAnswer;
+use crate::guarantee::Guarantee;
+use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, meta, reliance_name, task_name, task_names};
+use crate::unplaced::UnplacedAnswer;
+
+/// What `rtflash alloc --format json` prints for one task set, on one line.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AllocAnswer<'a> {
+    /// Whether every deadline is met, and the declared data fit: true, false, or null where the algorithm cannot tell.
+    pub schedulable: Option<bool>,
+    /// The algorithm that divided the chips.
+    pub algorithm: Text<'a>,
+    /// The analysis that decided.
+    pub analysis: Text<'a>,
+    /// The clusters, in order; those without tasks serve jobs that are not real-time. Empty where there is no complete allocation.
+    pub clusters: Vec<ClusterAnswer<'a>>,
+    /// The task that could not be placed, and why.
+    pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these clusters or with clusters of its own. Null where that was
+    /// not asked (`--guarantee`, `--no-guarantee`) or cannot be told.
+    pub guaranteed: Option<bool>,
+    /// Whether the clusters printed here are; null as above, and where none are printed.
+    pub guaranteed_as_placed: Option<bool>,
+    /// What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the clusters needs; null where nothing is promised.
+    pub relies_on: Option<Text<'static>>,
+    /// What would make the set schedulable: for a single set that is not, null otherwise.
+    pub advice: Option<AdviceAnswer>,
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device (with `part-ftl`, of its data chips). That they
+    /// fit there does not say that they fit the clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
+    /// U_R of PaRT-FTL (only with `part-ftl`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_utilization: Option<f64>,
+    /// U_W of PaRT-FTL (only with `part-ftl`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_utilization: Option<f64>,
+    /// Why the algorithm cannot tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The task set's own `meta`, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub meta: Option<Meta<'a>>,
+}
+
+/// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none was found.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AdviceAnswer {
+    /// A number of chips that is enough.
+    pub chips: Option<u32>,
+    /// Whether every number of chips between was tried and fails; null without such a number.
+    pub chips_fewest: Option<bool>,
+    /// The next number of chips that fills whole channels and is enough, where `chips` does not.
+    pub chips_whole_channels: Option<u32>,
+    /// A λ that is small enough; where data do not fit, one that is large enough.
+    pub logical_ratio: Option<f64>,
+    /// The share of the load that can be carried: every period divided by it.
+    pub load: Option<f64>,
+    /// Where data do not fit: the share of each task's data that would.
+    pub data: Option<f64>,
+    /// All data then, in pages.
+    pub data_pages: Option<u128>,
+    /// Where data do not fit: another algorithm whose clusters hold them.
+    pub algorithm: Option<Text<'static>>,
+}
+
+impl From<Advice> for AdviceAnswer {
+    fn from(advice: Advice) -> AdviceAnswer {
+        AdviceAnswer {
+            chips: advice.chips.map(|more| more.chips),
+            chips_fewest: advice.chips.map(|more| more.fewest),
+            chips_whole_channels: advice.chips.and_then(|more| more.whole_channels),
+            logical_ratio: advice.logical_ratio.map(|ratio| ratio.to_f64()),
+            load: advice.load_permille.map(|permille| f64::from(permille) / 1_000.0),
+            data: advice.less_data.map(|less| f64::from(less.permille) / 1_000.0),
+            data_pages: advice.less_data.map(|less| less.pages),
+            algorithm: advice.algorithm.map(Text::from),
+        }
+    }
+}
+
+/// A cluster in an [`AllocAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterAnswer<'a> {
+    /// Its chips, ascending.
+    pub chips: Vec<u32>,
+    /// The names of its tasks, in the order of the task set.
+    pub tasks: Vec<Text<'a>>,
+    /// U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization.
+    pub utilization: f64,
+    /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand_share: Option<f64>,
+    /// The share lost to blocking, t_e / min(T).
+    pub blocking: f64,
+    /// The share of reads.
+    pub read_utilization: f64,
+    /// The share of writes.
+    pub write_utilization: f64,
+    /// The share of garbage collection.
+    pub gc_utilization: f64,
+    /// min(T); null without tasks.
+    pub min_period_ns: Option<Nanoseconds>,
+    /// U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U is above 1.
+    pub server_utilization: f64,
+    /// The GC task of each writing task.
+    pub gc: Vec<GcAnswer<'a>>,
+    /// What a sound analysis promises of the cluster, and the device runs by. Under such an analysis the shares above are those of the tightest interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateAnswer>,
+    /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do; `neighbours`, because the clusters on its channels
+    /// move no more than their tasks; `queue`, because moreover the bus serves first come, first served, and page reads and transfers take exactly as
+    /// long as the device says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<Text<'static>>,
+    /// Where tasks of the cluster declare their data: these beside its logical pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataAnswer<'a>>,
+}
+
+/// A GC task in a [`ClusterAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct GcAnswer<'a> {
+    /// The writing task.
+    pub task: Text<'a>,
+    /// C^g, Eq. (IV.3).
+    pub cost_ns: u64,
+    /// T^g, Eq. (IV.4).
+    pub period_ns: Nanoseconds,
+}
+
+impl<'a> AllocAnswer<'a> {
+    /// The answer for an outcome.
+    pub fn new(
+        set: &'a TaskSet,
+        algorithm: &'a str,
+        analysis: &'a dyn Analysis,
+        outcome: &Outcome,
+        guarantee: &Guarantee,
+        meta: Option<&'a RawValue>,
+    ) -> AllocAnswer<'a> {
+        let clusters = outcome.allocation().map_or_else(Vec::new, |allocation| {
+            let clusters = allocation.clusters().into_iter().zip(report(set, analysis, allocation)).enumerate();
+            let holds = outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty();
+            let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
+            let answer = |(position, (cluster, report))| ClusterAnswer {
+                relies_on: reliance_name(reliances.get(position).copied().flatten()),
+                data: DataAnswer::of(set, &cluster, allocation.certificate(position).map(|each| each.placement)),
+                ..ClusterAnswer::new(set, cluster, &report, allocation.certificate(position))
+            };
+            clusters.map(answer).collect()
+        });
+        let (read_utilization, write_utilization) = match outcome {
+            Outcome::Partitioned(verdict) => (Some(verdict.read_utilization), Some(verdict.write_utilization)),
+            _ => (None, None),
+        };
+        AllocAnswer {
+            schedulable: outcome.is_schedulable(),
+            algorithm: algorithm.into(),
+            analysis: analysis.name().into(),
+            clusters,
+            unplaced: UnplacedAnswer::of(set, outcome),
+            data: DataAnswer::of_outcome(set, outcome),
+            guaranteed: guarantee.set,
+            guaranteed_as_placed: guarantee.as_placed,
+            relies_on: reliance_name(guarantee.relies_on),
+            advice: None,
+            read_utilization,
+            write_utilization,
+            reason: match outcome {
+                Outcome::CannotTell(limit) => Some(Limit::to_string(limit)),
+                _ => None,
+            },
+            meta: meta.map(Cow::Borrowed),
+        }
+    }
+}
+
+impl<'a> ClusterAnswer<'a> {
+    fn new(
+        set: &'a TaskSet,
+        cluster: Cluster,
+        report: &ClusterReport,
+        certificate: Option<&Certificate>,
+    ) -> ClusterAnswer<'a> {
+        let gc = report.gc_tasks.iter();
+        ClusterAnswer {
+            tasks: task_names(set, &cluster.tasks),
+            chips: cluster.chips,
+            utilization: report.utilization,
+            blocking: report.blocking,
+            read_utilization: report.read,
+            write_utilization: report.write,
+            gc_utilization: report.gc,
+            min_period_ns: report.min_period.map(Nanoseconds::from),
+            server_utilization: report.server,
+            gc: gc
+                .map(|gc| GcAnswer {
+                    task: task_name(set, gc.task).into(),
+                    cost_ns: gc.cost.as_ns(),
+                    period_ns: gc.period.into(),
+                })
+                .collect(),
+            demand_share: certificate.map(|_| report.utilization),
+            certificate: certificate.map(CertificateAnswer::new),
+            relies_on: None,
+            data: None,
+        }
+    }
+}

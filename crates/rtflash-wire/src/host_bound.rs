@@ -1,0 +1,64 @@
+//! What `rtflash host bound --format json` prints.
+
+use rtflash_host::bound::Bound;
+use rtflash_host::run::Scenario;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::Text;
+
+/// What `rtflash host bound --format json` prints for each scheduler, a line each.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BoundAnswer<'a> {
+    /// The scheduler.
+    pub scheduler: Text<'a>,
+    /// The real-time jobs, in the scenario's order.
+    pub jobs: Vec<JobBound<'a>>,
+}
+
+/// A real-time job in a [`BoundAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct JobBound<'a> {
+    /// Its name.
+    pub name: Text<'a>,
+    /// No I/O of it takes longer, from its release to the end of its last request, in nanoseconds; null where there is no bound.
+    pub bound_ns: Option<u64>,
+    /// The rule of docs/host.md by which a bound was looked for.
+    pub rule: Text<'static>,
+    /// Why there is no bound; null where there is one.
+    pub why: Option<String>,
+    /// What the bound is the sum of; null where there is none.
+    pub terms: Option<BoundTerms>,
+}
+
+/// The terms of a bound, in nanoseconds.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BoundTerms {
+    /// What can be inside the device.
+    pub inside_ns: u64,
+    /// What other real-time jobs send ahead.
+    pub ahead_ns: u64,
+    /// The I/O itself.
+    pub own_ns: u64,
+}
+
+impl<'a> BoundAnswer<'a> {
+    /// What was found for a scenario.
+    pub fn new(scenario: &'a Scenario, bounds: &[Bound]) -> BoundAnswer<'a> {
+        let job = |bound: &Bound| {
+            let terms = bound.terms.as_ref().ok();
+            JobBound {
+                name: scenario.jobs[bound.job].name.as_str().into(),
+                bound_ns: terms.map(|terms| terms.bound().as_ns()),
+                rule: bound.rule.name().into(),
+                why: bound.terms.as_ref().err().map(ToString::to_string),
+                terms: terms.map(|terms| BoundTerms {
+                    inside_ns: terms.inside.as_ns(),
+                    ahead_ns: terms.ahead.as_ns(),
+                    own_ns: terms.own.as_ns(),
+                }),
+            }
+        };
+        BoundAnswer { scheduler: scenario.scheduler.name().into(), jobs: bounds.iter().map(job).collect() }
+    }
+}

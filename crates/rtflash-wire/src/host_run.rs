@@ -1,0 +1,126 @@
+//! What `rtflash host run --format json` prints.
+
+use rtflash_host::bound::Assumption;
+use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
+use rtflash_model::{Instant, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::Text;
+
+/// What `rtflash host run --format json` prints for each scheduler, a line each.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostAnswer<'a> {
+    /// The scheduler.
+    pub scheduler: Text<'a>,
+    /// The jobs, in the scenario's order.
+    pub jobs: Vec<HostJob<'a>>,
+    /// The lengths of the queues, from the warm-up to the duration.
+    pub queues: HostQueues,
+    /// What `host bound` supposes, as it was seen in the run.
+    pub assumptions: Vec<HostAssumption>,
+}
+
+/// Something that bounds suppose, in a [`HostAnswer`]: docs/host.md has the list.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostAssumption {
+    /// What it is called.
+    pub name: Text<'static>,
+    /// Whether it held; null where there was nothing to be looked at.
+    pub holds: Option<bool>,
+    /// When it first did not, in nanoseconds; null where it held.
+    pub broken_at_ns: Option<u64>,
+}
+
+impl HostAssumption {
+    fn new(seen: &Assumption) -> HostAssumption {
+        HostAssumption {
+            name: seen.name.into(),
+            holds: (seen.observed || seen.broken.is_some()).then_some(seen.broken.is_none()),
+            broken_at_ns: seen.broken.map(Instant::as_ns),
+        }
+    }
+}
+
+/// Queues in a [`HostAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostQueues {
+    /// Requests and pieces that wait at the scheduler.
+    pub waiting: HostQueue,
+    /// Requests and pieces that the device has.
+    pub inside: HostQueue,
+}
+
+/// A queue in [`HostQueues`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostQueue {
+    /// Its mean length over time.
+    pub mean: f64,
+    /// The longest that it was for any time at all.
+    pub max: u64,
+}
+
+impl HostQueue {
+    fn new(queue: &QueueLength) -> HostQueue {
+        HostQueue { mean: queue.mean(), max: queue.max }
+    }
+}
+
+/// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included. Latencies, from release to the end of the last request, are
+/// in nanoseconds; null where no I/O counts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostJob<'a> {
+    /// Its name.
+    pub name: Text<'a>,
+    /// I/Os that count.
+    pub completed: u64,
+    /// Their mean latency, rounded down.
+    pub mean_ns: Option<u64>,
+    /// The least latency that half of them do not exceed.
+    pub p50_ns: Option<u64>,
+    /// The same for 99 %.
+    pub p99_ns: Option<u64>,
+    /// The same for 99.9 %.
+    pub p999_ns: Option<u64>,
+    /// The same for 99.99 %.
+    pub p9999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+    /// All together.
+    pub sum_ns: u128,
+    /// Bytes of these I/Os, for each second between warm-up and duration, rounded down.
+    pub bytes_per_s: u128,
+    /// These I/Os, for each second between warm-up and duration.
+    pub iops: f64,
+}
+
+impl<'a> HostAnswer<'a> {
+    /// What is told of a run.
+    pub fn new(
+        scheduler: &'a str,
+        jobs: &'a [JobReport],
+        (queues, assumptions): (&QueueLengths, &[Assumption]),
+        span: Span,
+    ) -> HostAnswer<'a> {
+        let assumptions = assumptions.iter().map(HostAssumption::new).collect();
+        let seconds = span.as_ns() as f64 / 1e9;
+        let queues = HostQueues { waiting: HostQueue::new(&queues.waiting), inside: HostQueue::new(&queues.inside) };
+        let job = |job: &'a JobReport| {
+            let latencies = &job.latencies;
+            HostJob {
+                name: job.name.as_str().into(),
+                completed: latencies.count(),
+                mean_ns: latencies.mean(),
+                p50_ns: latencies.percentile(5_000),
+                p99_ns: latencies.percentile(9_900),
+                p999_ns: latencies.percentile(9_990),
+                p9999_ns: latencies.percentile(9_999),
+                max_ns: latencies.max(),
+                sum_ns: latencies.sum(),
+                bytes_per_s: job.bytes_per_s,
+                iops: latencies.count() as f64 / seconds,
+            }
+        };
+        HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }
+    }
+}

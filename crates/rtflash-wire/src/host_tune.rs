@@ -1,0 +1,93 @@
+//! What `rtflash host tune --format json` prints.
+
+use rtflash_host::run::Scenario;
+use rtflash_host::tune::{Measured, Objective, Tuning, k2, sysfs};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::Text;
+
+/// What `rtflash host tune --format json` prints: one line.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TuneAnswer<'a> {
+    /// What was wanted: `latency-share`, `bandwidth-share` or `deadline`.
+    pub objective: Text<'static>,
+    /// The real-time jobs, in the scenario's order.
+    pub jobs: Vec<Text<'a>>,
+    /// The scheduler `none`, beside which shares are.
+    pub none: TuneSetting,
+    /// All settings that were tried.
+    pub settings: Vec<TuneSetting>,
+    /// The best of them; null if none is as wanted.
+    pub chosen: Option<TuneSetting>,
+    /// The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the scheduler.
+    pub sysfs: Option<Vec<String>>,
+    /// Whether what was chosen cuts all that is not real-time; the published K2-split cuts class idle alone.
+    pub cuts_rest: bool,
+}
+
+/// A setting in a [`TuneAnswer`], and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TuneSetting {
+    /// The scheduler.
+    pub scheduler: Text<'static>,
+    /// Commands that may be inside; null for any number.
+    pub max_inflight: Option<u32>,
+    /// Bytes of a piece; null where nothing is cut.
+    pub max_sectors: Option<u64>,
+    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O counts.
+    pub p999_ns: Vec<Option<u64>>,
+    /// The worst of these beside `none`'s.
+    pub latency_share: Option<f64>,
+    /// Bytes a second of all jobs together.
+    pub bytes_per_s: u128,
+    /// The same beside `none`'s.
+    pub bandwidth_share: Option<f64>,
+    /// The bound on each real-time job's latency, in nanoseconds; null where there is none.
+    pub bound_ns: Vec<Option<u64>>,
+}
+
+impl TuneSetting {
+    fn new(of: &Measured, none: &Measured) -> TuneSetting {
+        let k2 = k2(&of.settings);
+        let shares = of.tails.iter().zip(&none.tails).map(|(tail, none)| match (tail, none) {
+            (Some(tail), Some(none)) if *none > 0 => Some(*tail as f64 / *none as f64),
+            _ => None,
+        });
+        let latency_share = shares.reduce(|one, other| Some(one?.max(other?))).flatten();
+        TuneSetting {
+            scheduler: of.settings.name().into(),
+            max_inflight: k2.map(|k2| k2.max_inflight),
+            max_sectors: k2.and_then(|k2| k2.split).map(|split| split.piece()),
+            p999_ns: of.tails.clone(),
+            latency_share,
+            bytes_per_s: of.bytes_per_s,
+            bandwidth_share: (none.bytes_per_s > 0).then(|| of.bytes_per_s as f64 / none.bytes_per_s as f64),
+            bound_ns: of.bounds.clone(),
+        }
+    }
+}
+
+impl<'a> TuneAnswer<'a> {
+    /// What was found for a scenario.
+    pub fn new(scenario: &'a Scenario, objective: &Objective, tuning: &Tuning) -> TuneAnswer<'a> {
+        let setting = |of: &Measured| TuneSetting::new(of, &tuning.none);
+        let chosen = tuning.chosen.and_then(|at| tuning.measured.get(at));
+        TuneAnswer {
+            objective: match objective {
+                Objective::LatencyShare(_) => "latency-share",
+                Objective::BandwidthShare(_) => "bandwidth-share",
+                Objective::Deadline(_) => "deadline",
+            }
+            .into(),
+            jobs: scenario.jobs.iter().filter(|job| job.is_real_time()).map(|job| job.name.as_str().into()).collect(),
+            none: setting(&tuning.none),
+            settings: tuning.measured.iter().map(setting).collect(),
+            chosen: chosen.map(setting),
+            cuts_rest: chosen
+                .and_then(|of| k2(&of.settings)?.split)
+                .is_some_and(|split| split.cut == rtflash_host::scheduler::Cut::Rest),
+            sysfs: chosen.and_then(|of| sysfs(&of.settings, scenario.host.requests)),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The answers of the command as data: what it prints as JSON, written here, read back here, and described by schemas.
+//!
+//! Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one. docs/formats.md says what is
+//! promised of the format.
+//!
+//! ```
+//! use rtflash_wire::{AllocAnswer, line, read};
+//!
+//! let text = r#"{"format":1,"schedulable":false,"algorithm":"global","analysis":"thesis","clusters":[],"unplaced":null,
+//!     "guaranteed":null,"guaranteed_as_placed":null,"relies_on":null,"advice":null}"#;
+//! let answer = read::<AllocAnswer>(text)?.answer.map_err(|fault| fault.message)?;
+//! assert_eq!(answer.schedulable, Some(false));
+//! assert_eq!(line(&answer), text.replace("\n    ", "") + "\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alloc;
+mod check;
+mod data;
+mod envelope;
+mod exec;
+mod explain;
+mod guarantee;
+mod host_bound;
+mod host_run;
+mod host_tune;
+mod parts;
+mod schemas;
+mod size;
+mod unplaced;
+
+pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
+pub use check::{CheckAnswer, CheckedCluster, relied_on};
+pub use data::{DataAnswer, TaskDataAnswer, on_device};
+pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};
+pub use exec::{
+    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine,
+    WorstLine, traced,
+};
+pub use explain::{
+    AssumptionText, ClusterTerms, ExplainAnswer, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained, UnitCosts,
+};
+pub use guarantee::{Guarantee, beyond, needed};
+pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
+pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};
+pub use host_tune::{TuneAnswer, TuneSetting};
+pub use parts::{CertificateAnswer, Meta, Nanoseconds, Text, task_name};
+pub use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
+pub use schemas::schema;
+pub use size::{
+    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, Range, RatioAnswer, Reason, RequestAnswer,
+    SizeAnswer, TaskAnswer, WearAnswer,
+};
+pub use unplaced::UnplacedAnswer;

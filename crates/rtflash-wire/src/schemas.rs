@@ -1,0 +1,25 @@
+//! The schemas of all answers.
+
+use rtflash_experiment::output::Summary;
+use schemars::{Schema, schema_for};
+
+use crate::envelope::framed;
+use crate::{
+    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, HostAnswer, SizeAnswer, TuneAnswer, Unexplained,
+};
+
+/// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or `None` for a command without any.
+pub fn schema(command: &str) -> Option<Schema> {
+    Some(match command {
+        "alloc" => framed(&[schema_for!(AllocAnswer<'static>)], true),
+        "check" => framed(&[schema_for!(CheckAnswer<'static>)], true),
+        "explain" => framed(&[schema_for!(Explanation<'static>), schema_for!(Unexplained<'static>)], true),
+        "size" => framed(&[schema_for!(SizeAnswer<'static>)], true),
+        "exec" => framed(&[schema_for!(ExecAnswer<'static>)], true),
+        "experiment" => framed(&[schema_for!(Summary)], false),
+        "host-bound" => framed(&[schema_for!(BoundAnswer<'static>)], false),
+        "host-tune" => framed(&[schema_for!(TuneAnswer<'static>)], false),
+        "host-run" => framed(&[schema_for!(HostAnswer<'static>)], false),
+        _ => return None,
+    })
+}
