@@ -8,7 +8,17 @@ const PROSE: usize = 100;
 const CODE: usize = 120;
 
 /// Words of a private dialect, each with the field's word for it. Whole words, in code, comments and pages.
-const WORDS: [(&str, &str); 0] = [];
+const WORDS: [(&str, &str); 9] = [
+    ("homeless", "unplaceable"),
+    ("hopefully", "optimistically"),
+    ("lawful", "valid"),
+    ("unlawful", "protocol violation"),
+    ("dice", "rng"),
+    ("calmest", "least loaded"),
+    ("roomy", "with slack"),
+    ("among strangers", "worst case"),
+    ("on any bus", "under any arbiter"),
+];
 
 /// Whether a line of Markdown may be longer: tables, headings, links' targets, and words that have no place to break.
 fn may_be_longer(line: &str) -> bool {

@@ -4,7 +4,7 @@ mod common;
 
 use std::cmp::Reverse;
 
-use common::{Dice, draw};
+use common::{Rng, draw};
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::sound::{Bus, Contention, Unit, choose};
@@ -120,10 +120,10 @@ fn divided(clusters: &[Cluster]) -> Vec<(Vec<usize>, u32)> {
 }
 
 /// A set in which some tasks are equal.
-fn with_twins(set: &TaskSet, dice: &mut Dice) -> Option<TaskSet> {
+fn with_twins(set: &TaskSet, rng: &mut Rng) -> Option<TaskSet> {
     let mut tasks = set.tasks().to_vec();
     let first = tasks.first()?.clone();
-    for copy in 0..dice.from(0, 3) {
+    for copy in 0..rng.from(0, 3) {
         tasks.push(Task { name: format!("twin{copy}"), ..first.clone() });
     }
     TaskSet::new(*set.device(), tasks, vec![]).ok()
@@ -133,8 +133,8 @@ fn with_twins(set: &TaskSet, dice: &mut Dice) -> Option<TaskSet> {
 fn as_it_is_printed() {
     let (mut found, mut stuck, mut overloaded, mut merged) = (0, 0, 0, 0);
     for number in 0..700 {
-        let mut dice = Dice(Stream::numbered(3, b"printed_", number));
-        let Some(set) = draw(&mut dice, 9, 5).and_then(|set| with_twins(&set, &mut dice)) else { continue };
+        let mut rng = Rng(Stream::numbered(3, b"printed_", number));
+        let Some(set) = draw(&mut rng, 9, 5).and_then(|set| with_twins(&set, &mut rng)) else { continue };
         for name in ["stripe", "superblock", "sound"] {
             let analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
             let placements = analysis.demand_test().expect("a demand test").placements;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Dice, draw};
+use common::{Rng, draw};
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
@@ -44,7 +44,7 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
 /// Whether there is a set of this number.
 fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
     let test: &dyn Analysis = analysis_relying_on(name, granted).expect("there is");
-    let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
+    let Some(set) = draw(&mut Rng(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let holds = |hand: &Allocation| certified(&set, hand, test.placements(), granted).1.failing.is_empty();

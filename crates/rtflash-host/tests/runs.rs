@@ -244,9 +244,9 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     latencies
 }
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -260,20 +260,20 @@ impl Dice {
     }
 }
 
-fn scheduler(dice: &mut Dice) -> Settings {
-    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * dice.within(1, 3), multiples: false };
-    let k2 = K2Settings { max_inflight: dice.small(1, 3), ..K2Settings::k2() };
+fn scheduler(rng: &mut Rng) -> Settings {
+    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
+    let k2 = K2Settings { max_inflight: rng.small(1, 3), ..K2Settings::k2() };
     let kyber = KyberSettings { tokens: [2, 1, 1, 1], batches: [2, 1, 1, 1], targets: [ns(400), ns(900), ns(9)] };
-    let expire = ns(dice.within(0, 300));
+    let expire = ns(rng.within(0, 300));
     let deadline = MqDeadlineSettings {
         read_expire: expire,
         write_expire: expire,
-        prio_aging_expire: ns(dice.within(100, 900)),
-        writes_starved: dice.small(0, 2),
-        fifo_batch: dice.small(1, 3),
+        prio_aging_expire: ns(rng.within(100, 900)),
+        writes_starved: rng.small(0, 2),
+        fifo_batch: rng.small(1, 3),
     };
-    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(dice.within(50, 400)), most_reads: 4 };
-    dice.one_of(&[
+    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), most_reads: 4 };
+    rng.one_of(&[
         Settings::None,
         Settings::K2(k2),
         Settings::K2(K2Settings { split: Some(split), ..k2 }),
@@ -285,57 +285,57 @@ fn scheduler(dice: &mut Dice) -> Settings {
 }
 
 fn scenario(seed: u64) -> Scenario {
-    let mut dice = Dice(Stream::numbered(seed, b"host-run", 0));
+    let mut rng = Rng(Stream::numbered(seed, b"host-run", 0));
     let mut cost = || Cost {
-        first: ns(dice.within(1, 60)),
-        next: ns(dice.within(1, 40)),
-        per_kib: ns(dice.within(0, 4)),
+        first: ns(rng.within(1, 60)),
+        next: ns(rng.within(1, 40)),
+        per_kib: ns(rng.within(0, 4)),
         slow: None,
     };
     let (read, write) = (cost(), cost());
-    let job = |number: u64, dice: &mut Dice| {
-        let releases = match dice.within(0, 4) {
-            0 | 1 => Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO },
-            2 | 3 => Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) },
+    let job = |number: u64, rng: &mut Rng| {
+        let releases = match rng.within(0, 4) {
+            0 | 1 => Releases::Every { period: ns(rng.within(100, 900)), jitter: Span::ZERO },
+            2 | 3 => Releases::Closed { depth: rng.small(1, 3), think: ns(rng.one_of(&[0, 0, 1, 50, 300])) },
             _ => {
-                let flush = ns(dice.within(1, 900));
-                Releases::WriteBack(WriteBack { rate: dice.within(1, 90_000_000_000), flush })
+                let flush = ns(rng.within(1, 900));
+                Releases::WriteBack(WriteBack { rate: rng.within(1, 90_000_000_000), flush })
             }
         };
         let is_closed = matches!(releases, Releases::Closed { .. });
-        let phase = dice.one_of(&[0, 0, 7, 100]);
+        let phase = rng.one_of(&[0, 0, 7, 100]);
         Job {
             name: number.to_string(),
-            op: dice.one_of(&[Op::Read, Op::Write]),
+            op: rng.one_of(&[Op::Read, Op::Write]),
             pattern: Pattern::Sequential,
-            from: dice.within(0, 3) << 12,
-            span: (dice.within(0, 1) == 0).then_some(96 << 10),
-            size: dice.within(1, 24) << 10,
-            class: dice.one_of(&Class::ALL),
-            level: u8::try_from(dice.within(0, 7)).expect("a level"),
-            cpu: dice.small(0, 1),
-            user_centric: dice.within(0, 1) == 0,
+            from: rng.within(0, 3) << 12,
+            span: (rng.within(0, 1) == 0).then_some(96 << 10),
+            size: rng.within(1, 24) << 10,
+            class: rng.one_of(&Class::ALL),
+            level: u8::try_from(rng.within(0, 7)).expect("a level"),
+            cpu: rng.small(0, 1),
+            user_centric: rng.within(0, 1) == 0,
             releases,
             phase: at(phase),
-            count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
-            until: (dice.within(0, 5) == 0).then_some(at(phase + dice.within(1, 4_000))),
-            pace: (is_closed && dice.within(0, 2) == 0).then_some(dice.within(1_000_000_000, 90_000_000_000)),
+            count: (rng.within(0, 3) == 0).then_some(rng.within(0, 9)),
+            until: (rng.within(0, 5) == 0).then_some(at(phase + rng.within(1, 4_000))),
+            pace: (is_closed && rng.within(0, 2) == 0).then_some(rng.within(1_000_000_000, 90_000_000_000)),
         }
     };
-    let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
+    let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow: None }),
+        device: Device::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow: None }),
         host: Host {
             cpus: 2,
-            max_sectors: dice.within(4, 16) << 10,
-            requests: dice.small(6, 20),
-            turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
-            merge: dice.within(0, 1) == 0,
+            max_sectors: rng.within(4, 16) << 10,
+            requests: rng.small(6, 20),
+            turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
+            merge: rng.within(0, 1) == 0,
         },
-        scheduler: scheduler(&mut dice),
+        scheduler: scheduler(&mut rng),
         jobs,
-        duration: at(dice.within(2_000, 6_000)),
-        warmup: at(dice.one_of(&[0, 500])),
+        duration: at(rng.within(2_000, 6_000)),
+        warmup: at(rng.one_of(&[0, 500])),
     }
 }
 

@@ -72,8 +72,8 @@ fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
 fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
     let mut all = BTreeMap::new();
     for case in 0..6_000u64 {
-        let mut dice = Stream::numbered(1, b"least\0\0\0", case);
-        let mut within = |low: u64, high: u64| low + dice.below(high - low + 1);
+        let mut rng = Stream::numbered(1, b"least\0\0\0", case);
+        let mut within = |low: u64, high: u64| low + rng.below(high - low + 1);
         let times = [within(1, 3), within(1, 6), within(1, 6), within(1, 2)];
         let small = |number: u64| u32::try_from(number).expect("a small number");
         let (blocks, pages, ratio) = (small(within(4, 12)), small(within(1, 4)), within(10, 80));
@@ -83,7 +83,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let set = TaskSet::new(device, tasks, vec![]).expect("a task set");
         let clusters = [cluster(&[0], &[0, 1])];
         let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing);
-        let placed = site.among_strangers(0).expect("small numbers");
+        let placed = site.in_the_worst_case(0).expect("small numbers");
         let Some(gc) = placed.unit.gc(within(1, 200), false) else { continue };
         if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0).test() != Verdict::Holds {
             continue;
@@ -118,7 +118,7 @@ fn a_page_of_reserve_and_a_copy_are_missed() {
 fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
     let site =
         Site::new(set, clusters, vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()], Reliance::Nothing);
-    let all = (0..clusters.len()).map(|position| site.among_strangers(position).expect("small numbers"));
+    let all = (0..clusters.len()).map(|position| site.in_the_worst_case(position).expect("small numbers"));
     all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
 }
 

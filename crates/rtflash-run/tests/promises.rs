@@ -31,14 +31,14 @@ fn sound_promises_are_kept_at_the_limit() {
     assert!(soaked.load > 800_000, "a mean load of {} millionths", soaked.load);
 }
 
-/// Everything drawn: whatever the theory gets wrong, the flash itself is lawful.
+/// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.
 #[test]
 fn the_flash_is_lawful_in_any_world() {
     let soaked = soak(7, 6_000, World::Any);
     for broken in &soaked.broken {
         let name = ASSUMPTIONS[broken.assumption].name;
-        let lawful = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
-        assert!(!lawful.contains(&name), "{name} in run {}", broken.first);
+        let is_valid = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
+        assert!(!is_valid.contains(&name), "{name} in run {}", broken.first);
     }
     let names: Vec<&str> = soaked.broken.iter().map(|broken| ASSUMPTIONS[broken.assumption].name).collect();
     assert!(names.contains(&"bus-wait") && names.contains(&"server-deadlines"), "{names:?}");

@@ -187,9 +187,9 @@ mod tests {
     fn candidates_reach_from_the_shortest_to_the_longest() {
         let mut compared = 0;
         for seed in 0..2_000 {
-            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
             let Some(shortest) = shortest(&unit) else { continue };
-            let limit = shortest * dice.within(1, 300) + dice.within(0, shortest - 1);
+            let limit = shortest * rng.within(1, 300) + rng.within(0, shortest - 1);
             let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
             let all = candidates(&unit, rate, |deadline| deadline <= limit);
             let (least, most) = (all.iter().min().copied(), all.iter().max().copied());

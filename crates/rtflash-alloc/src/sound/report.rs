@@ -27,7 +27,7 @@ pub fn certified(
             let mut all = vec![Placement::Superblock; clusters.len()];
             all[position] = placement;
             let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted);
-            (site.holds_among_strangers(position), site.shortfall(position).order, placement)
+            (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
         best.map_or(Placement::Stripe, |(_, _, placement)| placement)

@@ -107,7 +107,7 @@ impl<'a> Site<'a> {
     }
 
     /// A cluster's unit, all other chips of its channels taken to be as busy as can be.
-    pub fn among_strangers(&self, position: usize) -> Option<Placed> {
+    pub fn in_the_worst_case(&self, position: usize) -> Option<Placed> {
         let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
         for (channel, members) in self.channels_of(position) {
             // Each chip that there is, also one in no cluster, and no more than there are.
@@ -125,10 +125,10 @@ impl<'a> Site<'a> {
 
     /// A cluster's unit for the test that relies on so much: (T), (T') or (T'').
     ///
-    /// (T') holds on any bus that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
+    /// (T') holds under any arbiter that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
     pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<Placed> {
         match reliance {
-            Reliance::Nothing => self.among_strangers(position),
+            Reliance::Nothing => self.in_the_worst_case(position),
             Reliance::Neighbours => self.beside(position, false),
             Reliance::Queue => self.beside(position, true),
         }
@@ -249,8 +249,8 @@ impl Site<'_> {
     }
 
     /// Whether a cluster holds whatever its neighbours do.
-    pub fn holds_among_strangers(&self, position: usize) -> bool {
-        let placed = self.among_strangers(position);
+    pub fn holds_in_the_worst_case(&self, position: usize) -> bool {
+        let placed = self.in_the_worst_case(position);
         self.holds_data(position) && placed.is_some_and(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
     }
 }

@@ -297,9 +297,9 @@ mod tests {
     fn no_number_of_a_certificate_may_be_smaller() {
         let mut compared = [0; 4];
         for seed in 0..4_000 {
-            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
-            let server = dice.within(0, 1) > 0;
-            let Some(gc) = unit.gc(dice.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
+            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let server = rng.within(0, 1) > 0;
+            let Some(gc) = unit.gc(rng.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
             let certificate = |collection: Collection| Certificate {
                 placement: unit.placement(),
                 collection: Some(collection),

@@ -220,15 +220,15 @@ impl Desks {
         else {
             return;
         };
-        let lawful = desk.open
+        let is_valid = desk.open
             && desk.job == transfer.job
             && desk.kind == transfer.kind
             && desk.cluster == transfer.cluster
             && channel == transfer.channel
             && transfer.start >= desk.start
             && transfer.end <= desk.end;
-        self.transfers.note(0, u64::from(!lawful), place);
-        if !lawful {
+        self.transfers.note(0, u64::from(!is_valid), place);
+        if !is_valid {
             return;
         }
         desk.open = false;

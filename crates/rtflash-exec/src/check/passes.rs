@@ -179,8 +179,8 @@ impl Passes {
         let begins = !self.chips.iter().skip(first).take(chips as usize).any(|of| of.victim != NONE);
         if selection.forced {
             // A job that is not real-time collects for itself when it finds no page.
-            let lawful = pending.release.kind == Kind::Server && pending.starved;
-            self.gc.left_out.note(0, u64::from(!lawful), at);
+            let is_valid = pending.release.kind == Kind::Server && pending.starved;
+            self.gc.left_out.note(0, u64::from(!is_valid), at);
         }
         if begins && let Some(of) = self.clusters.get_mut(cluster as usize) {
             (of.began, of.steps) = (None, 0);
@@ -210,9 +210,9 @@ impl Passes {
         let most = self.threshold(cluster, pending);
         let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
         let off = if self.parallel { u64::from(chips) } else { 0 };
-        let mut lawful = true;
+        let mut is_valid = true;
         if let Some(free) = map.free(cluster, 0, first, left_out.at) {
-            lawful &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
+            is_valid &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
         }
         if left_out.free > most {
             if let Some(flag) = self.flag(cluster, pending) {
@@ -227,9 +227,9 @@ impl Passes {
                 let fewest = map.fewest(cluster, position, first + position as usize);
                 fewest.is_some_and(|(fewest, ..)| fewest != NONE)
             };
-            lawful &= !(0..chips).any(closed);
+            is_valid &= !(0..chips).any(closed);
         }
-        self.gc.left_out.note(0, u64::from(!lawful), || leaving(left_out));
+        self.gc.left_out.note(0, u64::from(!is_valid), || leaving(left_out));
     }
 
     /// A copy only lets time pass.
@@ -260,7 +260,7 @@ impl Passes {
         let at = || place(operation.start, pending, Some(operation.chip));
         // What was read and is still where it was has to be programmed before anything else.
         let dropped = |hand: (u32, u32)| hand.0 != NONE && map.is_at(operation.cluster, hand.0, hand.1);
-        let lawful = match operation.action {
+        let is_valid = match operation.action {
             Action::Program => {
                 let hand = std::mem::replace(&mut work.hand, (NONE, NONE));
                 work.last = map.spot(position, operation.block, operation.page);
@@ -293,6 +293,6 @@ impl Passes {
                 victim == operation.block && !dropped(hand)
             }
         };
-        self.gc.copies.note(0, u64::from(!lawful), at);
+        self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 }

@@ -79,7 +79,7 @@ impl<'a> Released<'a> {
             return *release;
         };
         let mut last = release.at;
-        let mut lawful = release.pages == source.read_pages.saturating_add(source.write_pages);
+        let mut is_valid = release.pages == source.read_pages.saturating_add(source.write_pages);
         let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
         match source.releases {
             Releases::Periodic(period) => {
@@ -88,11 +88,11 @@ impl<'a> Released<'a> {
                 let due = match request {
                     Some((nominal, deadline)) => {
                         last = nominal;
-                        lawful &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
+                        is_valid &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
                         nominal.saturating_add(deadline)
                     }
                     None => {
-                        lawful &= release.at == period.release(release.job.index);
+                        is_valid &= release.at == period.release(release.job.index);
                         period.deadline(release.job.index)
                     }
                 };
@@ -102,27 +102,27 @@ impl<'a> Released<'a> {
                 let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
                 let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
                 let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
-                lawful &= deadline.is_some();
+                is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
             }
             Releases::Handed => {
                 // When, how many pages, and what the server grants to these is the host's affair.
-                (lawful, as_planned.pages) = (self.is_served_lawfully(release), release.pages);
+                (is_valid, as_planned.pages) = (self.is_served_as_granted(release), release.pages);
             }
             Releases::Arrivals(stream) => {
-                lawful &= self.arrives(stream, seen, release);
-                lawful &= self.is_served_lawfully(release);
+                is_valid &= self.arrives(stream, seen, release);
+                is_valid &= self.is_served_as_granted(release);
                 if let Some(granted) = self.granted(source, release) {
                     (as_planned.deadline, as_planned.cluster) = granted;
                 }
             }
         }
-        lawful &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
+        is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
         if let Some(seen) = self.seen.get_mut(number) {
             *seen = Seen { next: release.job.index.saturating_add(1), last };
         }
         self.latest = self.latest.max(release.at);
-        self.gauge.note(0, u64::from(!lawful), || Place {
+        self.gauge.note(0, u64::from(!is_valid), || Place {
             at: release.at,
             job: Some(release.job),
             cluster: release.cluster,
@@ -132,7 +132,7 @@ impl<'a> Released<'a> {
     }
 
     /// Whether a job that is not real-time has a deadline where it has to have one.
-    fn is_served_lawfully(&self, release: &Release) -> bool {
+    fn is_served_as_granted(&self, release: &Release) -> bool {
         match self.service {
             Service::Background => release.deadline.is_none(),
             Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),

@@ -299,12 +299,12 @@ impl Unit {
             for place in 0..self.queue[at].reads.len() {
                 looks += 1;
                 let column = self.pages.column_of(self.queue[at].reads[place]);
-                let mut lawful = looks <= 64 && !busy.contains(&column);
+                let mut is_valid = looks <= 64 && !busy.contains(&column);
                 if let Some(first) = read {
-                    lawful &= foreign(self, column) <= foreign(self, first);
-                    lawful &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
+                    is_valid &= foreign(self, column) <= foreign(self, first);
+                    is_valid &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
                 }
-                if lawful {
+                if is_valid {
                     busy.push(column);
                     found.push((at, place));
                 }

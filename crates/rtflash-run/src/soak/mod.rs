@@ -17,7 +17,7 @@ pub use shrink::shrink;
 
 use crate::case::execute;
 
-/// The case of this seed and number; `None` where the device or the set that was drawn is no lawful one, or cannot be accepted.
+/// The case of this seed and number; `None` where the device or the set that was drawn is no is_valid one, or cannot be accepted.
 pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
     match world {
         World::Sound => certified::draw(seed, run),

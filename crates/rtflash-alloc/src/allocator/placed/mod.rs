@@ -61,7 +61,7 @@ fn grouped(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
     let found = if strategy == Strategy::Exact {
         exactly(set, test, &mut given_up)
     } else {
-        hopefully(set, test, strategy, &mut given_up)
+        place_optimistically(set, test, strategy, &mut given_up)
     };
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
@@ -71,7 +71,12 @@ fn grouped(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
 }
 
 /// Groups in the hope of less waiting for the bus, confirmed where their chips are.
-fn hopefully(set: &TaskSet, test: DemandTest, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
+fn place_optimistically(
+    set: &TaskSet,
+    test: DemandTest,
+    strategy: Strategy,
+    given_up: &mut bool,
+) -> Option<Allocation> {
     let ways = set.device().chips_per_channel().min(set.device().chips());
     // Without relying on neighbours there is no such hope.
     if ways == 1 || !test.placements.contains(&Placement::Stripe) || test.rely_on == Reliance::Nothing {
@@ -108,7 +113,7 @@ fn exactly(set: &TaskSet, test: DemandTest, given_up: &mut bool) -> Option<Alloc
     let subsets = exact::Subsets::new(&mut DemandSizes::new(&shapes)).ok()?;
     *given_up |= shapes.given_up();
     subsets.best_partition()?;
-    if let Some(allocation) = hopefully(set, test, Strategy::Exact, given_up) {
+    if let Some(allocation) = place_optimistically(set, test, Strategy::Exact, given_up) {
         return Some(allocation);
     }
     // Never worse than the search.

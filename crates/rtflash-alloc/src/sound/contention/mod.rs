@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn between_steps_waiting_stays() {
         for seed in 0..3_000 {
-            let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
-            let length = dice.within(1, 2_000);
+            let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let length = rng.within(1, 2_000);
             let step = contention.steps(length, &unit, gc);
             assert!(step <= length);
             let work = |length| Work { length, reads: 1_000, writes: 1_000, jobs: 10 };

@@ -116,12 +116,12 @@ mod tests {
     fn demand_stays_below_the_line() {
         let (mut compared, mut queued, mut near, mut gaps) = (0, 0, 0, 0.0);
         for seed in 0..20_000 {
-            let Some(Drawn { unit, contention, gc, queue, mut dice }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { unit, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
             let demand = Demand::new(&unit, &contention, gc, 0);
             let Some(line) = demand.line() else { continue };
             let longest = demand.deadlines.last().map_or(0, |last| last.0);
             for round in 0..12 {
-                let length = longest + if round == 0 { 0 } else { dice.within(0, 300 << round) };
+                let length = longest + if round == 0 { 0 } else { rng.within(0, 300 << round) };
                 // Just where something more is due.
                 let length = demand.step_at(length).max(longest);
                 let at = demand.at(length) as f64;

@@ -41,7 +41,7 @@ pub fn certify_beside(
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
-        let placed = site.among_strangers(position);
+        let placed = site.in_the_worst_case(position);
         if let Some(certificate) = &given[position] {
             site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
             let placed = placed.and_then(|placed| Some((placed.unit.stated(certificate)?, placed)));
@@ -61,7 +61,7 @@ pub fn certify_beside(
     if failing.is_empty() {
         let quiet = site.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
-            let Some(placed) = site.among_strangers(position) else { continue };
+            let Some(placed) = site.in_the_worst_case(position) else { continue };
             if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
                 site.servers[position] = thousandths;
                 site.gcs[position] = Some(Some(gc));
@@ -84,7 +84,7 @@ pub fn certify_beside(
 impl Site<'_> {
     /// Garbage collection with which a cluster may hold next to calmer neighbours than there can be.
     fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
-        let placed = self.among_strangers(position)?;
+        let placed = self.in_the_worst_case(position)?;
         if placed.unit.writers.is_empty() {
             return Some(None);
         }

@@ -54,11 +54,11 @@ impl<O: Observer> Placed<'_, O> {
                     break 'queue;
                 }
                 let spot = of.store.locate(lpn);
-                let lawful = planned.iter().all(|page| {
+                let is_valid = planned.iter().all(|page| {
                     page.spot.chip != spot.chip
                         && (read.is_none() || channel_of(page.spot.chip) != channel_of(spot.chip))
                 });
-                if lawful && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
+                if is_valid && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
                     planned.push(Planned { part: key.4, kind: key.1, action: Action::Read, spot, lpn });
                     taken.push((key.4, place));
                 }
