@@ -5,7 +5,7 @@
 //!
 //! Every algorithm here takes every [`Test`]. Those of the thesis have fast paths, which suppose that utilizations are linear in pages; `general`
 //! supposes nothing of a test, and asks it for every cluster. An algorithm of your own is an [`Allocator`] too: `examples/own_allocator.rs` has one, and
-//! [`cluster_verdict`](crate::analysis::cluster_verdict), [`decreasing_order`], [`tested`] and [`unplaceable`] are what it is made of.
+//! [`cluster_verdict`], [`decreasing_order`], [`tested`] and [`unplaceable`] are what it is made of.
 
 mod best_fit;
 mod clustering_bfd;
