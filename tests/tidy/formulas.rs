@@ -48,12 +48,13 @@ fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<String>> {
                 citing = false;
                 continue;
             };
-            citing |= comment.contains("Eq. (") || comment.contains("Eqs. (");
+            let cut = comment.ends_with("Eq.") || comment.ends_with("Eqs.");
+            citing |= cut || comment.contains("Eq. (") || comment.contains("Eqs. (");
             if citing {
                 let numbers = in_parentheses(comment).filter_map(|inside| inside.parse().ok());
                 numbers.for_each(|number: u32| cited.entry(number).or_default().push(path.clone()));
             }
-            citing &= !comment.ends_with(['.', ':']);
+            citing &= cut || !comment.ends_with(['.', ':']);
         }
     }
     cited

@@ -78,7 +78,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
 
 /// Whatever a server grants, the device does what its rules say: in the run, and in its trace.
 #[test]
-fn what_is_lawful_is_found_lawful() {
+fn what_is_valid_is_found_valid() {
     let mut judged = 0;
     let mut broken = Broken::default();
     for case in 0..3_000 {

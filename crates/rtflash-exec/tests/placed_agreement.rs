@@ -77,7 +77,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
 
 /// Whatever a certificate says, the device does what its rules say.
 #[test]
-fn the_flash_is_lawful_under_any_certificate() {
+fn the_flash_keeps_the_rules_under_any_certificate() {
     let mut judged = 0;
     let mut broken = Broken::default();
     for case in 0..8_000 {

@@ -33,7 +33,7 @@ fn sound_promises_are_kept_at_the_limit() {
 
 /// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.
 #[test]
-fn the_flash_is_lawful_in_any_world() {
+fn the_flash_keeps_the_rules_in_any_world() {
     let soaked = soak(7, 6_000, World::Any);
     for broken in &soaked.broken {
         let name = ASSUMPTIONS[broken.assumption].name;

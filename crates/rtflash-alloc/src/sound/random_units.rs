@@ -89,9 +89,9 @@ impl Drawn {
         let most = rng.within(1, 4);
         let unit = Unit::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
-        let mut dice_of_gc = Rng::new(seed, b"the-gc--");
+        let mut rng_of_gc = Rng::new(seed, b"the-gc--");
         let mut gc =
-            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(dice_of_gc.within(1, 300), false) };
+            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(rng_of_gc.within(1, 300), false) };
         for _ in 0..(if stripe { rng.within(0, 2) } else { 0 }) {
             let most = rng.within(1, 3);
             let Some(other) = Unit::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };
