@@ -1,5 +1,5 @@
-//! `exec`, `check --trace` and `soak` do what their interface says; and a trace, read by a program that knows nothing of the executor, is
-//! is_valid.
+//! `exec`, `check --trace` and `soak` do what their interface says; and a trace, read by a program
+//! that knows nothing of the executor, is is_valid.
 
 mod common;
 
@@ -356,7 +356,8 @@ fn data_that_do_not_fit_fail_under_every_organisation_and_what_was_not_seen_does
     }
 }
 
-/// Operations that may be shorter: three ways to take them, under every organisation; a recorded run is judged as it was.
+/// Operations that may be shorter: three ways to take them, under every organisation; a recorded
+/// run is judged as it was.
 #[test]
 fn times_within_ranges() {
     let text = std::fs::read_to_string(root().join("tasksets/case-study.json")).expect("the case study");

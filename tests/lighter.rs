@@ -1,5 +1,6 @@
-//! Certificates under lighter loads: what relies on nothing stays promised, what is accepted is kept when it is run, and what is weakened below what
-//! docs/analysis.md (Section 8) needs is refused.
+//! Certificates under lighter loads: what relies on nothing stays promised, what is accepted is
+//! kept when it is run, and what is weakened below what docs/analysis.md (Section 8) needs is
+//! refused.
 
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Thesis, analysis_relying_on};
@@ -90,7 +91,8 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
     TaskSet::new(device, tasks, jobs).ok()
 }
 
-/// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that are gone: the set, and where each of its tasks was.
+/// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that
+/// are gone: the set, and where each of its tasks was.
 fn lighter(set: &TaskSet, rng: &mut Rng) -> Option<(TaskSet, Vec<usize>)> {
     let (mut tasks, mut old) = (vec![], vec![]);
     for (position, task) in set.tasks().iter().enumerate() {
@@ -258,7 +260,8 @@ fn with_collection(allocation: &Allocation, position: usize, collection: Collect
     allocation.clone().with_certificates(certificates.collect())
 }
 
-/// Where a lighter load needs less than is stated, what is said to be enough is, and one less is not.
+/// Where a lighter load needs less than is stated, what is said to be enough is, and one less is
+/// not.
 #[test]
 fn what_would_do_is_the_least_that_does() {
     let mut tried = [0; 3];

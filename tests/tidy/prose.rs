@@ -4,7 +4,8 @@ use super::{File, files, nothing};
 
 /// Columns of prose.
 const PROSE: usize = 100;
-/// Words of a private dialect, each with the field's word for it. Whole words, in code, comments and pages.
+/// Words of a private dialect, each with the field's word for it. Whole words, in code, comments
+/// and pages.
 const WORDS: [(&str, &str); 9] = [
     ("homeless", "unplaceable"),
     ("hopefully", "optimistically"),
@@ -17,7 +18,8 @@ const WORDS: [(&str, &str); 9] = [
     ("on any bus", "under any arbiter"),
 ];
 
-/// Whether a line of Markdown may be longer: tables, headings, links' targets, and words that have no place to break.
+/// Whether a line of Markdown may be longer: tables, headings, links' targets, and words that have
+/// no place to break.
 fn may_be_longer(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(['|', '#', '<']) || line.starts_with("[") && line.contains("]:") || !has_break(line)

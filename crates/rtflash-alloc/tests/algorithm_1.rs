@@ -12,7 +12,8 @@ use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
 
-/// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can be.
+/// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
+/// be.
 fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());
@@ -41,7 +42,8 @@ fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -
 /// What stands for U: whether there is none, and what it is.
 type Load = (bool, Rational);
 
-/// The least long-run load, garbage collection at its shortest deadline; above all numbers where there is none.
+/// The least long-run load, garbage collection at its shortest deadline; above all numbers where
+/// there is none.
 fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Unit)| {
         let mut terms: Vec<Fraction> =
@@ -59,7 +61,8 @@ fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) ->
     least.map_or((true, Fraction::new(0, 1).into()), |load| (false, load))
 }
 
-/// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were of clusters with tasks.
+/// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were
+/// of clusters with tasks.
 fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usize>, u32) {
     let mut clusters: Vec<Cluster> =
         (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();

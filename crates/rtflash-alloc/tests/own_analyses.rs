@@ -1,5 +1,5 @@
-//! Analyses that are none of ours: whatever they say is what allocators and reports go by, and what the algorithms make of it is what they make of it
-//! written down plainly.
+//! Analyses that are none of ours: whatever they say is what allocators and reports go by, and what
+//! the algorithms make of it is what they make of it written down plainly.
 
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{
@@ -62,7 +62,8 @@ impl LinearTest for Linear {
     }
 }
 
-/// Utilizations that are neither linear in pages nor monotone in chips, with periods and costs of garbage collection of their own.
+/// Utilizations that are neither linear in pages nor monotone in chips, with periods and costs of
+/// garbage collection of their own.
 #[derive(Debug)]
 struct Own(u64);
 
@@ -101,8 +102,8 @@ impl UtilizationTest for Own {
     }
 }
 
-/// Yes and no as the rng fall: neither more tasks nor more chips mean anything, and loads have nothing to do with verdicts. The larger `.1`, the more often
-/// no.
+/// Yes and no as the rng fall: neither more tasks nor more chips mean anything, and loads have
+/// nothing to do with verdicts. The larger `.1`, the more often no.
 #[derive(Debug)]
 struct Rng(u64, u64);
 
@@ -203,7 +204,8 @@ fn order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
     order
 }
 
-/// Algorithm 1 as printed, and full isolation: `None` where a task fits nowhere or a cluster fails in the end.
+/// Algorithm 1 as printed, and full isolation: `None` where a task fits nowhere or a cluster fails
+/// in the end.
 fn plainly(set: &TaskSet, analysis: &dyn Analysis, merging: bool) -> Option<Vec<Cluster>> {
     let says = |tasks: &[usize], chips: u32| says(set, analysis, tasks, chips);
     let mut clusters: Vec<Cluster> =
@@ -401,7 +403,8 @@ fn a_division_must_be_one() {
     assert_eq!(missing.is_schedulable(), None);
 }
 
-/// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have been merged, who fail there.
+/// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have
+/// been merged, who fail there.
 struct LeftOverloaded;
 
 impl Analysis for LeftOverloaded {

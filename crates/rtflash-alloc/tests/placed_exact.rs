@@ -9,7 +9,8 @@ use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Reliance};
 
-/// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been used or the next new one.
+/// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been
+/// used or the next new one.
 fn partitions(items: usize) -> Vec<Vec<u32>> {
     let mut all = vec![vec![]];
     for _ in 0..items {
@@ -55,7 +56,8 @@ fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
 
 #[test]
 fn finds_one_whenever_there_is_one() {
-    // Sets with an allocation that only the last resort finds, and one whose placements are best chosen together.
+    // Sets with an allocation that only the last resort finds, and one whose placements are best
+    // chosen together.
     let hard: [(&str, &[u64]); 3] = [
         ("stripe", &[1899, 2234, 2526, 3022, 3213, 3364]),
         ("superblock", &[40, 43, 70, 73, 158, 366, 1168, 3679]),

@@ -10,7 +10,8 @@ fn us(micros: u64) -> Span {
     Span::from_us(u32::try_from(micros).expect("short"))
 }
 
-/// A task that reads and writes for each chip of a channel, periods in thousandths of what was drawn.
+/// A task that reads and writes for each chip of a channel, periods in thousandths of what was
+/// drawn.
 fn draw(number: u64, scale: u64) -> Option<TaskSet> {
     let mut stream = Stream::numbered(11, b"m34_____", number);
     let mut rng = move |low: u64, high: u64| low + stream.below(high - low + 1);
@@ -44,8 +45,9 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
     TaskSet::new(device, tasks.collect(), vec![]).ok()
 }
 
-/// What is certified holds by its certificates, looked at afresh: also where the deadline of one cluster's garbage collection is changed after a neighbour
-/// was tested, which then meets more of its passes.
+/// What is certified holds by its certificates, looked at afresh: also where the deadline of one
+/// cluster's garbage collection is changed after a neighbour was tested, which then meets more of
+/// its passes.
 #[test]
 fn a_changed_deadline_is_tested_with_the_neighbours() {
     // At these, two clusters would both pass if the first were not tested again.

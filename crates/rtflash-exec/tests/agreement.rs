@@ -1,4 +1,5 @@
-//! Two executors, one truth: the event-driven engine says what the cycle-by-cycle one says, record for record.
+//! Two executors, one truth: the event-driven engine says what the cycle-by-cycle one says, record
+//! for record.
 
 mod common;
 mod naive;

@@ -1,4 +1,5 @@
-//! A host that steps a device: where it releases what a run would release, the two are the same, record by record.
+//! A host that steps a device: where it releases what a run would release, the two are the same,
+//! record by record.
 
 mod common;
 mod placed_worlds;
@@ -22,7 +23,8 @@ enum Handed {
     Job(HostJob),
 }
 
-/// Steps a device from instant to instant, and hands over what is planned, in order of time. Says what was told, and when which job was over.
+/// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
+/// what was told, and when which job was over.
 fn hosted<O: Observer>(
     plan: &Plan,
     options: &Options,
@@ -157,7 +159,8 @@ fn the_same_by_parallel_dispatch() {
     assert!(records > 100_000, "{records}");
 }
 
-/// Requests a period apart or later, released up to their jitter late, and jobs whenever the rng say, each with as many pages as they say.
+/// Requests a period apart or later, released up to their jitter late, and jobs whenever the rng
+/// say, each with as many pages as they say.
 fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
     let end = world.options.duration.as_ns();
     let mut planned = Vec::new();

@@ -1,4 +1,5 @@
-//! Two executors of certificates, one truth: the event-driven engine says what the cycle-by-cycle one says, record for record.
+//! Two executors of certificates, one truth: the event-driven engine says what the cycle-by-cycle
+//! one says, record for record.
 
 mod common;
 mod naive_placed;
@@ -82,7 +83,8 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
     let mut broken = Broken::default();
     for case in 0..8_000 {
         let Some(world) = World::draw(4, case) else { continue };
-        // In blocks of one page a trace does not tell which of two programs of a page in one row came last.
+        // In blocks of one page a trace does not tell which of two programs of a page in one row
+        // came last.
         if world.plan.device().pages_per_block() == 1 {
             continue;
         }

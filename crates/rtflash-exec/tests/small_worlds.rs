@@ -1,4 +1,5 @@
-//! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the checkers on both.
+//! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the
+//! checkers on both.
 
 mod common;
 mod naive;

@@ -1,4 +1,5 @@
-//! Each scheduler against a twin that is written from the rules alone: lists, searched from end to end.
+//! Each scheduler against a twin that is written from the rules alone: lists, searched from end to
+//! end.
 
 mod twins;
 
@@ -88,7 +89,8 @@ fn merge(rng: &mut Rng, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
     }
 }
 
-/// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were handed out, and how many asks were in vain.
+/// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were
+/// handed out, and how many asks were in vain.
 fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
     let mut rng = Rng(Stream::numbered(seed, b"twins\0\0\0", 0));
     let (mut scheduler, mut twin): (Box<dyn Scheduler>, Twin) = (settings.scheduler(), Twin::new(*settings));
@@ -204,7 +206,8 @@ fn minimal_effort_write() {
     });
 }
 
-/// Writes that are held back have what is asked on average, whatever part of a slice each of them is.
+/// Writes that are held back have what is asked on average, whatever part of a slice each of them
+/// is.
 #[test]
 fn minimal_effort_write_keeps_the_rate() {
     let command = |id, op, size| Command {

@@ -1,4 +1,5 @@
-//! k2-ahead: what it hands out, by a slow twin; what is inside when a real-time request comes; what it gains.
+//! k2-ahead: what it hands out, by a slow twin; what is inside when a real-time request comes; what
+//! it gains.
 
 mod draws;
 
@@ -157,7 +158,8 @@ fn us(microseconds: u32) -> Span {
     Span::from_us(microseconds)
 }
 
-/// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests outstanding.
+/// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests
+/// outstanding.
 fn workload(releases: Releases, kib: u64, turnaround: Span, scheduler: K2Settings) -> Scenario {
     let reader = Job {
         name: "reader".into(),
@@ -231,7 +233,8 @@ fn three_times_the_throughput_under_the_same_bound() {
         assert!(other[0].latencies.max().is_some_and(|max| max <= bound(&split)));
         assert!(other[1].bytes_per_s > 3 * one[1].bytes_per_s, "{releases:?}");
     }
-    // Releases that are late by any time up to three quarters of a period leave it a quarter, and what it learns from them.
+    // Releases that are late by any time up to three quarters of a period leave it a quarter, and
+    // what it learns from them.
     let late = every(20, us(15_000));
     let split = workload(late, 512, Span::ZERO, k2_split());
     let ahead = workload(late, 512, Span::ZERO, K2Settings::ahead());

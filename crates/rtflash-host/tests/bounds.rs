@@ -99,7 +99,8 @@ fn scenario(seed: u64) -> Scenario {
     }
 }
 
-/// Latencies against bounds: the largest of max / bound over jobs that have both; asserts that none is above one.
+/// Latencies against bounds: the largest of max / bound over jobs that have both; asserts that none
+/// is above one.
 fn worst(scenario: &Scenario, bounds: &[Bound], seed: u64) -> Vec<f64> {
     let mut seen = Assumptions::new(scenario);
     let reports = run_watched(scenario, seed, &mut seen).expect("short runs");
@@ -162,7 +163,8 @@ fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Ve
 /// Another job's place: its level, the cost of an I/O, and the least time to the next one.
 type Other = (u8, u64, u64);
 
-/// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with levels; `None` where it has no end.
+/// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with
+/// levels; `None` where it has no end.
 fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
     let Settings::K2(k2) = scenario.scheduler else { return None };
     let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
@@ -304,7 +306,8 @@ fn longest(scenario: &Scenario, job: usize) -> u64 {
     run(scenario, 1).expect("a short run")[job].latencies.max().expect("some I/Os")
 }
 
-/// Where nothing else is as long as an own request, H1 leaves out that the own one before may have been inside when the others began to wait.
+/// Where nothing else is as long as an own request, H1 leaves out that the own one before may have
+/// been inside when the others began to wait.
 #[test]
 fn the_own_request_before_counts() {
     let scenario = readers(vec![reader(3, 3, LOOP, 0), reader(1, 1, every(15), 1), reader(2, 1, every(18), 1)]);
@@ -314,7 +317,8 @@ fn the_own_request_before_counts() {
     assert!(found[0].as_ref().is_ok_and(|&bound| longest <= bound), "{longest} {found:?}");
 }
 
-/// By hand: a write of 22 us may just have begun, two reads of 4 us go ahead, and its own takes 10 us.
+/// By hand: a write of 22 us may just have begun, two reads of 4 us go ahead, and its own takes 10
+/// us.
 #[test]
 fn a_bound_that_is_reached() {
     let background = Job { class: Class::Idle, size: 7 << 10, ..reader(0, 7, LOOP, 0) };
@@ -397,7 +401,8 @@ fn jobs_without_bounds() {
     let full = readers(vec![reader(0, 3, LOOP, 0), reader(1, 1, LOOP, 0), reader(1, 1, LOOP, 0)]);
     assert_eq!(found(&full)[1..], [Err(Why::Overload), Err(Why::Overload)]);
     assert!(found(&full)[0].is_ok());
-    // A writer that is not real-time and writes more than the device does: its I/Os pile up until the tags are gone.
+    // A writer that is not real-time and writes more than the device does: its I/Os pile up until
+    // the tags are gone.
     let mut piling = bounded.clone();
     piling.jobs.push(Job { class: Class::BestEffort, ..reader(0, 3, every(5), 0) });
     piling.host.requests = 64;

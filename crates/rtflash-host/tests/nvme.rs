@@ -1,4 +1,5 @@
-//! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash has nothing to wait for; and what holds in any case.
+//! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash
+//! has nothing to wait for; and what holds in any case.
 
 use std::collections::HashMap;
 
@@ -98,7 +99,8 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
     }
 }
 
-/// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to one idle chip after the other.
+/// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to
+/// one idle chip after the other.
 fn without_contention(case: u64) -> Scenario {
     let mut rng = Rng(Stream::numbered(5, b"nvmetwin", case));
     let (chips, reads) = (6, rng.within(0, 2) == 0);
@@ -146,7 +148,8 @@ struct Plain {
     ends: Option<u64>,
 }
 
-/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start on.
+/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start
+/// on.
 fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
     let Some(slow) = cost.slow else { return 0 };
     let what = if op == Op::Read { b"slow-rea" } else { b"slow-wri" };
@@ -177,7 +180,8 @@ struct Drive {
     /// The number of the command that the controller has, and until when; those that wait for it.
     controller: Option<(u64, u64)>,
     controlled: Vec<u64>,
-    /// Pages in the buffer that are not being programmed; pages being programmed or read, with the end, and for whom.
+    /// Pages in the buffer that are not being programmed; pages being programmed or read, with the
+    /// end, and for whom.
     buffered: Vec<u64>,
     programs: Vec<u64>,
     reads: Vec<(u64, u64)>,
@@ -513,7 +517,8 @@ fn median(more: &str, jobs: &str) -> u64 {
 fn what_a_drive_is_made_of() {
     let write =
         r#"{ "name": "w", "op": "write", "size": "4KiB", "pattern": "random", "span": "16MiB", "think": "2ms" }"#;
-    // To the flash: 10 + 4 + 2 us of the command, and a transfer and a program of 540; or to the buffer.
+    // To the flash: 10 + 4 + 2 us of the command, and a transfer and a program of 540; or to the
+    // buffer.
     assert_eq!((median("", write), median(r#", "buffer": 4"#, write)), (556_000, 16_000));
     let read = r#"{ "name": "r", "op": "read", "size": "4KiB", "think": "1ms" }"#;
     let ahead = median(r#", "read_ahead": 1"#, read);
@@ -558,7 +563,8 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
 }
 
-/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take the time that they say.
+/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take
+/// the time that they say.
 #[test]
 fn slow_episodes_of_a_drive() {
     let with = |slow: &str| {
@@ -568,7 +574,8 @@ fn slow_episodes_of_a_drive() {
     };
     let good = r#"{ "every": "20ms", "for": "5ms", "extra": "10ms" }"#;
     let all = |text: &str| run(&read_scenario(text, None).expect("a scenario"), 1).expect("a run")[0].latencies.clone();
-    // 8 us of the controller, a transfer and a program: 548 us. The first write is random. One that begins in 20 ms to 25 ms, 45 ms to 50 ms, … takes 10 ms more.
+    // 8 us of the controller, a transfer and a program: 548 us. The first write is random. One that
+    // begins in 20 ms to 25 ms, 45 ms to 50 ms, … takes 10 ms more.
     let (slow, plain) = (all(&with(good)), all(&with(good).replace("10ms", "1ns")));
     assert_eq!(plain.max(), Some(556_000));
     assert!(slow.max() == Some(10_548_000) && plain.count() - slow.count() > 50, "{slow:?}");

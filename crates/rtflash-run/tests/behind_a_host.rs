@@ -1,4 +1,5 @@
-//! Certified clusters behind a host: with places of their own no real-time request misses, whatever the other jobs do; with a shared bound one does.
+//! Certified clusters behind a host: with places of their own no real-time request misses, whatever
+//! the other jobs do; with a shared bound one does.
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
@@ -166,7 +167,8 @@ impl Watch for Judged<'_> {
     }
 }
 
-/// Which checkers fail, how many jobs of the flash were complete, and by how much each task's slowest request was late.
+/// Which checkers fail, how many jobs of the flash were complete, and by how much each task's
+/// slowest request was late.
 fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
     let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
     let all: Vec<u32> = (0..).take(clusters.plan().clusters().len()).collect();

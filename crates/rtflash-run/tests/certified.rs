@@ -1,4 +1,5 @@
-//! What the sound analyses promise is kept on the device: random sets that they accept, under everything that is meant to break them.
+//! What the sound analyses promise is kept on the device: random sets that they accept, under
+//! everything that is meant to break them.
 
 use rtflash_alloc::analysis::Thesis;
 use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
@@ -31,7 +32,8 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-/// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background jobs need a server's reserve and blocking.
+/// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background
+/// jobs need a server's reserve and blocking.
 fn certify(
     set: &TaskSet,
     cluster: &Cluster,

@@ -1,4 +1,5 @@
-//! Negative controls: each assumption of the sound analyses, weakened by the least amount, is caught.
+//! Negative controls: each assumption of the sound analyses, weakened by the least amount, is
+//! caught.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +69,8 @@ fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
     Cluster { chips: chips.into(), tasks: tasks.into() }
 }
 
-/// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often which check breaks when the certificate is changed.
+/// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often
+/// which check breaks when the certificate is changed.
 fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
     let mut all = BTreeMap::new();
     for case in 0..6_000u64 {
@@ -122,7 +124,8 @@ fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
     all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
 }
 
-/// Reads of a page on two chips of a channel, released together: the second waits for the first's transfer, and has no time to spare.
+/// Reads of a page on two chips of a channel, released together: the second waits for the first's
+/// transfer, and has no time to spare.
 #[test]
 fn a_transfer_is_missed() {
     let device = device([50, 500, 5_000, 40], 2, 2, 64, 8, 50).expect("a device");
@@ -139,7 +142,8 @@ fn a_transfer_is_missed() {
     assert!(broken(&set(129), &clusters, &certificates, &options).contains(&"deadlines"));
 }
 
-/// A chip that serves nothing but reads of 3 pages, and now and then one of a page that is begun a nanosecond before three are asked for.
+/// A chip that serves nothing but reads of 3 pages, and now and then one of a page that is begun a
+/// nanosecond before three are asked for.
 #[test]
 fn a_step_of_blocking_is_missed() {
     let device = device([50, 500, 5_000, 40], 1, 1, 64, 8, 50).expect("a device");
@@ -150,7 +154,8 @@ fn a_step_of_blocking_is_missed() {
         TaskSet::new(device, tasks, vec![]).expect("a task set")
     };
     let options = options(20_000, Pattern::Uniform, Phases::Periodic, 1);
-    // 3 (t_r + t_d) and a step of blocking, t_r + t_d: 360. A nanosecond of it is not needed, as time is whole; demand alone, 270, would accept 358.
+    // 3 (t_r + t_d) and a step of blocking, t_r + t_d: 360. A nanosecond of it is not needed, as
+    // time is whole; demand alone, 270, would accept 358.
     assert!(holds(&set(360), &clusters) && !holds(&set(358), &clusters));
     assert!(broken(&set(360), &clusters, &[stripe(None)], &options).is_empty());
     assert!(broken(&set(359), &clusters, &[stripe(None)], &options).is_empty());

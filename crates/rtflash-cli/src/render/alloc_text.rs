@@ -1,4 +1,5 @@
-//! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would help.
+//! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would
+//! help.
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;
@@ -57,7 +58,8 @@ impl Render for View<'_> {
 
 /// The verdict in a line.
 ///
-/// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same breath.
+/// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
+/// breath.
 pub fn headline(
     set: &TaskSet,
     algorithm: &str,
@@ -171,7 +173,8 @@ pub fn failure(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Str
     unplaced + &too_full(set, analysis, outcome)
 }
 
-/// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
+/// What a person may do with what holds on the device; nothing where the verdict itself is of the
+/// device.
 fn second_opinion(guarantee: &Guarantee, analysis: &dyn Analysis, outcome: &Outcome) -> String {
     let relying = match guarantee.relies_on {
         None | Some(Reliance::Nothing) => "whatever other clusters do",
@@ -291,7 +294,8 @@ fn partitioned(verdict: &PartFtl) -> String {
     format!("\n{}", table(&["chips in mode", ">U"], rows))
 }
 
-/// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time says by itself.
+/// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
+/// says by itself.
 fn too_full(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String {
     let mut text = String::new();
     if let Some(allocation) = outcome.allocation() {

@@ -10,7 +10,8 @@ use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 use rtflash_wire::task_name;
 
-/// The device's part: what its operations take, and what they are charged where nothing is known of the other chips of their channel.
+/// The device's part: what its operations take, and what they are charged where nothing is known of
+/// the other chips of their channel.
 pub fn device(set: &TaskSet) -> String {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());

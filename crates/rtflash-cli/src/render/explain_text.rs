@@ -67,7 +67,8 @@ struct Part {
     share: f64,
 }
 
-/// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for the jobs.
+/// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for
+/// the jobs.
 pub fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
     let size = cluster.size();
     let delay = analysis.transfer_delay(set.device(), size);

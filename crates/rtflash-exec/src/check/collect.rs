@@ -1,4 +1,5 @@
-//! Garbage collection under certificates: releases by the pages that arrive, passes that begin or are left out, victims, copies, cost.
+//! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
+//! are left out, victims, copies, cost.
 
 use rtflash_model::Instant;
 
@@ -39,7 +40,8 @@ struct Pass {
     buffer: Vec<(u32, u32)>,
     /// Pages read.
     copied: u64,
-    /// When the last step of reads and the last one of programs began, and how many there were, silent ones included.
+    /// When the last step of reads and the last one of programs began, and how many there were,
+    /// silent ones included.
     began: (Option<Instant>, Option<Instant>),
     /// When the last read ends.
     read: Option<Instant>,
@@ -69,7 +71,8 @@ struct Account {
     passes: [Pass; 2],
 }
 
-/// Pages that a cluster's requests have to write: all that were released, and all that the units were told of.
+/// Pages that a cluster's requests have to write: all that were released, and all that the units
+/// were told of.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrivals {
     at: Instant,

@@ -60,7 +60,8 @@ impl BusExclusion {
     }
 }
 
-/// Pages of a block are programmed in order, each once between erases: pages out of order, against zero.
+/// Pages of a block are programmed in order, each once between erases: pages out of order, against
+/// zero.
 #[derive(Debug)]
 pub(super) struct PageOrder {
     pub(super) gauge: Gauge,

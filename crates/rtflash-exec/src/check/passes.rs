@@ -1,4 +1,5 @@
-//! Garbage collection without certificates: when passes begin and are left out, which victims they take, what they copy, what they cost.
+//! Garbage collection without certificates: when passes begin and are left out, which victims they
+//! take, what they copy, what they cost.
 
 use rtflash_model::Instant;
 
@@ -20,7 +21,8 @@ struct ChipPass {
     valid: u64,
     /// Copies that have been read, silent ones included.
     reads: u64,
-    /// A page that has been read and not programmed: the logical page, and where it was; `NONE` where there is none.
+    /// A page that has been read and not programmed: the logical page, and where it was; `NONE`
+    /// where there is none.
     hand: (u32, u32),
     /// Where the page programmed last is.
     last: u32,
@@ -53,7 +55,8 @@ pub(super) struct Passes {
     pub(super) gc: Collecting,
     chips: Vec<ChipPass>,
     clusters: Vec<ClusterPass>,
-    /// For each source, and behind them for each cluster's server, whether its last pass was left out.
+    /// For each source, and behind them for each cluster's server, whether its last pass was left
+    /// out.
     left_out: Vec<bool>,
     sources: usize,
     /// How many programs of an instant a record of that instant may know of.
@@ -83,8 +86,9 @@ impl Collecting {
         self.left_out.note(0, u64::from(neither), || place(at, pending, None));
     }
 
-    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already), where `fewest` says what there was. `off`: how far
-    /// the two may be apart, because of what else happens at the instant.
+    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
+    /// where `fewest` says what there was. `off`: how far the two may be apart, because of what
+    /// else happens at the instant.
     pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, u32), valid: u32, off: u32) {
         let (least, lowest) = fewest;
         let at = || selected(selection);
@@ -194,7 +198,8 @@ impl Passes {
         }
         if let Some((fewest, lowest, _)) = map.fewest(cluster, position, chip) {
             let closed = map.take(cluster, position, chip, selection.block);
-            // Under parallel dispatch the page that closes a block may be begun at the same instant.
+            // Under parallel dispatch the page that closes a block may be begun at the same
+            // instant.
             let closing = || map.about_to_close(cluster, position, chip, selection.block).filter(|_| off > 0);
             let valid = closed.or_else(closing).unwrap_or(NONE);
             self.gc.chosen(selection, (fewest, lowest), valid, off);

@@ -1,4 +1,5 @@
-//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which cluster.
+//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which
+//! cluster.
 
 use rtflash_model::{Arrivals, Instant, Span};
 
@@ -40,7 +41,8 @@ impl std::fmt::Debug for Grants<'_> {
     }
 }
 
-/// The judge of releases: those that are not as the plan says, and those that are missing, against zero.
+/// The judge of releases: those that are not as the plan says, and those that are missing, against
+/// zero.
 #[derive(Debug)]
 pub(super) struct Released<'a> {
     pub(super) gauge: Gauge,
@@ -72,7 +74,8 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// A release, the next one of its source, or of a job stream a later one. Returns it as the plan has it.
+    /// A release, the next one of its source, or of a job stream a later one. Returns it as the
+    /// plan has it.
     pub(super) fn judge(&mut self, release: &Release) -> Release {
         let number = release.job.source as usize;
         let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
@@ -173,8 +176,8 @@ impl<'a> Released<'a> {
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
 
-    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones what the deadline says that is recorded, as far as
-    /// the release and the request before allow.
+    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones
+    /// what the deadline says that is recorded, as far as the release and the request before allow.
     fn nominal(&self, source: &Source, period: Span, deadline: Span, seen: Seen, release: &Release) -> (Instant, Span) {
         let index = release.job.index;
         if !self.sporadic {
@@ -187,7 +190,8 @@ impl<'a> Released<'a> {
         (stated.min(release.at).max(before(release.at, source.jitter)).max(least), deadline)
     }
 
-    /// The run is over: what should have been released before `duration`, in the clusters that are watched, and of the job streams if `streams`.
+    /// The run is over: what should have been released before `duration`, in the clusters that are
+    /// watched, and of the job streams if `streams`.
     pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
         let place = || Place { at: duration, ..Place::default() };
         if self.latest >= duration && self.gauge.worst().is_some() {
@@ -199,7 +203,8 @@ impl<'a> Released<'a> {
                 Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {
                     Some(period.release(seen.next).saturating_add(source.jitter))
                 }
-                // A request may come late, and GC under a certificate is looked at where the pages arrive.
+                // A request may come late, and GC under a certificate is looked at where the pages
+                // arrive.
                 Releases::Periodic(_) | Releases::Collected { .. } | Releases::Handed => None,
                 Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
             };

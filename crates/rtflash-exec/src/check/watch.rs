@@ -21,7 +21,8 @@ impl Checks<'_> {
         self.units.is_none() && self.dispatch == Dispatch::Serial
     }
 
-    /// A chip's position in its cluster, and among those that are watched, if it is one of this cluster.
+    /// A chip's position in its cluster, and among those that are watched, if it is one of this
+    /// cluster.
     fn chip(&self, cluster: u32, chip: u32) -> Option<(u32, usize)> {
         let (of, position, watched) = self.chips.get(chip as usize).copied().flatten()?;
         (of == cluster).then_some((position, watched))

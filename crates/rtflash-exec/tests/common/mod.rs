@@ -87,7 +87,8 @@ pub fn allocation(rng: &mut Rng, set: &TaskSet) -> Option<Allocation> {
     Allocation::new(chips, set.tasks().len(), &clusters).ok()
 }
 
-/// Compares the engine with its twin on cases drawn from a seed, as many as asked for; shows what both said where they differ first.
+/// Compares the engine with its twin on cases drawn from a seed, as many as asked for; shows what
+/// both said where they differ first.
 ///
 /// # Panics
 /// At the first case that differs.
@@ -117,7 +118,8 @@ pub fn agree(
     }
 }
 
-/// What the checkers say of a run in which jobs that are not real-time have no server but those of certificates.
+/// What the checkers say of a run in which jobs that are not real-time have no server but those of
+/// certificates.
 pub fn judged(world: &World) -> Vec<Finding> {
     let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
     let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");

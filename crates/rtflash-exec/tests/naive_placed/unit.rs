@@ -280,7 +280,8 @@ impl Unit {
         self.step.as_mut().expect("a step").pages.push(id);
     }
 
-    /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At most 64 pages are looked at.
+    /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At
+    /// most 64 pages are looked at.
     fn fill_with_reads(&mut self, world: &mut World, read: Option<usize>, busy: &mut Vec<usize>) {
         if self.chips.len() == 1 || !world.options.placed.backfill {
             return;

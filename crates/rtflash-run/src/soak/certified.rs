@@ -1,4 +1,5 @@
-//! Random cases for the sound analyses: sets at the very limit of what they accept, run under whatever is meant to break them.
+//! Random cases for the sound analyses: sets at the very limit of what they accept, run under
+//! whatever is meant to break them.
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::allocator::{BestFit, EqualSplit, Exact, Global};
@@ -18,8 +19,9 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let mut rng = Rng::new(seed, b"sound\0\0\0", run);
     let times = rng.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
     let device = device(&mut rng, times)?;
-    // The most that may be relied on is relied on, so that as much as can be is accepted: a queue that never changes where operations take exactly
-    // what is stated, the neighbours' load where they may be shorter.
+    // The most that may be relied on is relied on, so that as much as can be is accepted: a queue
+    // that never changes where operations take exactly what is stated, the neighbours' load where
+    // they may be shorter.
     let granted = if times == Times::Worst { Reliance::Queue } else { Reliance::Neighbours };
     let analysis = rng.one_of(&["stripe", "superblock", "sound"]);
     let analysis = analysis_relying_on(analysis, granted)?;
@@ -130,7 +132,8 @@ fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases, requests due after three tenths of their period or later, and some of these released late.
+/// In half of the cases, requests due after three tenths of their period or later, and some of
+/// these released late.
 fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
@@ -165,7 +168,8 @@ fn jobs(rng: &mut Rng, device: &Device) -> Vec<Job> {
     vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
 }
 
-/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to a thousandth.
+/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to
+/// a thousandth.
 fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<TaskSet> {
     let scaled = |thousandths: u64| {
         let part = |of: Span| {

@@ -31,9 +31,11 @@ const THEOREM_1: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
 pub enum World {
     /// Everything: shared channels, every dispatch, service, aging and address pattern.
     Any,
-    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, uniform addresses, real-time tasks alone.
+    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, uniform addresses,
+    /// real-time tasks alone.
     Supposed,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their promises.
+    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
+    /// promises.
     Sound,
 }
 

@@ -10,11 +10,13 @@ use crate::allocator::sizes::Group;
 pub(super) enum Layout {
     /// Next to each other.
     InOrder,
-    /// So that every channel has about as much to move: next to chips that move much come chips that move little, or nothing.
+    /// So that every channel has about as much to move: next to chips that move much come chips
+    /// that move little, or nothing.
     Balanced,
 }
 
-/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with the form of each. `None` where they do not pack.
+/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with
+/// the form of each. `None` where they do not pack.
 pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
     let device = set.device();
     let mut free = Free::new(device);
