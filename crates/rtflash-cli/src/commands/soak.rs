@@ -101,7 +101,9 @@ fn command(case: &Case) -> String {
             command += option;
         }
     };
-    add(!case.analysis.placements().is_empty(), &format!(" --rely-on {}", case.analysis.relies_on().name()));
+    if let Some(test) = case.analysis.demand_test() {
+        add(true, &format!(" --rely-on {}", test.rely_on.name()));
+    }
     add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
     add(options.service == Service::Background, " --server background");
     add(options.victims == Victims::Worst, " --victims worst");
