@@ -8,7 +8,7 @@ use rtflash_wire::BoundAnswer;
 use super::host_input::Input;
 use crate::Failure;
 use crate::args::{Format, HostBoundArgs};
-use crate::output::Output;
+use crate::output;
 use crate::render::Render;
 use crate::status::Status;
 
@@ -29,8 +29,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
         }
         answers += &answer.render(args.format.format);
     }
-    let mut output = Output::stdout();
-    output.write(&answers).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&answers)?;
     Ok(Status::Yes)
 }
 
