@@ -1,6 +1,7 @@
 //! How many allocations a second, and how many times as many as the plain form of the algorithm.
 //!
-//! `cargo bench --bench allocation`. Task sets are parsed beforehand; each size covers total utilizations from 0.1 to 4.0.
+//! `cargo bench --bench allocation`. Task sets are parsed beforehand; each size covers total
+//! utilizations from 0.1 to 4.0.
 
 use std::hint::black_box;
 

@@ -1,7 +1,8 @@
-//! How many flash operations (reads, programs, erases) a second the executor does, with FTL, buses and all checkers.
+//! How many flash operations (reads, programs, erases) a second the executor does, with FTL, buses
+//! and all checkers.
 //!
-//! `cargo bench --bench execution`. The device is `dgist-2021`: 16 chips of 1,024 blocks of 256 pages, four chips on a channel.
-//! Making the device, full and aged, is part of what is measured.
+//! `cargo bench --bench execution`. The device is `dgist-2021`: 16 chips of 1,024 blocks of 256
+//! pages, four chips on a channel. Making the device, full and aged, is part of what is measured.
 
 use std::hint::black_box;
 

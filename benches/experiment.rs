@@ -1,7 +1,8 @@
 //! How many task sets a second an experiment draws, allocates and counts.
 //!
-//! `cargo bench --bench experiment`: UUniFast sets of total utilization 0.1 to 4.0 and Clustering-BFD, on one thread and on two; and the four
-//! algorithms of Figure V.1a on its 4,000 sets, with the figure drawn.
+//! `cargo bench --bench experiment`: UUniFast sets of total utilization 0.1 to 4.0 and
+//! Clustering-BFD, on one thread and on two; and the four algorithms of Figure V.1a on its 4,000
+//! sets, with the figure drawn.
 
 use std::hint::black_box;
 use std::io;

@@ -1,4 +1,5 @@
-//! How many requests a second of simulated host traffic: a million is asked for in front of an eMMC, 300 thousand in front of an NVMe drive.
+//! How many requests a second of simulated host traffic: a million is asked for in front of an
+//! eMMC, 300 thousand in front of an NVMe drive.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::host::run::{read_scenario, run};

@@ -1,7 +1,7 @@
 //! How many cluster tests and allocations a second the sound analyses make.
 //!
-//! `cargo bench --bench sound`. A cluster test is one demand test of 8 tasks with a given deadline of garbage collection; sets cover total utilizations
-//! from 0.1 to 4.0.
+//! `cargo bench --bench sound`. A cluster test is one demand test of 8 tasks with a given deadline
+//! of garbage collection; sets cover total utilizations from 0.1 to 4.0.
 
 use std::hint::black_box;
 

@@ -1,4 +1,5 @@
-//! Draws the README's picture: the thesis's case study (Section 5.2) under three ways of dividing four chips.
+//! Draws the README's picture: the thesis's case study (Section 5.2) under three ways of dividing
+//! four chips.
 //!
 //! `cargo run --example case_study_picture > docs/case-study.svg`
 

@@ -1,6 +1,7 @@
 //! An algorithm of your own beside those of rtflash, in a figure: worst fit among the channels.
 //!
-//! `cargo run --release --example own_allocator DIRECTORY` writes tables and figures there, and says what they are called.
+//! `cargo run --release --example own_allocator DIRECTORY` writes tables and figures there, and
+//! says what they are called.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,7 +13,8 @@ use rtflash::experiment::plan::{Contender, Spec};
 use rtflash::experiment::{Plan, run_whole};
 use rtflash::model::{Cluster, TaskSet};
 
-/// A cluster for each channel, and each task to the channel that is least loaded with it, the heaviest task first.
+/// A cluster for each channel, and each task to the channel that is least loaded with it, the
+/// heaviest task first.
 struct WorstFit;
 
 impl Allocator for WorstFit {
@@ -29,7 +31,8 @@ impl Allocator for WorstFit {
         let mut clusters = vec![Cluster::default(); device.channels() as usize];
         (0..device.chips()).for_each(|chip| clusters[device.channel_of(chip) as usize].chips.push(chip));
         for task in decreasing_order(set, analysis) {
-            // The analysis's own yes or no, and how full the cluster is: exact numbers, whatever its test is.
+            // The analysis's own yes or no, and how full the cluster is: exact numbers, whatever
+            // its test is.
             let with = |cluster: &Cluster| {
                 cluster_verdict(set, analysis, &[&cluster.tasks[..], &[task]].concat(), cluster.size())
             };

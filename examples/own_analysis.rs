@@ -1,4 +1,5 @@
-//! Two analyses of your own beside `thesis`, in a figure: `cargo run --release --example own_analysis DIRECTORY`.
+//! Two analyses of your own beside `thesis`, in a figure: `cargo run --release --example
+//! own_analysis DIRECTORY`.
 
 use rtflash::alloc::Fraction;
 use rtflash::alloc::allocator::ClusteringBfd;
@@ -9,7 +10,8 @@ use rtflash::experiment::{Plan, run_whole};
 use rtflash::model::{Device, Span, Task};
 use std::{error::Error, path::Path};
 
-/// Theorem 1 where every page waits for all other chips of its channel: D(s) = (m_c − 1)·t_d. The allocators' fast paths are kept.
+/// Theorem 1 where every page waits for all other chips of its channel: D(s) = (m_c − 1)·t_d. The
+/// allocators' fast paths are kept.
 struct FullWait;
 
 #[rustfmt::skip]
@@ -25,7 +27,8 @@ impl LinearTest for FullWait {
     }
 }
 
-/// First come, first served: all requests and GC passes, once each, take no longer than the shortest period. No sum of utilizations.
+/// First come, first served: all requests and GC passes, once each, take no longer than the
+/// shortest period. No sum of utilizations.
 struct Fifo;
 
 #[rustfmt::skip]

@@ -1,6 +1,7 @@
 //! How far the analyses reach: writes the table in `docs/analysis.md` and the figures beside it.
 //!
-//! `cargo run --release --example reach` takes some minutes; with a number behind `--`, that many sets at each utilization instead of 200.
+//! `cargo run --release --example reach` takes some minutes; with a number behind `--`, that many
+//! sets at each utilization instead of 200.
 
 use std::fmt::Write;
 use std::{fs, io};
@@ -84,7 +85,8 @@ fn reach(tallies: &[Tally], contender: usize) -> f64 {
     tallies.iter().map(|tally| 0.1 * ratio(tally)).sum()
 }
 
-/// The reach of stripes where every page is charged for all other chips of its channel: the best partition by that test alone.
+/// The reach of stripes where every page is charged for all other chips of its channel: the best
+/// partition by that test alone.
 fn plain_stripe(device: Device, accesses: Accesses, each: u64) -> Fallible<f64> {
     let options = SetOptions::new(sets(device, accesses)).map_err(|_| "no sets")?;
     let points = utilizations()?;

@@ -1,6 +1,8 @@
-//! The evaluation of the thesis (Chapter V), done again: writes the tables in `docs/reproduction.md` and the figures beside it.
+//! The evaluation of the thesis (Chapter V), done again: writes the tables in
+//! `docs/reproduction.md` and the figures beside it.
 //!
-//! `cargo run --release --example reproduce` does all of it, in minutes; with names of sections behind `--`, these alone.
+//! `cargo run --release --example reproduce` does all of it, in minutes; with names of sections
+//! behind `--`, these alone.
 
 use std::fmt::Write;
 use std::{fs, io};
@@ -69,7 +71,8 @@ pub fn replaced(document: &str, name: &str, text: &str) -> Option<String> {
     Some(format!("{}{text}{}", document.get(..from)?, document.get(to..)?))
 }
 
-/// The four approaches of the thesis: name there, name here, and what the published gain over it is.
+/// The four approaches of the thesis: name there, name here, and what the published gain over it
+/// is.
 const BASELINES: [(&str, &str, &str); 3] =
     [("Full-Isolation", "equal-split", "43 %"), ("PaRT-FTL", "part-ftl", "225 %"), ("Global", "global", "278 %")];
 
@@ -112,7 +115,8 @@ impl Done {
         self.tallies.iter().fold((0, 0), |sum, tally| (sum.0 + tally.yes[contender], sum.1 + tally.told[contender]))
     }
 
-    /// How many per cent more the first contender schedules than the one at this position, with the interval.
+    /// How many per cent more the first contender schedules than the one at this position, with the
+    /// interval.
     fn gain(&self, over: usize) -> String {
         let Some(gain) = self.summary.gains.get(over - 1).and_then(|gain| gain.gain) else { return "-".into() };
         let per_cent = |share: Option<f64>| share.map_or("∞".into(), |share| format!("{:.0}", share * 100.0));
@@ -258,7 +262,8 @@ fn write_heavy() -> Fallible<Section> {
 /// Figure V.2 with these jobs, on these contenders.
 fn figure_v2(measure: Bandwidth, range: &str, contenders: Vec<Contender>) -> Fallible<Done> {
     let mut spec = figure_v1a(100, Generator::IntegerShares, &ThesisEvaluated)?;
-    // Fewer blocks than the profile has: the same reserve and the same ratio of valid pages, less to set up for each run.
+    // Fewer blocks than the profile has: the same reserve and the same ratio of valid pages, less
+    // to set up for each run.
     let device = Device::new(DeviceSpec { blocks_per_chip: 64, ..spec.sets.device.spec() });
     spec.sets.device = device.map_err(|_| "no such device")?;
     spec.utilizations = utilizations(range)?;
@@ -422,7 +427,8 @@ fn optimum() -> Fallible<Section> {
             let mut spec = figure_v1a(sets, Generator::UUniFast, analysis)?;
             let mut device = spec.sets.device.spec();
             change(&mut device);
-            // Where chips are fewer, or garbage collection costs more, all of the curve lies further left.
+            // Where chips are fewer, or garbage collection costs more, all of the curve lies
+            // further left.
             let wide = device.chips >= 8 && device.logical_ratio == spec.sets.device.logical_ratio();
             spec.utilizations = utilizations(if wide { "0.1..4.0" } else { "0.1..2.0" })?;
             (spec.sets.device, spec.sets.tasks) = (Device::new(device).map_err(|_| "no such device")?, tasks);

@@ -1,8 +1,9 @@
-//! **rtflash** tells, before anything is built, whether a real-time I/O workload meets its deadlines on a NAND flash device, and how to
-//! divide the device's chips among the tasks so that it does.
+//! **rtflash** tells, before anything is built, whether a real-time I/O workload meets its
+//! deadlines on a NAND flash device, and how to divide the device's chips among the tasks so that
+//! it does.
 //!
-//! This crate is the library face: it re-exports the crates that do the work, for other tools to build on. Depend on it with
-//! `default-features = false` to do without the command.
+//! This crate is the library face: it re-exports the crates that do the work, for other tools to
+//! build on. Depend on it with `default-features = false` to do without the command.
 //!
 //! - [`model`]: the words. Time, device, task, allocation; task-set files; generated task sets.
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
@@ -12,14 +13,16 @@
 //! - [`experiment`]: sweeps over random task sets, and their statistics.
 //! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
 //! - [`wire`]: the command's answers as data, to write and to read.
-//! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command brings it along; without
-//!   it, none of the libraries that draw is compiled.
+//! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command
+//!   brings it along; without it, none of the libraries that draw is compiled.
 //!
 //! # Analyses and algorithms of your own
 //!
-//! An analysis is a type that implements [`alloc::analysis::Analysis`]: a name, a line, and the [form of its test](alloc::analysis::Test). An algorithm
-//! implements [`alloc::allocator::Allocator`]: a name, a line, and `allocate`. Whatever your analysis says is what every algorithm goes by, ours and yours, and
-//! what reports, advice, sizing and experiments show.
+//! An analysis is a type that implements [`alloc::analysis::Analysis`]: a name, a line, and the
+//! [form of its test](alloc::analysis::Test). An algorithm implements
+//! [`alloc::allocator::Allocator`]: a name, a line, and `allocate`. Whatever your analysis says is
+//! what every algorithm goes by, ours and yours, and what reports, advice, sizing and experiments
+//! show.
 //!
 //! ```
 //! use rtflash::alloc::Fraction;
@@ -61,7 +64,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! `examples/own_analysis.rs` and `examples/own_allocator.rs` are complete, and end in the figure of an experiment.
+//! `examples/own_analysis.rs` and `examples/own_allocator.rs` are complete, and end in the figure
+//! of an experiment.
 
 pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;

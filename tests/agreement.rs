@@ -1,4 +1,5 @@
-//! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts, reasons, tie for tie.
+//! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts,
+//! reasons, tie for tie.
 
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{
@@ -27,7 +28,8 @@ fn span(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-/// Devices of which every number is small: with them, ties and utilizations of exactly one are common.
+/// Devices of which every number is small: with them, ties and utilizations of exactly one are
+/// common.
 fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
     let times = (1u64..5, 1u64..8, 1u64..30, 1u64..5);
     (1..=max_chips, 1u32..7, 2u32..20, 1u32..100, times).prop_filter_map(
@@ -117,8 +119,9 @@ fn real_set(tasks: usize) -> impl Strategy<Value = TaskSet> {
     (real_device(), real_tasks(tasks)).prop_map(|(device, tasks)| set(device, tasks))
 }
 
-/// Sets whose load is garbage collection for the most part, which falls with the size of a cluster: so that clusters with tasks are merged,
-/// again and again, and the merged ones take more tasks. `scale` stretches all times: with 1, ties are common.
+/// Sets whose load is garbage collection for the most part, which falls with the size of a cluster:
+/// so that clusters with tasks are merged, again and again, and the merged ones take more tasks.
+/// `scale` stretches all times: with 1, ties are common.
 fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     let device = (2u32..12, 1u32..4, 20u32..64, 75u32..97, 1u64..4, 1u64..3, scale);
     let tasks = prop::collection::vec(
@@ -147,11 +150,13 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 let reclaimed = u64::from(device.reclaimed_per_chip());
                 let pages = pages.min(reclaimed.div_ceil(2));
                 let busy = pages * device.page_program().as_ns() + device.gc_pass().as_ns() / (reclaimed / pages);
-                // So that U_i(1) is about the percentage; sometimes exactly the same for several tasks, sometimes nearly.
+                // So that U_i(1) is about the percentage; sometimes exactly the same for several
+                // tasks, sometimes nearly.
                 let period = busy * 100 / percent + if kind == 0 { extra } else { 0 };
                 match kind {
                     1 => (Request::new(1, span(period * 2)), Request::new(pages, span(period))),
-                    // Load that no merge makes lighter: some clusters get worse by merging, and stay so.
+                    // Load that no merge makes lighter: some clusters get worse by merging, and
+                    // stay so.
                     2 => (Request::new(20, span(20 * device.page_read().as_ns() * 100 / percent)), None),
                     _ => (None, Request::new(pages, span(period))),
                 }
@@ -286,7 +291,8 @@ proptest! {
         }
     }
 
-    /// A cluster filled to exactly one by a last task passes; with a period one nanosecond shorter it does not.
+    /// A cluster filled to exactly one by a last task passes; with a period one nanosecond shorter
+    /// it does not.
     #[test]
     fn the_boundary_is_exact(set in small_set(5, 5), scale in 1u64..1000) {
         for equations in EQUATIONS {
@@ -296,7 +302,8 @@ proptest! {
             if tasks.is_empty() || room <= Rational::from_integer(0.into()) {
                 continue;
             }
-            // A read of p·k pages, each of cost c, every q·c·k takes exactly p/q. Long periods leave min(T) as it is.
+            // A read of p·k pages, each of cost c, every q·c·k takes exactly p/q. Long periods
+            // leave min(T) as it is.
             let fast = of(equations);
             let cost = fast.page_costs(set.device()).read.as_ns() + fast.transfer_delay(set.device(), chips).as_ns();
             let (Ok(p), Ok(q)) = (u64::try_from(room.numer()), u64::try_from(room.denom())) else { continue };
@@ -318,7 +325,8 @@ proptest! {
     }
 }
 
-/// Many tasks on few chips, at about the load that just fits: where Clustering-BFD is at its worst. `scale` stretches all times.
+/// Many tasks on few chips, at about the load that just fits: where Clustering-BFD is at its worst.
+/// `scale` stretches all times.
 fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     let device = (1u32..4, 1u32..5, 40u32..90, scale);
     let tasks = prop::collection::vec((25u64..46, 0u64..4, prop::sample::select(vec![60u64, 100, 400])), 4..=tasks);
@@ -356,7 +364,8 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the judge, and exists. Otherwise the reason is the same.
+    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the judge, and
+    /// exists. Otherwise the reason is the same.
     #[test]
     fn the_search_lies_between_clustering_bfd_and_exact(set in prop_oneof![crowded_set(8, Just(1)), crowded_set(8, 2u64..100_000), few(merging_set(1u64..1000), 8), real_set(8)]) {
         for equations in EQUATIONS {
@@ -383,8 +392,9 @@ proptest! {
     }
 }
 
-/// Readers of 0.39, 0.39 and four times 0.29 on two chips, with blocking of 0.02: best fit puts the two large ones together, and finds no
-/// room for the last of the others. One large one and two others come to 0.99.
+/// Readers of 0.39, 0.39 and four times 0.29 on two chips, with blocking of 0.02: best fit puts the
+/// two large ones together, and finds no room for the last of the others. One large one and two
+/// others come to 0.99.
 #[test]
 fn the_search_finds_what_best_fit_does_not() {
     let device = Device::new(DeviceSpec {
@@ -416,8 +426,9 @@ fn the_search_finds_what_best_fit_does_not() {
     assert!(clusters.len() == 2 && clusters.iter().all(|cluster| near(total(cluster), 0.99)), "{clusters:?}");
 }
 
-/// Algorithm 1 merges two clusters beyond one, never looks back, and finds room for the last task elsewhere (decision 5).
-/// Two pairs of different sizes have the same U, and doubles order them wrongly: the lower position wins all the same.
+/// Algorithm 1 merges two clusters beyond one, never looks back, and finds room for the last task
+/// elsewhere (decision 5). Two pairs of different sizes have the same U, and doubles order them
+/// wrongly: the lower position wins all the same.
 #[test]
 fn a_merge_tie_that_doubles_take_for_none() {
     let text = include_str!("merge-tie.json");
@@ -447,8 +458,9 @@ fn a_merge_can_overload_a_cluster() {
         erase_cycles: None,
     })
     .expect("a device");
-    // Two readers of 0.53 merge first, to 1.06. Three writers of 0.81, whose GC shrinks as their cluster grows (w = 2.5 alpha), come to
-    // 1.08 on two chips but to 0.82 on three, where the last task fits.
+    // Two readers of 0.53 merge first, to 1.06. Three writers of 0.81, whose GC shrinks as their
+    // cluster grows (w = 2.5 alpha), come to 1.08 on two chips but to 0.82 on three, where the last
+    // task fits.
     let reader = (Request::new(100, micro(18_679)), None);
     let writer = |period| (None, Request::new(125, micro(period)));
     let tasks = vec![reader, reader, writer(18_677), writer(18_677), writer(18_677), writer(30_256)];

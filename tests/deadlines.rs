@@ -1,4 +1,5 @@
-//! Deadlines before the end of the period, and release jitter: what takes them keeps them, and what does not says so.
+//! Deadlines before the end of the period, and release jitter: what takes them keeps them, and what
+//! does not says so.
 
 mod common;
 
@@ -109,7 +110,8 @@ fn a_trace_is_judged_by_the_task_set() {
     assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
     let check = || rtflash(&["check", &set, "--trace", &trace, "--analysis", "sound", "--duration", "400ms"]);
     assert_eq!(check().status, 0);
-    // With less jitter than there was, some releases are too late; with another deadline, all deadlines are wrong.
+    // With less jitter than there was, some releases are too late; with another deadline, all
+    // deadlines are wrong.
     for (was, is) in [("\"2ms\"", "\"1us\""), ("\"40ms\"", "\"41ms\"")] {
         std::fs::write(&set, SET.replace(was, is)).expect("a file");
         let run = check();

@@ -1,5 +1,5 @@
-//! `exec`, `check --trace` and `soak` do what their interface says; and a trace, read by a program that knows nothing of the executor, is
-//! lawful.
+//! `exec`, `check --trace` and `soak` do what their interface says; and a trace, read by a program
+//! that knows nothing of the executor, is is_valid.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn the_case_study_meets_its_deadlines_for_a_minute() {
 }
 
 /// Reads a trace line by line with a map of its own, and stops at the first thing that must not be.
-fn lawful(trace: &str, cluster_wide: bool) -> BTreeMap<String, u64> {
+fn is_valid(trace: &str, cluster_wide: bool) -> BTreeMap<String, u64> {
     #[derive(Clone)]
     struct Job {
         deadline: u64,
@@ -160,7 +160,7 @@ fn a_trace_read_by_somebody_else_is_lawful() {
         let (_, answer) = exec(&set, &[&["--duration", "3s", "--trace", &path][..], args].concat()[..]);
         let text = std::fs::read_to_string(&path).expect("the trace");
         let serial = !args.contains(&"parallel");
-        let counts = lawful(&text, serial && !broken(&answer).contains(&"gc-keeps-pace"));
+        let counts = is_valid(&text, serial && !broken(&answer).contains(&"gc-keeps-pace"));
         let operations = &answer["operations"];
         for (name, op) in [("reads", "read"), ("programs", "program"), ("erases", "erase"), ("transfers", "transfer")] {
             assert_eq!(operations[name], counts.get(op).copied().unwrap_or(0), "{args:?} {name}");
@@ -356,7 +356,8 @@ fn data_that_do_not_fit_fail_under_every_organisation_and_what_was_not_seen_does
     }
 }
 
-/// Operations that may be shorter: three ways to take them, under every organisation; a recorded run is judged as it was.
+/// Operations that may be shorter: three ways to take them, under every organisation; a recorded
+/// run is judged as it was.
 #[test]
 fn times_within_ranges() {
     let text = std::fs::read_to_string(root().join("tasksets/case-study.json")).expect("the case study");

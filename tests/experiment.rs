@@ -185,7 +185,8 @@ fn access_is_what_an_experiment_depends_on() {
     let run = experiment(&format!("{command} --access mixed"), &random);
     assert_eq!(run.status, 2, "{run:?}");
     assert_eq!(experiment(&format!("{command} --access mixed"), &mixed).status, 0);
-    // The thesis's analyses take every request for a random one, and the sets are the same otherwise.
+    // The thesis's analyses take every request for a random one, and the sets are the same
+    // otherwise.
     assert_eq!(results(&mixed), results(&random));
 }
 

@@ -1,4 +1,5 @@
-//! Files that survive: damage is found, nobody works where another one does, and what was there stays until the new is whole.
+//! Files that survive: damage is found, nobody works where another one does, and what was there
+//! stays until the new is whole.
 
 mod common;
 

@@ -4,7 +4,8 @@ mod common;
 
 use common::{root, rtflash};
 
-/// A finding: the arguments, and of each check that fails its name, bound, worst observation and how often.
+/// A finding: the arguments, and of each check that fails its name, bound, worst observation and
+/// how often.
 type Finding = (&'static [&'static str], &'static [(&'static str, u64, u64, u64)]);
 
 const FINDINGS: [Finding; 7] = [
@@ -66,14 +67,16 @@ fn every_finding_is_repeated_by_its_command() {
 
 #[test]
 fn what_should_hold_beside_them_holds() {
-    // The evaluated delay rejects the shared bus; uniform addresses keep the bound that skewed ones break.
+    // The evaluated delay rejects the shared bus; uniform addresses keep the bound that skewed ones
+    // break.
     let shared = rtflash(&["alloc", "docs/findings/shared-bus.json", "--analysis", "thesis-evaluated"]);
     assert_eq!(shared.status, 1, "{}", shared.stdout);
     let uniform = rtflash(&["exec", "docs/findings/one-chip.json", "--algorithm", "global"]);
     assert_eq!(uniform.status, 0, "{}", uniform.stdout);
 }
 
-/// A grant of the thesis's executor: the set, the run with it, the run without it, and the checks that fail then.
+/// A grant of the thesis's executor: the set, the run with it, the run without it, and the checks
+/// that fail then.
 type Grant = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 const GRANTS: [Grant; 4] = [

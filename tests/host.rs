@@ -72,7 +72,8 @@ fn mq_deadline_expires_to_the_millisecond_and_ages() {
         let ask = format!(r#"{{ "at": "{at}", "ask": 9 }}"#);
         handed(r#"{ "name": "mq-deadline", "fifo_batch": 1 }"#, &[insert, r#"{ "at": "0ms", "ask": 1 }"#, more, &ask])
     };
-    // Upwards from the last; what lies below when nothing does above; the oldest first once it is expired.
+    // Upwards from the last; what lies below when nothing does above; the oldest first once it is
+    // expired.
     assert_eq!(later("499ms"), ["a", "b c"]);
     let expired = handed(
         r#"{ "name": "mq-deadline", "fifo_batch": 1 }"#,
@@ -120,7 +121,8 @@ fn kyber_adjusts_its_depth() {
     };
     let ended: Vec<String> = (0..500).map(|id| format!("\"a{id}\"")).collect();
     let steps = [
-        // A write of twice its target: judged at 120 ms, and for want of samples not before 1,120 ms.
+        // A write of twice its target: judged at 120 ms, and for want of samples not before 1,120
+        // ms.
         r#"{ "at": "0ms", "insert": [ { "id": "w", "op": "write", "size": "4KiB" } ] }"#.to_owned(),
         r#"{ "at": "0ms", "ask": 1 }"#.to_owned(),
         r#"{ "at": "20ms", "complete": ["w"] }"#.to_owned(),
@@ -193,7 +195,8 @@ fn the_scenario_of_the_documentation_by_every_scheduler() {
     let answers = run.json_lines();
     let max = |at: usize| answers[at]["jobs"][0]["max_ns"].as_u64().expect("a latency");
     assert_eq!(answers.iter().map(|answer| answer["scheduler"].as_str().expect("a name")).collect::<Vec<_>>(), names);
-    // 64 KiB take 840 us. K2-split has at most one piece of 4 KiB before them, K2 a write of 512 KiB; `none` four of them.
+    // 64 KiB take 840 us. K2-split has at most one piece of 4 KiB before them, K2 a write of 512
+    // KiB; `none` four of them.
     assert!(max(2) <= 840_000 + 560_000, "{}", max(2));
     assert!(max(1) > 5_000_000 && max(1) <= 840_000 + 8_180_000, "{}", max(1));
     assert!(max(0) > 3 * 8_180_000, "{}", max(0));
@@ -280,7 +283,8 @@ fn bounds_beside_runs() {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
         run
     };
-    // A piece of 4 KiB: 500 us + 4 · 15 us, or less behind a first one. The read: 200 us + 64 · 10 us.
+    // A piece of 4 KiB: 500 us + 4 · 15 us, or less behind a first one. The read: 200 us + 64 · 10
+    // us.
     let answer = &bound(&["--format", "json"]).json_lines()[0];
     assert_eq!(answer["scheduler"], "k2-split");
     let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
@@ -362,7 +366,8 @@ fn commands_that_take_longer_than_the_drive_says_are_told_of() {
     );
 }
 
-/// The scenario of the documentation: its tasks have the deadlines of their certificates, as long as places are kept for them.
+/// The scenario of the documentation: its tasks have the deadlines of their certificates, as long
+/// as places are kept for them.
 #[test]
 fn bounds_of_certified_clusters() {
     let page = std::fs::read_to_string(common::root().join("docs/host.md")).expect("the page");

@@ -13,7 +13,8 @@ fn what_must_hold_does() {
     let mut all = Claims::all();
     all.claims.retain(|claim| claim.kind == Kind::Must);
     assert_eq!(all.claims.len(), 135);
-    // Slow episodes of reads come every 2 s to 4 s: shorter runs have more or fewer of them than usual.
+    // Slow episodes of reads come every 2 s to 4 s: shorter runs have more or fewer of them than
+    // usual.
     let answers = answers(&all, &profile().expect("the profile"), 20, &[1]).expect("short runs");
     let failed = all.claims.iter().filter(|claim| holds(claim, &answers) != Some(true));
     let failed: Vec<String> =
@@ -74,7 +75,8 @@ fn the_page_has_the_claims_of_paper_000() {
     assert_eq!(claims().iter().filter(|claim| claim.is_fitted).count(), 18);
 }
 
-/// A setting each of minimal-effort write and of user-centric queues; and that other schedulers would fail there.
+/// A setting each of minimal-effort write and of user-centric queues; and that other schedulers
+/// would fail there.
 #[test]
 fn orders_hold() {
     let fast = ["001, mlc, flush 200 ms", "004, long queues", "004, entries 2"];

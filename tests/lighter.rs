@@ -1,5 +1,6 @@
-//! Certificates under lighter loads: what relies on nothing stays promised, what is accepted is kept when it is run, and what is weakened below what
-//! docs/analysis.md (Section 8) needs is refused.
+//! Certificates under lighter loads: what relies on nothing stays promised, what is accepted is
+//! kept when it is run, and what is weakened below what docs/analysis.md (Section 8) needs is
+//! refused.
 
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Thesis, analysis_relying_on};
@@ -14,9 +15,9 @@ use rtflash::run::execute;
 
 const BOTH: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -34,49 +35,49 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-fn device(dice: &mut Dice) -> Option<Device> {
+fn device(rng: &mut Rng) -> Option<Device> {
     Device::new(DeviceSpec {
-        chips: dice.small(1, 7),
-        chips_per_channel: dice.small(1, 4),
-        blocks_per_chip: dice.small(10, 30),
-        pages_per_block: dice.small(2, 8),
+        chips: rng.small(1, 7),
+        chips_per_channel: rng.small(1, 4),
+        blocks_per_chip: rng.small(10, 30),
+        pages_per_block: rng.small(2, 8),
         page_size: 512,
         erase_cycles: None,
         shortest: Shortest::default(),
-        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 60).into(), 2).ok()?,
-        page_read: ns(dice.within(1, 25)),
-        page_program: ns(dice.within(1, 60)),
-        block_erase: ns(dice.within(1, 120)),
-        page_transfer: ns(dice.within(1, 12)),
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
+        page_read: ns(rng.within(1, 25)),
+        page_program: ns(rng.within(1, 60)),
+        block_erase: ns(rng.within(1, 120)),
+        page_transfer: ns(rng.within(1, 12)),
     })
     .ok()
 }
 
 /// A set that fills its device more or less.
-fn draw(dice: &mut Dice) -> Option<TaskSet> {
-    let device = device(dice)?;
-    let count = dice.within(1, 5);
+fn draw(rng: &mut Rng) -> Option<TaskSet> {
+    let device = device(rng)?;
+    let count = rng.within(1, 5);
     let chips = u64::from(device.chips());
     // Some sets read about as much as the buses carry.
-    let reading = dice.within(0, 1) == 0;
-    let explicit = dice.within(0, 2) == 0;
+    let reading = rng.within(0, 1) == 0;
+    let explicit = rng.within(0, 2) == 0;
     let (most, hurry) = if reading { (20, 4) } else { (3, 1) };
     let tasks = (0..count).map(|number| {
-        let access = dice.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
+        let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
         let mut request = |cost: u64| {
-            let pages = dice.within(1, most * chips);
-            let period = pages * cost * count * dice.within(4, 20) / (2 * chips * hurry) + dice.within(10, 60);
+            let pages = rng.within(1, most * chips);
+            let period = pages * cost * count * rng.within(4, 20) / (2 * chips * hurry) + rng.within(10, 60);
             let request = Request::new(pages, ns(period))?.with_access(access);
             if !explicit {
                 return Some(request);
             }
             // Due in the second half of the period, and late by up to a third of that.
-            let deadline = period - dice.within(0, period / 2);
-            request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(dice.within(0, deadline / 3)))
+            let deadline = period - rng.within(0, period / 2);
+            request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline / 3)))
         };
         let [read, write] = [request(40), request(130)];
-        let kinds = if reading && number > 0 { 1 } else { dice.within(0, 2) };
-        let data_pages = (dice.within(0, 2) == 0).then(|| dice.within(1, 16));
+        let kinds = if reading && number > 0 { 1 } else { rng.within(0, 2) };
+        let data_pages = (rng.within(0, 2) == 0).then(|| rng.within(1, 16));
         Task {
             name: format!("t{number}"),
             read: read.filter(|_| kinds != 0),
@@ -86,35 +87,36 @@ fn draw(dice: &mut Dice) -> Option<TaskSet> {
     });
     let tasks: Vec<Task> = tasks.collect();
     let job = Job { name: "log".into(), read_pages: 1, write_pages: 2, arrivals: Arrivals::Every(ns(900)) };
-    let jobs = if dice.within(0, 1) == 0 { vec![] } else { vec![job] };
+    let jobs = if rng.within(0, 1) == 0 { vec![] } else { vec![job] };
     TaskSet::new(device, tasks, jobs).ok()
 }
 
-/// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that are gone: the set, and where each of its tasks was.
-fn lighter(set: &TaskSet, dice: &mut Dice) -> Option<(TaskSet, Vec<usize>)> {
+/// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that
+/// are gone: the set, and where each of its tasks was.
+fn lighter(set: &TaskSet, rng: &mut Rng) -> Option<(TaskSet, Vec<usize>)> {
     let (mut tasks, mut old) = (vec![], vec![]);
     for (position, task) in set.tasks().iter().enumerate() {
         let mut request = |request: Request| {
-            let pages = if dice.within(0, 2) == 0 { dice.within(1, request.pages()) } else { request.pages() };
-            let period = match dice.within(0, 4) {
-                0 => request.period().as_ns() + dice.within(0, 3),
-                1 => request.period().as_ns() * dice.within(10, 40) / 10,
+            let pages = if rng.within(0, 2) == 0 { rng.within(1, request.pages()) } else { request.pages() };
+            let period = match rng.within(0, 4) {
+                0 => request.period().as_ns() + rng.within(0, 3),
+                1 => request.period().as_ns() * rng.within(10, 40) / 10,
                 _ => request.period().as_ns(),
             };
             let longer = request.with_pages(pages)?.with_period(ns(period))?;
-            let made = match (dice.within(0, 2), request.stated_deadline()) {
+            let made = match (rng.within(0, 2), request.stated_deadline()) {
                 (0, Some(deadline)) => {
-                    let later = dice.within(deadline.as_ns(), period);
-                    let less = dice.within(0, request.jitter().as_ns());
+                    let later = rng.within(deadline.as_ns(), period);
+                    let less = rng.within(0, request.jitter().as_ns());
                     longer.with_deadline(Some(ns(later)))?.with_jitter(ns(less))?
                 }
                 _ => longer,
             };
-            (dice.within(0, 9) > 0).then_some(made)
+            (rng.within(0, 9) > 0).then_some(made)
         };
         let (read, write) = (task.read.and_then(&mut request), task.write.and_then(&mut request));
-        let data_pages = task.data_pages.map(|pages| dice.within(1, pages));
-        if (read.is_some() || write.is_some()) && dice.within(0, 7) > 0 {
+        let data_pages = task.data_pages.map(|pages| rng.within(1, pages));
+        if (read.is_some() || write.is_some()) && rng.within(0, 7) > 0 {
             tasks.push(Task { read, write, data_pages, ..task.clone() });
             old.push(position);
         }
@@ -139,15 +141,15 @@ fn judge(set: &TaskSet, allocation: &Allocation) -> SoundJudgement {
 }
 
 /// Sets that are accepted, with their allocations.
-fn accepted(seed: u64, cases: u64) -> impl Iterator<Item = (u64, Dice, TaskSet, Allocation)> {
+fn accepted(seed: u64, cases: u64) -> impl Iterator<Item = (u64, Rng, TaskSet, Allocation)> {
     (0..cases).filter_map(move |case| {
-        let mut dice = Dice(Stream::numbered(seed, b"lighter\0", case));
-        let set = draw(&mut dice)?;
-        let algorithm = dice.one_of(&["clustering-bfd", "full-isolation", "equal-split"]);
+        let mut rng = Rng(Stream::numbered(seed, b"lighter\0", case));
+        let set = draw(&mut rng)?;
+        let algorithm = rng.one_of(&["clustering-bfd", "full-isolation", "equal-split"]);
         let algorithm = allocator(algorithm).expect("an algorithm");
         let sound = analysis_relying_on("sound", Reliance::Queue).expect("an analysis");
         match algorithm.allocate(&set, sound) {
-            Outcome::Schedulable(allocation) => Some((case, dice, set, allocation)),
+            Outcome::Schedulable(allocation) => Some((case, rng, set, allocation)),
             _ => None,
         }
     })
@@ -157,10 +159,10 @@ fn accepted(seed: u64, cases: u64) -> impl Iterator<Item = (u64, Dice, TaskSet, 
 fn certificates_stay_valid_for_lighter_loads() {
     // Clusters that rely on nothing; others, and those of them that are refused.
     let (mut independent, mut leaning, mut lost) = (0, 0, 0);
-    for (case, mut dice, set, allocation) in accepted(1, 4_000) {
+    for (case, mut rng, set, allocation) in accepted(1, 4_000) {
         let before = judge(&set, &allocation);
         assert!(before.approves(), "case {case}: {before:?}");
-        let Some((set, old)) = lighter(&set, &mut dice) else { continue };
+        let Some((set, old)) = lighter(&set, &mut rng) else { continue };
         let after = judge(&set, &carried_over(&allocation, &set, &old));
         for (was, is) in before.clusters.iter().zip(&after.clusters) {
             assert!(is.complaints.is_empty(), "case {case}: {is:?}");
@@ -177,35 +179,35 @@ fn certificates_stay_valid_for_lighter_loads() {
     assert!(independent > 1_000 && leaning > 50 && lost * 5 < leaning, "{independent} {leaning} {lost}");
 }
 
-fn options(dice: &mut Dice, set: &TaskSet, independent: bool) -> Options {
+fn options(rng: &mut Rng, set: &TaskSet, independent: bool) -> Options {
     let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
     let longest = requests.map(|request| request.period().as_ns()).max().unwrap_or(1_000);
-    let waits = if independent { dice.one_of(&[Waits::Actual, Waits::Worst]) } else { Waits::Actual };
+    let waits = if independent { rng.one_of(&[Waits::Actual, Waits::Worst]) } else { Waits::Actual };
     Options {
-        duration: Instant::from_ns(longest * dice.within(20, 60)).expect("a short time"),
+        duration: Instant::from_ns(longest * rng.within(20, 60)).expect("a short time"),
         dispatch: Dispatch::Serial,
         service: Service::Tbs,
-        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random]),
-        pattern: dice.one_of(&[Pattern::Uniform, Pattern::OneChip, Pattern::Fullest, Pattern::HotCold]),
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random]),
+        pattern: rng.one_of(&[Pattern::Uniform, Pattern::OneChip, Pattern::Fullest, Pattern::HotCold]),
         times: Times::Worst,
-        seed: dice.within(0, 999),
-        placed: Placed { backfill: true, waits, phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]) },
+        seed: rng.within(0, 999),
+        placed: Placed { backfill: true, waits, phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]) },
     }
 }
 
 #[test]
 fn lighter_loads_are_kept_on_the_device() {
     let (mut runs, mut erases) = (0, 0);
-    for (case, mut dice, set, allocation) in accepted(2, 400) {
-        let Some((set, old)) = lighter(&set, &mut dice) else { continue };
+    for (case, mut rng, set, allocation) in accepted(2, 400) {
+        let Some((set, old)) = lighter(&set, &mut rng) else { continue };
         let allocation = carried_over(&allocation, &set, &old);
         let judgement = judge(&set, &allocation);
         if !judgement.approves() {
             continue;
         }
         let independent = judgement.clusters.iter().all(|cluster| cluster.relies_on == Some(Reliance::Nothing));
-        let options = options(&mut dice, &set, independent);
+        let options = options(&mut rng, &set, independent);
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
         let broken: Vec<_> = executed.findings.iter().filter(|finding| !finding.gauge.holds()).collect();
         assert!(broken.is_empty(), "case {case}: {broken:#?}\n{options:?}\n{allocation:?}\n{set:?}");
@@ -258,12 +260,13 @@ fn with_collection(allocation: &Allocation, position: usize, collection: Collect
     allocation.clone().with_certificates(certificates.collect())
 }
 
-/// Where a lighter load needs less than is stated, what is said to be enough is, and one less is not.
+/// Where a lighter load needs less than is stated, what is said to be enough is, and one less is
+/// not.
 #[test]
 fn what_would_do_is_the_least_that_does() {
     let mut tried = [0; 3];
-    for (case, mut dice, set, allocation) in accepted(4, 800) {
-        let Some((set, old)) = lighter(&set, &mut dice) else { continue };
+    for (case, mut rng, set, allocation) in accepted(4, 800) {
+        let Some((set, old)) = lighter(&set, &mut rng) else { continue };
         let allocation = carried_over(&allocation, &set, &old);
         let judgement = judge(&set, &allocation);
         for (position, cluster) in judgement.clusters.iter().enumerate().filter(|(_, it)| it.holds == Some(true)) {

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use common::{file, root};
 
-/// Runs the command with at most so many KiB of address space. Gives the exit status, if it ended by itself, and what it printed.
+/// Runs the command with at most so many KiB of address space. Gives the exit status, if it ended
+/// by itself, and what it printed.
 fn within(kib: u64, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_rtflash")])

@@ -1,4 +1,5 @@
-//! Bad input of every kind: exit 2, the place named, what would be right, and nothing on standard output.
+//! Bad input of every kind: exit 2, the place named, what would be right, and nothing on standard
+//! output.
 
 mod common;
 

@@ -25,7 +25,8 @@ fn each_one_shows_what_it_is_there_for() {
         let is_near = |(&found, &expected): (&u64, &u64)| found.abs_diff(expected) * 20 <= expected;
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(is_near), "{found:?}, {expected:?}");
     };
-    // K2-split as the file has it; `none`, since K2 has 32 inside by default and the device takes one.
+    // K2-split as the file has it; `none`, since K2 has 32 inside by default and the device takes
+    // one.
     near(&p99(&["scenarios/large-reads.json", "--scheduler", "k2-split,none"]), &[1_446, 6_839]);
     near(&p99(&["scenarios/large-writes.json", "--scheduler", "k2-split,none"]), &[3_893, 11_600]);
     near(&p99(&["scenarios/many-reads.json", "--scheduler", "none,k2"]), &[60_700, 1_560]);

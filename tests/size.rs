@@ -49,7 +49,8 @@ fn what_it_reports_alloc_confirms() {
 fn a_lifetime_is_told_where_the_device_says_what_blocks_endure() {
     let set = on("size-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(3000));
     let answer = rtflash(&["size", &set, "--analysis", "thesis", "--format", "json"]).json();
-    // By hand: 24 pages every 30 ms, twice with garbage collection, on two chips of 1024 blocks of 256 pages.
+    // By hand: 24 pages every 30 ms, twice with garbage collection, on two chips of 1024 blocks of
+    // 256 pages.
     let years: f64 = 1024.0 * 3000.0 / (24.0 / 0.03 * 2.0 / 2.0 / 256.0 * 86_400.0) / 365.25;
     let cluster = &answer["cost"]["clusters"][0];
     assert_eq!((&cluster["tasks"], &cluster["write_amplification"]), (&json!(["t1"]), &json!(2.0)));
@@ -86,7 +87,8 @@ fn what_is_expected_is_told_beside_the_bound() {
     assert!(text.contains("16.5 days") && text.contains("in rings") && text.contains("with --spread"), "{text}");
 }
 
-/// The judge approves of what `--spread` makes, and it lasts about as long as all chips together would.
+/// The judge approves of what `--spread` makes, and it lasts about as long as all chips together
+/// would.
 #[test]
 fn free_chips_are_used_where_that_is_asked_for() {
     let set = "tasksets/drone.json";

@@ -1,4 +1,5 @@
-//! The sound analyses against what breaks Theorem 1: each counterexample is rejected, or served without a miss.
+//! The sound analyses against what breaks Theorem 1: each counterexample is rejected, or served
+//! without a miss.
 
 mod common;
 
@@ -83,7 +84,8 @@ fn the_allocation_astride_two_channels_is_served_by_certificates() {
     assert_eq!(attack(&set, &allocation, &sound), Vec::<String>::new());
 }
 
-/// From a file to an allocation with certificates, verified, run, recorded, and the record judged; and a certificate that says something else.
+/// From a file to an allocation with certificates, verified, run, recorded, and the record judged;
+/// and a certificate that says something else.
 #[test]
 fn certificates_go_through_every_command() {
     let set = "tasksets/case-study.json";
@@ -106,7 +108,8 @@ fn certificates_go_through_every_command() {
         rtflash(&["check", set, "--trace", &trace, "--analysis", "sound", "--allocation", &path, "--format", "json"]);
     assert_eq!(judged.status, 0, "{}{}", judged.stdout, judged.stderr);
 
-    // No number promises more than follows; one that is less than it might be, or stale, is remarked.
+    // No number promises more than follows; one that is less than it might be, or stale, is
+    // remarked.
     for (field, change, status) in [
         // A deadline that is a nanosecond longer needs a larger reserve.
         ("gc_deadline_ns", 1, 1),
@@ -233,7 +236,8 @@ fn what_may_be_relied_on_is_the_users_choice() {
     assert_eq!(thesis("nothing")["clusters"], thesis("queue")["clusters"]);
 }
 
-/// Reads that fill a chip only if nobody else used the bus, and a writer; a device whose data fill it, with jobs; and a request that is too long to be run.
+/// Reads that fill a chip only if nobody else used the bus, and a writer; a device whose data fill
+/// it, with jobs; and a request that is too long to be run.
 const LEANING: &str = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 2 }, "tasks": [
     { "name": "a", "read": { "pages": 300, "period": "36ms" } }, { "name": "b", "write": { "pages": 1, "period": "100ms" } }] }"#;
 const FULL: &str = r#"{ "device": { "chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 8, "page_size": 4096,
@@ -310,7 +314,8 @@ fn the_longest_times_are_times() {
     }
 }
 
-/// Sets with an allocation by hand that leaves chips idle so that others need not wait for them, and one with a load that is next to one.
+/// Sets with an allocation by hand that leaves chips idle so that others need not wait for them,
+/// and one with a load that is next to one.
 const IDLE: [&str; 2] = [
     r#"{"device": {"chips": 7, "chips_per_channel": 4, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "20us", "page_program": "50us", "block_erase": "200us", "page_transfer": "60us"}, "tasks": [{"name": "t0", "data_pages": 946, "read": {"pages": 1, "period": "749819ns"}, "write": {"pages": 5, "access": "sequential", "period": "1141783ns"}}, {"name": "t1", "write": {"pages": 20, "period": "9919435ns"}}, {"name": "t2", "read": {"pages": 1, "period": "325339ns"}, "write": {"pages": 3, "access": "sequential", "period": "901698ns"}}]}"#,
     r#"{"device": {"chips": 6, "chips_per_channel": 4, "blocks_per_chip": 200, "pages_per_block": 16, "page_size": 4096, "logical_ratio": 0.7, "page_read": "10us", "page_program": "500us", "block_erase": "5000us", "page_transfer": "40us"}, "tasks": [{"name": "t0", "read": {"pages": 3, "period": "236147ns"}}, {"name": "t1", "data_pages": 2240, "read": {"pages": 5, "access": "sequential", "period": "2016257ns"}}, {"name": "t2", "read": {"pages": 3, "access": "sequential", "period": "172756ns"}}, {"name": "t3", "read": {"pages": 20, "access": "sequential", "period": "3730900ns"}}]}"#,
@@ -350,7 +355,8 @@ fn what_cannot_be_told_is_said_soon() {
     }
 }
 
-/// Certificates that there are stay as they are, also false ones, and those that are missing are looked for beside them.
+/// Certificates that there are stay as they are, also false ones, and those that are missing are
+/// looked for beside them.
 #[test]
 fn an_allocation_with_some_certificates_is_completed() {
     let set = "tasksets/case-study.json";
@@ -379,7 +385,8 @@ fn an_allocation_with_some_certificates_is_completed() {
         assert_eq!(refused.status, 1, "{}", refused.stdout);
         assert!(refused.json()["clusters"][0]["complaints"].to_string().contains("is needed"), "{}", refused.stdout);
     }
-    // It is run with the certificates that are found; under an analysis that has none it cannot be said how.
+    // It is run with the certificates that are found; under an analysis that has none it cannot be
+    // said how.
     let path = with(1, true);
     let run = |analysis: &str| {
         rtflash(&[
@@ -404,7 +411,8 @@ fn an_allocation_with_some_certificates_is_completed() {
     assert!(check.json()["schedulable"].is_boolean() && check.stderr.is_empty(), "{check:?}");
 }
 
-/// What a cluster needs is judged and printed; more than is granted is a no that names the flag, and less than needed may not be stated.
+/// What a cluster needs is judged and printed; more than is granted is a no that names the flag,
+/// and less than needed may not be stated.
 #[test]
 fn check_says_what_is_relied_on() {
     let set = file("check-leaning.json", LEANING).display().to_string();
@@ -460,8 +468,8 @@ fn an_allocation_may_name_tasks_that_are_gone() {
     assert!(check.status == 2 && check.stderr.contains("no task `t11`"), "{check:?}");
 }
 
-/// Nine chips, eight on a channel: the ninth has its channel to itself, and nobody to wait for, so that the cluster of all of them relies on nothing and
-/// has a server, as one of eight has.
+/// Nine chips, eight on a channel: the ninth has its channel to itself, and nobody to wait for, so
+/// that the cluster of all of them relies on nothing and has a server, as one of eight has.
 #[test]
 fn there_are_no_neighbours_where_there_are_no_chips() {
     for chips in [8, 9] {
@@ -489,7 +497,8 @@ fn there_are_no_neighbours_where_there_are_no_chips() {
     }
 }
 
-/// The parts of the demand share add up to it, it is what the tightest interval leaves, and an interval that is told of is one that the demand does not fit into.
+/// The parts of the demand share add up to it, it is what the tightest interval leaves, and an
+/// interval that is told of is one that the demand does not fit into.
 #[test]
 fn what_is_shown_adds_up() {
     let (mut clusters, mut intervals, mut failing) = (0, 0, 0);

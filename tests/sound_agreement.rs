@@ -1,4 +1,5 @@
-//! Allocations found under the sound analyses pass the independent judge, certificate by certificate, and those found wanting do not.
+//! Allocations found under the sound analyses pass the independent judge, certificate by
+//! certificate, and those found wanting do not.
 
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{Outcome, allocator};
@@ -121,8 +122,8 @@ proptest! {
     }
 }
 
-/// Some tasks that read a lot, and some that write a little, on the chips of up to three channels; sequentially, by and large. The chips have about
-/// as much to do as they can.
+/// Some tasks that read a lot, and some that write a little, on the chips of up to three channels;
+/// sequentially, by and large. The chips have about as much to do as they can.
 fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     let device = (1u32..=3, 2u32..=5, 0u32..3, 2u64..30, 1u64..90, 1u64..20, 5u64..60, scale);
     let device = device.prop_map(|(channels, ways, missing, read, write, transfer, ratio, scale)| {
@@ -142,7 +143,8 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
         })
         .expect("a device")
     });
-    // Pages of a read and of a write, percent of the bus for the one and of a chip for the other, and of ten requests how many are sequential.
+    // Pages of a read and of a write, percent of the bus for the one and of a chip for the other,
+    // and of ten requests how many are sequential.
     let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4, due());
     let tasks = move |device: Device| {
         let channels = usize::try_from(device.channels()).expect("a few");
@@ -189,7 +191,8 @@ proptest! {
     }
 }
 
-/// Many of what is accepted owes it to the order in which the bus is given, also on several channels.
+/// Many of what is accepted owes it to the order in which the bus is given, also on several
+/// channels.
 #[test]
 fn the_queue_for_the_bus_decides_many() {
     use proptest::strategy::ValueTree;

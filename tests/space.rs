@@ -1,4 +1,5 @@
-//! Data that do not fit: every command and format says so, in pages and bytes, under every analysis and algorithm; and every quantity has a name of its own.
+//! Data that do not fit: every command and format says so, in pages and bytes, under every analysis
+//! and algorithm; and every quantity has a name of its own.
 
 mod common;
 
@@ -17,7 +18,8 @@ use serde_json::{Value, json};
 
 use common::{Run, file, rtflash, rtflash_with_input};
 
-/// Tasks that hardly do anything and keep so many pages each, on the thesis's device of so many chips: 131,072 logical pages a chip, of 8 KiB.
+/// Tasks that hardly do anything and keep so many pages each, on the thesis's device of so many
+/// chips: 131,072 logical pages a chip, of 8 KiB.
 fn keeping(chips: u32, data: &[u64]) -> String {
     let tasks: Vec<Value> = data
         .iter()
@@ -162,7 +164,8 @@ fn what_is_advised_fits() {
     let advice = advise(&set, bfd, &Thesis);
     let other = allocator(advice.algorithm.expect("another algorithm")).expect("one of that name");
     assert_eq!(other.allocate(&set, &Thesis).is_schedulable(), Some(true));
-    // 200,000 pages fit on a chip of 262,144: λ = 0.763 is the first in thousandths with which they do.
+    // 200,000 pages fit on a chip of 262,144: λ = 0.763 is the first in thousandths with which they
+    // do.
     let ratio = advice.logical_ratio.expect("a larger one");
     assert_eq!(ratio.to_string(), "0.763");
     let on = |ratio: &str| {
@@ -311,7 +314,8 @@ fn set() -> impl Strategy<Value = TaskSet> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
-    /// Allocators, the verdict on an allocation and the judge agree on time and on space, whatever the set.
+    /// Allocators, the verdict on an allocation and the judge agree on time and on space, whatever
+    /// the set.
     #[test]
     fn alloc_check_and_explain_agree_on_space(set in set()) {
         for analysis in ANALYSES {

@@ -1,4 +1,5 @@
-//! Streams of task sets and of allocations: one value or many, right or wrong, and what reads them back.
+//! Streams of task sets and of allocations: one value or many, right or wrong, and what reads them
+//! back.
 
 mod common;
 

@@ -4,7 +4,8 @@ mod common;
 
 use common::{root, rtflash};
 
-/// File and exit status of each algorithm: clustering-bfd, best-fit, clustering-search, global, full-isolation, equal-split, part-ftl, exact.
+/// File and exit status of each algorithm: clustering-bfd, best-fit, clustering-search, global,
+/// full-isolation, equal-split, part-ftl, exact.
 const SHIPPED: [(&str, [i32; 8]); 6] = [
     ("case-study.json", [0, 0, 0, 1, 1, 1, 1, 0]),
     ("motivation.json", [0, 0, 0, 1, 1, 1, 3, 0]),

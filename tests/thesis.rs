@@ -32,7 +32,8 @@ fn case_study_of_section_5_2() {
     let (status, answer) = alloc("tasksets/case-study.json", "clustering-bfd");
     assert_eq!((status, &answer["schedulable"]), (0, &Value::Bool(true)));
     assert_eq!(layout(&answer), [(2, vec!["t1"]), (1, vec!["t2", "t3", "t4"]), (1, vec![])]);
-    // t1 on two chips: 40·50 us / 36 ms, 24·500 us / 30 ms, a GC pass of 75.4 ms every 300 ms, and blocking.
+    // t1 on two chips: 40·50 us / 36 ms, 24·500 us / 30 ms, a GC pass of 75.4 ms every 300 ms, and
+    // blocking.
     near(&answer["clusters"][0]["utilization"], 2.0 / 36.0 + 12.0 / 30.0 + 75.4 / 300.0 + 5.0 / 30.0);
     near(&answer["clusters"][0]["gc"][0]["period_ns"], 300e6);
     assert_eq!(answer["clusters"][0]["min_period_ns"], 30_000_000);
@@ -62,7 +63,8 @@ fn motivation_of_section_iii() {
     }
 }
 
-/// Figure V.1a in sums: 100 sets at each of U = 0.1 … 4.0, drawn and tested as the published figure's were.
+/// Figure V.1a in sums: 100 sets at each of U = 0.1 … 4.0, drawn and tested as the published
+/// figure's were.
 #[test]
 fn the_published_gains_come_out() {
     let options = ["--generator", "integer-shares", "--analysis", "thesis-evaluated"];
@@ -78,7 +80,8 @@ fn the_published_gains_come_out() {
         yes
     };
     let ours = found("clustering-bfd");
-    // Published: 43 %, 225 % and 278 % more; with 4,000 sets the sampling error is a few per cent of each.
+    // Published: 43 %, 225 % and 278 % more; with 4,000 sets the sampling error is a few per cent
+    // of each.
     for (algorithm, published, error) in [("equal-split", 1.43, 0.06), ("part-ftl", 3.25, 0.2), ("global", 3.78, 0.25)]
     {
         let theirs = found(algorithm);

@@ -1,4 +1,5 @@
-//! What a test can keep of the house: who knows whom, prose, words, dead files, citations of the theory.
+//! What a test can keep of the house: who knows whom, prose, words, dead files, citations of the
+//! theory.
 
 #[path = "tidy/files.rs"]
 mod files;

@@ -1,4 +1,5 @@
-//! What the command prints as JSON is read back by the library, and written again with the same bytes.
+//! What the command prints as JSON is read back by the library, and written again with the same
+//! bytes.
 
 mod common;
 
@@ -45,7 +46,8 @@ fn answers_about_the_shipped_task_sets_are_read_and_written_again() {
 fn streams_faults_and_metadata_are_read_and_written_again() {
     let set = include_str!("../tasksets/drone.json").replace('\n', " ");
     let noted = |meta: &str| set.replacen('{', &format!(r#"{{ "meta": {meta},"#), 1);
-    // Whatever a set says of itself, to the last digit; a set that is none; and data that do not fit.
+    // Whatever a set says of itself, to the last digit; a set that is none; and data that do not
+    // fit.
     let sets = [noted("null"), noted(r#"{ "seed": 18446744073709551617, "λ": 1.10 }"#), "{}".into(), set.clone()];
     let stream = file("wire.jsonl", &(sets.join("\n") + "\n")).display().to_string();
     let told = same::<AllocAnswer>(&["alloc", &stream]);

@@ -1,9 +1,10 @@
 //! Says of which sources this is built, so that results of two builds are not joined unnoticed.
 //!
-//! A hash over what results depend on: the sources of the crates that draw sets, decide, run and count, and the versions of all else.
-//! Figures are made anew from the counts whenever an experiment ends, so the crate that makes them (rtflash-draw) is not among these.
-//! It does not depend on the machine, the path or the compiler. No version control is asked: what is built counts, not what was
-//! committed.
+//! A hash over what results depend on: the sources of the crates that draw sets, decide, run and
+//! count, and the versions of all else. Figures are made anew from the counts whenever an
+//! experiment ends, so the crate that makes them (rtflash-draw) is not among these. It does not
+//! depend on the machine, the path or the compiler. No version control is asked: what is built
+//! counts, not what was committed.
 
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ fn sources(hasher: &mut SipHasher13, name: &str, folder: &Path) -> io::Result<()
     Ok(())
 }
 
-/// Takes in a file: its name, its length and its text, with the ends of lines as they are in the repository.
+/// Takes in a file: its name, its length and its text, with the ends of lines as they are in the
+/// repository.
 fn file(hasher: &mut SipHasher13, name: &str, path: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", path.display());
     let text: Vec<u8> = fs::read(path)?.into_iter().filter(|&byte| byte != b'\r').collect();

@@ -162,7 +162,8 @@ impl Claims {
                 for (real_time, [throughput, p99]) in [(4, published[0]), (64, published[1])] {
                     let at = self.at(Setting { max_sectors, ..setting(column, scheduler, real_time, 512) });
                     let text = format!("{}: {}, RT {real_time} KiB", words(column), row.name);
-                    // What the K2 row says of latencies is not what its throughput says, nor what the figures say.
+                    // What the K2 row says of latencies is not what its throughput says, nor what
+                    // the figures say.
                     let odd = row.name == "K2" && (real_time == 64 || column == (Read, Random));
                     let kind = if odd { NotAsked } else { Must };
                     let values = [

@@ -1,6 +1,7 @@
 //! The claims of papers 000, 001, 003 and 004 beside ours: the tables in `docs/host-claims.md`.
 //!
-//! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim does not hold that has to.
+//! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim
+//! does not hold that has to.
 
 use std::fmt::Write;
 use std::process::ExitCode;

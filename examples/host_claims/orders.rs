@@ -11,7 +11,8 @@ use super::{paper001, paper004};
 /// What a run says.
 #[derive(Debug, Clone, Copy)]
 pub struct Said {
-    /// Of the first job's latencies, in microseconds: the mean, the 99th and the 99.99th percentile.
+    /// Of the first job's latencies, in microseconds: the mean, the 99th and the 99.99th
+    /// percentile.
     latencies: [f64; 3],
     /// Bytes of the second job, in MB/s.
     rate: f64,

@@ -58,7 +58,8 @@ impl Setting {
         for ((name, switches), helps) in VARIANTS.into_iter().zip(self.helps) {
             let at = orders.run(self.scenario(base, switches));
             let (says, most) = if helps { ("helps", 0.99) } else { ("no worse", 1.01) };
-            // The paper has mean latencies of the unchanged kernel and of all together: 23.57 and 20.53 µs.
+            // The paper has mean latencies of the unchanged kernel and of all together: 23.57 and
+            // 20.53 µs.
             let published = (name == "all").then_some(0.87);
             let value = Value::Ratio(Of::Mean, at, vec![none]);
             orders.claim(format!("{name} over none of them, mean ({says})"), published, Rule::AtMost(most), value);

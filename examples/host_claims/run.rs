@@ -1,4 +1,5 @@
-//! Two jobs in front of the device of paper 003: one synchronous and real-time, one in the background.
+//! Two jobs in front of the device of paper 003: one synchronous and real-time, one in the
+//! background.
 
 use rtflash::host::run::{Job, Pattern, Releases, RunError, Scenario, Setup, run};
 use rtflash::host::{Class, Op, Settings};

@@ -9,7 +9,8 @@ pub struct Row {
     pub max_sectors: Option<u32>,
     /// K2-split's piece, in KiB; `None` for K2.
     pub split: Option<u32>,
-    /// Random and sequential reads, random and sequential writes; real-time I/Os of 4 and of 64 KiB; MiB/s and milliseconds.
+    /// Random and sequential reads, random and sequential writes; real-time I/Os of 4 and of 64
+    /// KiB; MiB/s and milliseconds.
     pub columns: [[[f64; 2]; 2]; 4],
 }
 

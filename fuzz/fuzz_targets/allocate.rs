@@ -1,4 +1,5 @@
-//! Whatever task set is read, every algorithm answers under every analysis, and the independent judge agrees with the answer.
+//! Whatever task set is read, every algorithm answers under every analysis, and the independent
+//! judge agrees with the answer.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::Unstructured;

@@ -1,4 +1,5 @@
-//! Certificates that somebody has changed: the judge answers, and what it approves keeps every promise on the simulated device.
+//! Certificates that somebody has changed: the judge answers, and what it approves keeps every
+//! promise on the simulated device.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

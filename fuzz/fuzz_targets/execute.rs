@@ -1,4 +1,5 @@
-//! Whatever is allocated is run, whatever the options: nothing panics, and what a sound analysis accepts keeps every check.
+//! Whatever is allocated is run, whatever the options: nothing panics, and what a sound analysis
+//! accepts keeps every check.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

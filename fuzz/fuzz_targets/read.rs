@@ -1,4 +1,5 @@
-//! Whatever the bytes, every reader answers or refuses, and what a refusal points at is in the text.
+//! Whatever the bytes, every reader answers or refuses, and what a refusal points at is in the
+//! text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

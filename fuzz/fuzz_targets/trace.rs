@@ -1,4 +1,5 @@
-//! Whatever bytes are called a trace, of each organisation of the device: they are refused, or judged.
+//! Whatever bytes are called a trace, of each organisation of the device: they are refused, or
+//! judged.
 #![no_main]
 
 use std::sync::OnceLock;

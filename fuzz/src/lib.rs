@@ -1,7 +1,9 @@
-//! Small worlds out of a fuzzer's bytes: every input is a task set that is read, most of them ones that matter.
+//! Small worlds out of a fuzzer's bytes: every input is a task set that is read, most of them ones
+//! that matter.
 //!
-//! A task set in JSON is hardly ever still one after a mutation. Here each byte is a number that some field takes, so mutations stay
-//! inside what is possible, and coverage leads to the edges of the analyses instead of those of the parser.
+//! A task set in JSON is hardly ever still one after a mutation. Here each byte is a number that
+//! some field takes, so mutations stay inside what is possible, and coverage leads to the edges of
+//! the analyses instead of those of the parser.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use rtflash::alloc::allocator::{ALLOCATORS, Allocator};

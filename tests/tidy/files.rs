@@ -9,8 +9,29 @@ const FILE: usize = 400;
 /// Lines of a function.
 const FUNCTION: usize = 60;
 
-/// Files that are longer, which the rebuilding of the executor and of the host's engine will cut.
-const LONGER: [&str; 0] = [];
+/// Files that are longer. The first two are the executor's event loops, which are to become one.
+const LONGER: [&str; 6] = [
+    "crates/rtflash-exec/src/dispatch/parallel.rs",
+    "crates/rtflash-exec/src/dispatch/serial.rs",
+    "crates/rtflash-cli/src/args/mod.rs",
+    "crates/rtflash-host/src/run/engine/mod.rs",
+    "crates/rtflash-model/src/task.rs",
+    "crates/rtflash-wire/src/exec.rs",
+];
+
+/// Files with functions that are longer. This list gets shorter.
+const LONG_FUNCTIONS: [&str; 10] = [
+    "crates/rtflash-cli/src/commands/exec.rs",
+    "crates/rtflash-cli/src/commands/experiment/manifest.rs",
+    "crates/rtflash-cli/src/commands/trace.rs",
+    "crates/rtflash-cli/src/render/alloc_text.rs",
+    "crates/rtflash-cli/src/render/check_text.rs",
+    "crates/rtflash-cli/src/render/explain_sound.rs",
+    "crates/rtflash-cli/src/render/size_text.rs",
+    "crates/rtflash-exec/src/check/watch.rs",
+    "crates/rtflash-host/src/run/read/job.rs",
+    "crates/rtflash-run/src/soak/shrink.rs",
+];
 
 fn sources() -> Vec<File> {
     let all = files(&["crates", "src"], "rs").into_iter();
@@ -22,6 +43,11 @@ fn files_and_functions_are_short() {
     let mut found = Vec::new();
     for file in sources() {
         let lines: Vec<&str> = file.code().lines().collect();
+        // A file on a list that needs it no more comes off it.
+        let listed = LONGER.contains(&file.path.as_str());
+        if listed && lines.len() <= FILE {
+            found.push(format!("{}: {} lines, and on the list", file.path, lines.len()));
+        }
         if lines.len() > FILE && !LONGER.contains(&file.path.as_str()) {
             found.push(format!("{}: {} lines", file.path, lines.len()));
         }
@@ -29,7 +55,7 @@ fn files_and_functions_are_short() {
             let indent = line.len() - line.trim_start().len();
             let close = format!("{}}}", " ".repeat(indent));
             let length = lines[begin..].iter().position(|line| **line == close).map_or(1, |end| end + 1);
-            if length > FUNCTION {
+            if length > FUNCTION && !LONG_FUNCTIONS.contains(&file.path.as_str()) {
                 found.push(format!("{}:{}: a function of {length} lines", file.path, begin + 1));
             }
         }

@@ -1,5 +1,5 @@
-//! Where the formulas and rules of docs/analysis.md are in the code: each is cited once in the analysis and once in the
-//! verifier, or once in the executor and once in its checkers.
+//! Where the formulas and rules of docs/analysis.md are in the code: each is cited once in the
+//! analysis and once in the verifier, or once in the executor and once in its checkers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,18 +48,20 @@ fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<String>> {
                 citing = false;
                 continue;
             };
-            citing |= comment.contains("Eq. (") || comment.contains("Eqs. (");
+            let cut = comment.ends_with("Eq.") || comment.ends_with("Eqs.");
+            citing |= cut || comment.contains("Eq. (") || comment.contains("Eqs. (");
             if citing {
                 let numbers = in_parentheses(comment).filter_map(|inside| inside.parse().ok());
                 numbers.for_each(|number: u32| cited.entry(number).or_default().push(path.clone()));
             }
-            citing &= !comment.ends_with(['.', ':']);
+            citing &= cut || !comment.ends_with(['.', ':']);
         }
     }
     cited
 }
 
-/// Where names such as R1 or C4 are cited: comments, rules as "rule" or "rules", conditions in parentheses.
+/// Where names such as R1 or C4 are cited: comments, rules as "rule" or "rules", conditions in
+/// parentheses.
 fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut cited: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in sources(of) {
@@ -89,7 +91,8 @@ fn formulas() -> Vec<u32> {
     displayed.filter_map(|line| line.strip_suffix(')')?.rsplit_once("  (")?.1.parse().ok()).collect()
 }
 
-/// The names of rules and conditions: what is in bold at the beginning of an item, or in parentheses before a formula.
+/// The names of rules and conditions: what is in bold at the beginning of an item, or in
+/// parentheses before a formula.
 fn names(of: &str) -> Vec<String> {
     let document = document();
     let bold = document.lines().filter_map(|line| line.strip_prefix("- **")?.split_once("**").map(|(name, _)| name));

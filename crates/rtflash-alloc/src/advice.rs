@@ -8,15 +8,18 @@ use crate::effort::Budget;
 use crate::reason::Reason;
 use crate::sizing::nearest;
 
-/// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked. `None`: no such change was found.
+/// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
+/// `None`: no such change was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Advice {
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
-    /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough. Where data do not fit: the smallest λ above the device's,
-    /// in steps of 1/1000, with which they do, and everything else still passes.
+    /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough.
+    /// Where data do not fit: the smallest λ above the device's, in steps of 1/1000, with which
+    /// they do, and everything else still passes.
     pub logical_ratio: Option<LogicalRatio>,
-    /// The share of today's load, in thousandths, that it can carry: the load falls to it when all periods grow by its inverse.
+    /// The share of today's load, in thousandths, that it can carry: the load falls to it when all
+    /// periods grow by its inverse.
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
@@ -27,8 +30,9 @@ pub struct Advice {
 /// Data that would fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LessData {
-    /// The largest share of today's data that fits, in thousandths: each task's pages times it, rounded down, but at least one page, and with sequential
-    /// requests at least as many as they have.
+    /// The largest share of today's data that fits, in thousandths: each task's pages times it,
+    /// rounded down, but at least one page, and with sequential requests at least as many as they
+    /// have.
     pub permille: u32,
     /// All data then, in pages, of the tasks that declare any.
     pub pages: u128,
@@ -41,20 +45,22 @@ pub struct MoreChips {
     pub chips: u32,
     /// Whether every number between the device's and it was tried and fails.
     pub fewest: bool,
-    /// The next number of whole channels that is enough, too, where this one leaves a channel partly filled.
+    /// The next number of whole channels that is enough, too, where this one leaves a channel
+    /// partly filled.
     pub whole_channels: Option<u32>,
 }
 
 /// Tasks times chips up to which every number of chips is tried.
 const THOROUGH: u64 = 20_000;
-/// Tasks times chips above which nothing is tried: each trial would take longer than a person waits.
+/// Tasks times chips above which nothing is tried: each trial would take longer than a person
+/// waits.
 const TOO_LARGE: u64 = 1_000_000;
 
 /// Requests looked at in tests of sound analyses, for all advice together.
 const MOST_EFFORT: u64 = 150_000_000;
 
-/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the device, and under an analysis that tests clusters
-/// where they are placed by what the tests take.
+/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the
+/// device, and under an analysis that tests clusters where they are placed by what the tests take.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
@@ -87,7 +93,8 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
 /// Algorithms of little work that may have larger clusters than another one.
 static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
-/// Looks for a boundary between what passes and what fails, with so much effort from now on. One beside a trial that was left out is none.
+/// Looks for a boundary between what passes and what fails, with so much effort from now on. One
+/// beside a trial that was left out is none.
 fn within<T>(
     effort: u64,
     set: &TaskSet,
@@ -108,7 +115,8 @@ fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> 
     set.on(Device::new(change(set.device().spec())).ok()?).ok()
 }
 
-/// The first number of chips from this one on that fills whole channels and passes; `None` where this one fills them itself.
+/// The first number of chips from this one on that fills whole channels and passes; `None` where
+/// this one fills them itself.
 fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     /// More chips are not always better: clusters may wait for each other.
     const TRIED: u32 = 4;
@@ -122,11 +130,13 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
 }
 
-/// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is bisected.
+/// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is
+/// bisected.
 fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
     let enough = |chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set));
     let now = set.device().chips();
-    // One chip for each task and as many again is more than any task needs company or room for, but a task may need many chips by itself.
+    // One chip for each task and as many again is more than any task needs company or room for, but
+    // a task may need many chips by itself.
     let mut tried = now;
     while tried < MAX_CHIPS && size(set, tried + 1) <= THOROUGH && tried < now + 256 {
         tried += 1;
@@ -173,7 +183,8 @@ fn lower_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<Logic
     with_valid_pages(passing)
 }
 
-/// The smallest λ above today's that passes, in thousandths: each of them where that is little work, else by doubling steps and bisection.
+/// The smallest λ above today's that passes, in thousandths: each of them where that is little
+/// work, else by doubling steps and bisection.
 fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
     const STEPS: u64 = 1_000;
     let below = set.device().logical_ratio().floor_of(STEPS);
@@ -229,7 +240,8 @@ fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     (passing > 0).then_some(passing)
 }
 
-/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the nanosecond. Deadlines that are stated stay.
+/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the
+/// nanosecond. Deadlines that are stated stay.
 pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let longer = |span: Span| {
         let nanoseconds = (u128::from(span.as_ns()) * 1000).div_ceil(u128::from(permille).max(1));

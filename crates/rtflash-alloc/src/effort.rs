@@ -1,4 +1,5 @@
-//! How much work tests do on this thread: counted, not timed, so that what is bounded by it is the same on every machine.
+//! How much work tests do on this thread: counted, not timed, so that what is bounded by it is the
+//! same on every machine.
 
 use std::cell::Cell;
 

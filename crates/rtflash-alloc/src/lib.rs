@@ -1,18 +1,21 @@
-//! Whether real-time I/O tasks meet their deadlines on a flash device, how to divide its chips among them so that they do, and what is
-//! left for jobs that are not real-time.
+//! Whether real-time I/O tasks meet their deadlines on a flash device, how to divide its chips
+//! among them so that they do, and what is left for jobs that are not real-time.
 //!
-//! - [`analysis`]: schedulability analyses. One trait; a file for each analysis. Equations (IV.1) to (IV.9) of the thesis.
-//! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm. Algorithm 1 and its baselines.
+//! - [`analysis`]: schedulability analyses. One trait; a file for each analysis. Equations (IV.1)
+//!   to (IV.9) of the thesis.
+//! - [`allocator`]: algorithms that divide chips among tasks. One trait; a file for each algorithm.
+//!   Algorithm 1 and its baselines.
 //! - [`reason`]: why a task could not be placed: load, demand, data or a request.
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
 //! - [`sound`]: what may be promised on the device: units, demand, certificates (docs/analysis.md).
 //! - [`verdict`]: what an analysis of either kind says of a given allocation.
 //! - [`advice`]: what would make an unschedulable set schedulable.
-//! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes, erases and years.
+//! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes,
+//!   erases and years.
 //!
-//! "The thesis" is Kim, *Dynamic Task-to-chip Allocation for Real-time I/O Guarantees in Flash Storage Systems*, DGIST 2021; its equations
-//! are cited by number. Verdicts are exact: U = 1 is schedulable, anything above is not, and where doubles cannot decide, integers of any
-//! size do.
+//! "The thesis" is Kim, *Dynamic Task-to-chip Allocation for Real-time I/O Guarantees in Flash
+//! Storage Systems*, DGIST 2021; its equations are cited by number. Verdicts are exact: U = 1 is
+//! schedulable, anything above is not, and where doubles cannot decide, integers of any size do.
 //!
 //! ```
 //! use rtflash_alloc::{allocator::allocator, analysis::Thesis};

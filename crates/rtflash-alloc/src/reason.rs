@@ -5,23 +5,26 @@ use rtflash_model::{Device, Space, Span, Task, TaskSet};
 use crate::analysis::Analysis;
 use crate::fraction::Fraction;
 
-/// Why a cluster does not hold a task. A load, a demand and a number of pages are different quantities and are never compared.
+/// Why a cluster does not hold a task. A load, a demand and a number of pages are different
+/// quantities and are never compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// Utilizations sum to too much: U(φ) > 1 under Theorem 1, and under the sound analyses the long-run load of a processor, which has to stay
-    /// below one.
+    /// Utilizations sum to too much: U(φ) > 1 under Theorem 1, and under the sound analyses the
+    /// long-run load of a processor, which has to stay below one.
     Load {
-        /// U(φ), Eq. (IV.9), above one; or the long-run load, Σ C/T with garbage collection, at least one.
+        /// U(φ), Eq. (IV.9), above one; or the long-run load, Σ C/T with garbage collection, at
+        /// least one.
         utilization: f64,
     },
     /// The load is below one, but demand and blocking exceed an interval (the sound analyses).
     Demand(Excess),
     /// The declared data do not fit the cluster's logical pages, whatever the timing test says.
     Data(Space),
-    /// One request can never be served, on no cluster of the device and by itself: it takes longer than the time to its deadline.
+    /// One request can never be served, on no cluster of the device and by itself: it takes longer
+    /// than the time to its deadline.
     Request(TooLong),
-    /// The write requests are too large for the cluster's blocks: the free pages that they need leave no block that garbage collection could gain from
-    /// (the sound analyses).
+    /// The write requests are too large for the cluster's blocks: the free pages that they need
+    /// leave no block that garbage collection could gain from (the sound analyses).
     Blocks(TooFewBlocks),
 }
 
@@ -41,7 +44,8 @@ impl Excess {
     }
 }
 
-/// A request that takes longer than the time from its release to its deadline wherever it is served.
+/// A request that takes longer than the time from its release to its deadline wherever it is
+/// served.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TooLong {
     /// Whether it is the task's write request, not its read.
@@ -58,19 +62,21 @@ pub struct TooLong {
     pub utilization: Option<f64>,
 }
 
-/// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N (docs/analysis.md, Section 2.2).
+/// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N
+/// (docs/analysis.md, Section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooFewBlocks {
-    /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the
-    /// logical pages fill.
+    /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the
+    /// shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the logical pages fill.
     pub needed_blocks: u64,
     /// N: blocks of a chip, so (super)blocks of the processor.
     pub blocks: u64,
 }
 
 impl Reason {
-    /// What it is called in JSON: `load`, `demand`, `data` or `request`. Too few blocks are `request`, too: it is the size of the write requests that
-    /// asks for them, and no longer period helps.
+    /// What it is called in JSON: `load`, `demand`, `data` or `request`. Too few blocks are
+    /// `request`, too: it is the size of the write requests that asks for them, and no longer
+    /// period helps.
     pub fn name(&self) -> &'static str {
         match self {
             Reason::Load { .. } => "load",
@@ -80,7 +86,8 @@ impl Reason {
         }
     }
 
-    /// The utilization that would have been reached, where that was the measure: above one, or under the sound analyses at least one.
+    /// The utilization that would have been reached, where that was the measure: above one, or
+    /// under the sound analyses at least one.
     pub fn utilization(&self) -> Option<f64> {
         match self {
             Reason::Load { utilization } => Some(*utilization),
@@ -90,7 +97,8 @@ impl Reason {
     }
 }
 
-/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task alone is too long on every cluster, that request.
+/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
+/// alone is too long on every cluster, that request.
 pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: usize, utilization: f64) -> Reason {
     let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
     match too_long {
@@ -99,7 +107,8 @@ pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: usize, util
     }
 }
 
-/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster of every size that the device allows.
+/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster
+/// of every size that the device allows.
 fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Option<TooLong> {
     let too_long = |writes: bool| {
         let request = if writes { task.write? } else { task.read? };

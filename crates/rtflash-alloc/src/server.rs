@@ -30,7 +30,8 @@ pub struct JobPages {
 #[derive(Debug, Clone)]
 pub struct Server {
     share: Rational,
-    /// The share as numerator and denominator, where they are small: most are, and then a deadline needs no big integers.
+    /// The share as numerator and denominator, where they are small: most are, and then a deadline
+    /// needs no big integers.
     small_share: Option<(u64, u64)>,
     page_costs: PageCosts,
     page_delay: Span,
@@ -42,7 +43,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server of a cluster of `chips` chips with these tasks (positions in the set), or `None` where nothing is left for it: U_s ≤ 0.
+    /// The server of a cluster of `chips` chips with these tasks (positions in the set), or `None`
+    /// where nothing is left for it: U_s ≤ 0.
     pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Server> {
         let share = server_share(set, analysis, tasks, chips).filter(|share| !share.is_zero())?.reduced();
         let device = set.device();
@@ -73,8 +75,9 @@ impl Server {
         self.last_deadline
     }
 
-    /// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0: the GC passes of Eq. (IV.12), as printed. A job that only reads is charged
-    /// for what the jobs before it wrote, where that is more than one pass reclaims.
+    /// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0: the GC passes of Eq. (IV.12), as
+    /// printed. A job that only reads is charged for what the jobs before it wrote, where that is
+    /// more than one pass reclaims.
     pub fn gc_passes(&self, job: JobPages) -> u64 {
         let pages = self.written.saturating_add(job.write);
         if pages > self.reclaimed { pages.div_ceil(self.reclaimed) } else { 0 }
@@ -88,7 +91,8 @@ impl Server {
         read.checked_add(write)?.checked_add(gc)
     }
 
-    /// What a job arriving now would be granted: d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11). `None` where the deadline is at 2⁶³ ns or later.
+    /// What a job arriving now would be granted: d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11).
+    /// `None` where the deadline is at 2⁶³ ns or later.
     pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<Grant> {
         let execution = self.execution(job)?;
         let stretched = match self.small_share {
@@ -111,8 +115,9 @@ impl Server {
     }
 }
 
-/// The server (by position) that offers an arriving job the earliest deadline, in whole nanoseconds, lowest position on a tie; `None` where none can take it.
-/// Clusters without a server (U_s ≤ 0) are `None`.
+/// The server (by position) that offers an arriving job the earliest deadline, in whole
+/// nanoseconds, lowest position on a tie; `None` where none can take it. Clusters without a server
+/// (U_s ≤ 0) are `None`.
 pub fn earliest_deadline(servers: &[Option<Server>], arrival: Instant, job: JobPages) -> Option<usize> {
     let offers = servers
         .iter()
@@ -146,7 +151,8 @@ mod tests {
     fn deadlines_follow_equation_iv_11() {
         let mut server = Server::new(&set(vec![half()]), &Thesis, &[0], 1).unwrap();
         assert_eq!(server.share().to_u64_pair(), Some((1, 2)));
-        // 40 reads take 2 ms, stretched to 4 ms; the second job arrives before the first one's deadline and queues behind it.
+        // 40 reads take 2 ms, stretched to 4 ms; the second job arrives before the first one's
+        // deadline and queues behind it.
         let job = JobPages { read: 40, write: 0 };
         assert_eq!(server.grant(at(10), job).unwrap().deadline, at(14));
         assert_eq!(server.grant(at(11), job).unwrap().deadline, at(18));
@@ -157,7 +163,8 @@ mod tests {
     fn garbage_collection_follows_equation_iv_12() {
         let mut server = Server::new(&set(vec![]), &Thesis, &[], 1).unwrap();
         let job = JobPages { read: 0, write: 100 };
-        // 100 pages fit the 128 reclaimed pages; 200 do not: two passes of 75.4 ms, after which w(φ) is the job's own.
+        // 100 pages fit the 128 reclaimed pages; 200 do not: two passes of 75.4 ms, after which
+        // w(φ) is the job's own.
         let grant = server.grant(at(0), job).unwrap();
         assert_eq!((grant.gc_passes, grant.execution, server.written_since_gc()), (0, Span::from_us(50_000), 100));
         let grant = server.grant(at(0), job).unwrap();
@@ -169,7 +176,8 @@ mod tests {
         // Exactly 128 pages need none; one more needs two passes.
         assert_eq!(server.gc_passes(JobPages { read: 0, write: 28 }), 0);
         assert_eq!(server.gc_passes(JobPages { read: 0, write: 29 }), 2);
-        // After 300 pages at once, three passes' worth, even a job that only reads is charged for them; then they are paid.
+        // After 300 pages at once, three passes' worth, even a job that only reads is charged for
+        // them; then they are paid.
         server.grant(at(0), JobPages { read: 0, write: 300 }).unwrap();
         let reading = JobPages { read: 1, write: 0 };
         assert_eq!(server.grant(at(0), reading).unwrap().gc_passes, 3);
@@ -180,7 +188,8 @@ mod tests {
     fn the_earliest_deadline_wins_and_the_lowest_position_on_a_tie() {
         let set = set(vec![half()]);
         let server = |tasks: &[usize], chips| Server::new(&set, &ThesisEvaluated, tasks, chips);
-        // A share of one half against whole clusters: at two chips no delay, at one chip one t_d a page.
+        // A share of one half against whole clusters: at two chips no delay, at one chip one t_d a
+        // page.
         let job = JobPages { read: 10, write: 0 };
         assert_eq!(
             earliest_deadline(&[server(&[0], 2), server(&[], 1), server(&[], 2), server(&[], 2)], at(1), job),

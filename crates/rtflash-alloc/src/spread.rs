@@ -1,8 +1,10 @@
 //! Free chips for clusters, so that the chips that wear fastest last longer.
 //!
-//! What a cluster writes wears its chips, and chips left free are wear thrown away. Chips are given to the cluster that wears fastest, as many as are left
-//! divided by twice the clusters that write, fewer where so many do not pass; then again, until no chip is free or the cluster that wears fastest
-//! passes with none more. Every cluster is tested again after each change, and certificates are made anew.
+//! What a cluster writes wears its chips, and chips left free are wear thrown away. Chips are given
+//! to the cluster that wears fastest, as many as are left divided by twice the clusters that write,
+//! fewer where so many do not pass; then again, until no chip is free or the cluster that wears
+//! fastest passes with none more. Every cluster is tested again after each change, and certificates
+//! are made anew.
 
 use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
 
@@ -18,10 +20,12 @@ const MOST_WORK: u64 = 64_000_000;
 /// Requests looked at in intervals by the tests of sound analyses, at most.
 const MOST_EFFORT: u64 = 100_000_000;
 
-/// The allocation with free chips (those of clusters without tasks) given to the clusters that wear fastest; `None` where the one that wears fastest gains
-/// nothing, nothing is written, or no chip is free.
+/// The allocation with free chips (those of clusters without tasks) given to the clusters that wear
+/// fastest; `None` where the one that wears fastest gains nothing, nothing is written, or no chip
+/// is free.
 ///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the effort is bounded.
+/// `allocation` passes the analysis, and so does what is returned. Deterministic; the effort is
+/// bounded.
 pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let size = set.tasks().len() as u64 + u64::from(set.device().chips());
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
@@ -102,7 +106,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as it did.
+    /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as
+    /// it did.
     fn step(&mut self, now: &Arranged) -> Option<Allocation> {
         let fastest = now.fastest()?;
         let writers = now.busy.iter().filter(|busy| writes(self.set, &busy.cluster)).count();
@@ -156,7 +161,8 @@ impl Search<'_> {
         if near == calm || self.test.is_none() { vec![near] } else { vec![near, calm] }
     }
 
-    /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and none as fast as it did.
+    /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and
+    /// none as fast as it did.
     fn with(&self, now: &Arranged, cluster: usize, chips: &[u32], placement: Option<Placement>) -> Option<Allocation> {
         let mut clusters: Vec<(Cluster, Option<Placement>)> =
             now.busy.iter().map(|busy| (busy.cluster.clone(), busy.placement)).collect();

@@ -4,7 +4,7 @@ mod common;
 
 use std::cmp::Reverse;
 
-use common::{Dice, draw};
+use common::{Rng, draw};
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::sound::{Bus, Contention, Unit, choose};
@@ -12,7 +12,8 @@ use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
 
-/// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can be.
+/// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
+/// be.
 fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());
@@ -41,7 +42,8 @@ fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -
 /// What stands for U: whether there is none, and what it is.
 type Load = (bool, Rational);
 
-/// The least long-run load, garbage collection at its shortest deadline; above all numbers where there is none.
+/// The least long-run load, garbage collection at its shortest deadline; above all numbers where
+/// there is none.
 fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Unit)| {
         let mut terms: Vec<Fraction> =
@@ -59,7 +61,8 @@ fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) ->
     least.map_or((true, Fraction::new(0, 1).into()), |load| (false, load))
 }
 
-/// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were of clusters with tasks.
+/// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were
+/// of clusters with tasks.
 fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usize>, u32) {
     let mut clusters: Vec<Cluster> =
         (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
@@ -120,10 +123,10 @@ fn divided(clusters: &[Cluster]) -> Vec<(Vec<usize>, u32)> {
 }
 
 /// A set in which some tasks are equal.
-fn with_twins(set: &TaskSet, dice: &mut Dice) -> Option<TaskSet> {
+fn with_twins(set: &TaskSet, rng: &mut Rng) -> Option<TaskSet> {
     let mut tasks = set.tasks().to_vec();
     let first = tasks.first()?.clone();
-    for copy in 0..dice.from(0, 3) {
+    for copy in 0..rng.from(0, 3) {
         tasks.push(Task { name: format!("twin{copy}"), ..first.clone() });
     }
     TaskSet::new(*set.device(), tasks, vec![]).ok()
@@ -133,8 +136,8 @@ fn with_twins(set: &TaskSet, dice: &mut Dice) -> Option<TaskSet> {
 fn as_it_is_printed() {
     let (mut found, mut stuck, mut overloaded, mut merged) = (0, 0, 0, 0);
     for number in 0..700 {
-        let mut dice = Dice(Stream::numbered(3, b"printed_", number));
-        let Some(set) = draw(&mut dice, 9, 5).and_then(|set| with_twins(&set, &mut dice)) else { continue };
+        let mut rng = Rng(Stream::numbered(3, b"printed_", number));
+        let Some(set) = draw(&mut rng, 9, 5).and_then(|set| with_twins(&set, &mut rng)) else { continue };
         for name in ["stripe", "superblock", "sound"] {
             let analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
             let placements = analysis.demand_test().expect("a demand test").placements;

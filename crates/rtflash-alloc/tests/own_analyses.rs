@@ -1,5 +1,5 @@
-//! Analyses that are none of ours: whatever they say is what allocators and reports go by, and what the algorithms make of it is what they make of it
-//! written down plainly.
+//! Analyses that are none of ours: whatever they say is what allocators and reports go by, and what
+//! the algorithms make of it is what they make of it written down plainly.
 
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{
@@ -62,7 +62,8 @@ impl LinearTest for Linear {
     }
 }
 
-/// Utilizations that are neither linear in pages nor monotone in chips, with periods and costs of garbage collection of their own.
+/// Utilizations that are neither linear in pages nor monotone in chips, with periods and costs of
+/// garbage collection of their own.
 #[derive(Debug)]
 struct Own(u64);
 
@@ -101,14 +102,14 @@ impl UtilizationTest for Own {
     }
 }
 
-/// Yes and no as the dice fall: neither more tasks nor more chips mean anything, and loads have nothing to do with verdicts. The larger `.1`, the more often
-/// no.
+/// Yes and no as the rng fall: neither more tasks nor more chips mean anything, and loads have
+/// nothing to do with verdicts. The larger `.1`, the more often no.
 #[derive(Debug)]
-struct Dice(u64, u64);
+struct Rng(u64, u64);
 
-impl Analysis for Dice {
+impl Analysis for Rng {
     fn name(&self) -> &'static str {
-        "own-dice"
+        "own-rng"
     }
 
     fn summary(&self) -> &'static str {
@@ -120,7 +121,7 @@ impl Analysis for Dice {
     }
 }
 
-impl ClusterTest for Dice {
+impl ClusterTest for Rng {
     fn verdict(&self, _: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
         assert!(!tasks.is_empty(), "clusters without tasks are not asked for");
         let state = tasks.iter().fold(self.0, |state, task| mixed(state, &numbers(task)));
@@ -203,7 +204,8 @@ fn order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
     order
 }
 
-/// Algorithm 1 as printed, and full isolation: `None` where a task fits nowhere or a cluster fails in the end.
+/// Algorithm 1 as printed, and full isolation: `None` where a task fits nowhere or a cluster fails
+/// in the end.
 fn plainly(set: &TaskSet, analysis: &dyn Analysis, merging: bool) -> Option<Vec<Cluster>> {
     let says = |tasks: &[usize], chips: u32| says(set, analysis, tasks, chips);
     let mut clusters: Vec<Cluster> =
@@ -305,7 +307,7 @@ fn sets() -> impl Strategy<Value = TaskSet> {
 enum Any {
     Linear(Linear),
     Own(Own),
-    Dice(Dice),
+    Rng(Rng),
 }
 
 impl Any {
@@ -313,7 +315,7 @@ impl Any {
         match self {
             Any::Linear(of) => of,
             Any::Own(of) => of,
-            Any::Dice(of) => of,
+            Any::Rng(of) => of,
         }
     }
 }
@@ -322,7 +324,7 @@ fn analyses() -> impl Strategy<Value = Any> {
     prop_oneof![
         any::<u64>().prop_map(|seed| Any::Linear(Linear(seed))),
         any::<u64>().prop_map(|seed| Any::Own(Own(seed))),
-        (any::<u64>(), 1u64..8).prop_map(|(seed, no)| Any::Dice(Dice(seed, no))),
+        (any::<u64>(), 1u64..8).prop_map(|(seed, no)| Any::Rng(Rng(seed, no))),
     ]
 }
 
@@ -393,7 +395,7 @@ fn a_division_must_be_one() {
     let device = Device::profile("dgist-2021").expect("the profile");
     let task = Task { name: "t".into(), read: Request::new(1, ns(1_000_000_000)), write: None, data_pages: None };
     let set = TaskSet::new(device, vec![task], vec![]).expect("a task set");
-    let analysis = Dice(1, 0);
+    let analysis = Rng(1, 0);
     let outcome = |clusters: &[Cluster]| tested(&set, &analysis, clusters);
     assert_eq!(outcome(&[Cluster { chips: vec![0], tasks: vec![0] }]).is_schedulable(), Some(true));
     let missing = outcome(&[Cluster { chips: vec![0], tasks: vec![] }]);
@@ -401,7 +403,8 @@ fn a_division_must_be_one() {
     assert_eq!(missing.is_schedulable(), None);
 }
 
-/// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have been merged, who fail there.
+/// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have
+/// been merged, who fail there.
 struct LeftOverloaded;
 
 impl Analysis for LeftOverloaded {

@@ -2,14 +2,15 @@
 
 mod common;
 
-use common::{Dice, draw};
+use common::{Rng, draw};
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Reliance};
 
-/// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been used or the next new one.
+/// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been
+/// used or the next new one.
 fn partitions(items: usize) -> Vec<Vec<u32>> {
     let mut all = vec![vec![]];
     for _ in 0..items {
@@ -44,7 +45,7 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
 /// Whether there is a set of this number.
 fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
     let test: &dyn Analysis = analysis_relying_on(name, granted).expect("there is");
-    let Some(set) = draw(&mut Dice(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
+    let Some(set) = draw(&mut Rng(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let holds = |hand: &Allocation| certified(&set, hand, test.placements(), granted).1.failing.is_empty();
@@ -55,7 +56,8 @@ fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
 
 #[test]
 fn finds_one_whenever_there_is_one() {
-    // Sets with an allocation that only the last resort finds, and one whose placements are best chosen together.
+    // Sets with an allocation that only the last resort finds, and one whose placements are best
+    // chosen together.
     let hard: [(&str, &[u64]); 3] = [
         ("stripe", &[1899, 2234, 2526, 3022, 3213, 3364]),
         ("superblock", &[40, 43, 70, 73, 158, 366, 1168, 3679]),

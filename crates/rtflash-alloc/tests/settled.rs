@@ -10,11 +10,12 @@ fn us(micros: u64) -> Span {
     Span::from_us(u32::try_from(micros).expect("short"))
 }
 
-/// A task that reads and writes for each chip of a channel, periods in thousandths of what was drawn.
+/// A task that reads and writes for each chip of a channel, periods in thousandths of what was
+/// drawn.
 fn draw(number: u64, scale: u64) -> Option<TaskSet> {
     let mut stream = Stream::numbered(11, b"m34_____", number);
-    let mut dice = move |low: u64, high: u64| low + stream.below(high - low + 1);
-    let mut count = |low, high| u32::try_from(dice(low, high)).ok();
+    let mut rng = move |low: u64, high: u64| low + stream.below(high - low + 1);
+    let mut count = |low, high| u32::try_from(rng(low, high)).ok();
     let (chips, blocks, pages) = (count(2, 4)?, count(12, 60)?, count(4, 16)?);
     let device = Device::new(DeviceSpec {
         chips,
@@ -22,18 +23,18 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 4096,
-        logical_ratio: LogicalRatio::from_decimal(dice(2, 8).into(), 1).ok()?,
-        page_read: us(dice(10, 80)),
-        page_program: us(dice(20, 200)),
-        block_erase: us(dice(50, 1000)),
-        page_transfer: us(dice(5, 60)),
+        logical_ratio: LogicalRatio::from_decimal(rng(2, 8).into(), 1).ok()?,
+        page_read: us(rng(10, 80)),
+        page_program: us(rng(20, 200)),
+        block_erase: us(rng(50, 1000)),
+        page_transfer: us(rng(5, 60)),
         shortest: Shortest::default(),
         erase_cycles: None,
     })
     .ok()?;
     let tasks = (0..chips).map(|chip| {
-        let [reads, read_time] = [dice(1, 40), dice(300, 1000)];
-        let [writes, write_time] = [dice(1, 30), dice(300, 1000)];
+        let [reads, read_time] = [rng(1, 40), rng(300, 1000)];
+        let [writes, write_time] = [rng(1, 30), rng(300, 1000)];
         Task {
             name: format!("t{chip}"),
             read: Request::new(reads, us(reads * read_time * scale / 1_000)),
@@ -44,8 +45,9 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
     TaskSet::new(device, tasks.collect(), vec![]).ok()
 }
 
-/// What is certified holds by its certificates, looked at afresh: also where the deadline of one cluster's garbage collection is changed after a neighbour
-/// was tested, which then meets more of its passes.
+/// What is certified holds by its certificates, looked at afresh: also where the deadline of one
+/// cluster's garbage collection is changed after a neighbour was tested, which then meets more of
+/// its passes.
 #[test]
 fn a_changed_deadline_is_tested_with_the_neighbours() {
     // At these, two clusters would both pass if the first were not tested again.

@@ -1,4 +1,5 @@
-//! The processor-demand test against its plain form over every whole length, and what must follow from what.
+//! The processor-demand test against its plain form over every whole length, and what must follow
+//! from what.
 
 use proptest::prelude::*;
 use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, Verdict, choose};
@@ -73,8 +74,8 @@ prop_compose! {
     }
 }
 
-/// Jobs of a request that are released at `from` at the earliest and due at `to` at the latest: the first is as late as it may be, the others come as
-/// soon as they may, one after another.
+/// Jobs of a request that are released at `from` at the earliest and due at `to` at the latest: the
+/// first is as late as it may be, the others come as soon as they may, one after another.
 fn due_within(period: u64, deadline: u64, jitter: u64, length: u64) -> u128 {
     // Nominal arrivals at −J, T − J, …: the first is released at 0.
     (0u64..).take_while(|k| k * period + deadline <= length + jitter).count() as u128
@@ -200,7 +201,8 @@ proptest! {
     }
 }
 
-/// A millionth of a millionth below one the load is decided as exactly as anywhere, and at one it is refused.
+/// A millionth of a millionth below one the load is decided as exactly as anywhere, and at one it
+/// is refused.
 #[test]
 fn a_load_next_to_one_is_decided() {
     let device = Device::new(DeviceSpec {
@@ -235,7 +237,8 @@ fn a_load_next_to_one_is_decided() {
     let (trillion, half) = (1_000_000_000_000, 250_000_000_000);
     let reads = |long| verdict(&[task(1, 4, false), task(long, trillion, false)], 1);
     assert_eq!([reads(half - 1), reads(half), reads(half + 1)], [Verdict::Holds, Verdict::Fails(0), Verdict::Fails(0)]);
-    // With garbage collection whose demand is below its load everywhere, from the second multiple of the period on; and with one where it is not.
+    // With garbage collection whose demand is below its load everywhere, from the second multiple
+    // of the period on; and with one where it is not.
     let write = task(1, trillion, true);
     let unit = Unit::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
     let gc = unit.gc(10 * trillion, false).expect("room");

@@ -29,7 +29,8 @@ pub struct ClusterJudgement {
     pub cluster: Cluster,
     /// Whether it passes: in time, and its tasks' declared data fit.
     pub schedulable: bool,
-    /// Whether U ≤ 1, Eq. (IV.8), exactly, where each request is due within its period: of others Theorem 1 says nothing, and nothing passes.
+    /// Whether U ≤ 1, Eq. (IV.8), exactly, where each request is due within its period: of others
+    /// Theorem 1 says nothing, and nothing passes.
     pub in_time: bool,
     /// Its tasks' data beside its logical pages.
     pub space: Space,
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn both_branches_of_the_gc_period() {
-        // α = 128: 129 pages need two passes each 1 s on one chip, and one each on two; 64 pages one every two periods on one chip.
+        // α = 128: 129 pages need two passes each 1 s on one chip, and one each on two; 64 pages
+        // one every two periods on one chip.
         for (pages, chips, share) in
             [(129, 1, rational(2 * 754, 10_000)), (129, 2, rational(754, 10_000)), (64, 1, rational(754, 20_000))]
         {

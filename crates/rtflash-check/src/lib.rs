@@ -1,11 +1,15 @@
-//! The independent judge: the thesis's equations in plain exact arithmetic, and its algorithms in their plain form.
+//! The independent judge: the thesis's equations in plain exact arithmetic, and its algorithms in
+//! their plain form.
 //!
-//! This crate shares nothing but the model with the crates whose answers it judges: it is written from the thesis, slow where it may be, and
-//! clever nowhere.
+//! This crate shares nothing but the model with the crates whose answers it judges: it is written
+//! from the thesis, slow where it may be, and clever nowhere.
 //!
-//! - [`judge`] and [`judge_part_ftl`]: whether a given allocation passes the test, cluster by cluster.
-//! - [`judge_sound`]: whether an allocation with certificates keeps what the sound analyses promise; written from docs/analysis.md.
-//! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are the truth, in doubles the naive speed.
+//! - [`judge`] and [`judge_part_ftl`]: whether a given allocation passes the test, cluster by
+//!   cluster.
+//! - [`judge_sound`]: whether an allocation with certificates keeps what the sound analyses
+//!   promise; written from docs/analysis.md.
+//! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
+//!   the truth, in doubles the naive speed.
 
 mod equations;
 mod judge;

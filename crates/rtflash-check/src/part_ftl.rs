@@ -13,11 +13,13 @@ pub struct PartFtlJudgement {
     pub read_utilization: BigRational,
     /// U_W.
     pub write_utilization: BigRational,
-    /// Whether both are at most one, and each request is due within its period: the test knows no others.
+    /// Whether both are at most one, and each request is due within its period: the test knows no
+    /// others.
     pub schedulable: bool,
 }
 
-/// Tests the set; `None` with fewer than four chips. Quadratic in the number of tasks: rationals are kept in lowest terms.
+/// Tests the set; `None` with fewer than four chips. Quadratic in the number of tasks: rationals
+/// are kept in lowest terms.
 pub fn judge_part_ftl(set: &TaskSet) -> Option<PartFtlJudgement> {
     let device = set.device();
     let number = |value: u128| BigRational::from_integer(value.into());

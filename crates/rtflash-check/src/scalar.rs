@@ -55,7 +55,8 @@ impl Scalar for BigRational {
     }
 }
 
-/// An exact non-negative quotient that is never reduced: for sums of very many terms, where reducing would take most of the time.
+/// An exact non-negative quotient that is never reduced: for sums of very many terms, where
+/// reducing would take most of the time.
 #[derive(Debug, Clone)]
 pub struct Quotient {
     numerator: BigUint,
@@ -74,7 +75,8 @@ impl Scalar for Quotient {
         Quotient { numerator: numerator.into(), denominator: denominator.into() }
     }
 
-    /// Adds neighbours, then neighbouring sums, and so on: the numbers multiplied are of equal length.
+    /// Adds neighbours, then neighbouring sums, and so on: the numbers multiplied are of equal
+    /// length.
     fn sum(terms: impl Iterator<Item = Quotient>) -> Quotient {
         let mut terms: Vec<Quotient> = terms.collect();
         while terms.len() > 1 {

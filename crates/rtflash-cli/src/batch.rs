@@ -63,10 +63,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Answers every task set of the source, changed like this. `answer` gets the file and whether it is the only one.
+    /// Answers every task set of the source, changed like this. `answer` gets the file and whether
+    /// it is the only one.
     ///
     /// # Errors
-    /// Where reading or writing fails. What is wrong with a task set is complained of and is no error here.
+    /// Where reading or writing fails. What is wrong with a task set is complained of and is no
+    /// error here.
     pub fn run(
         &self,
         source: Source,
@@ -180,8 +182,9 @@ impl Batch {
 /// What may be in memory at once, in [`weight`]: about a gigabyte.
 const TOGETHER: u64 = 1 << 20;
 
-/// How many task sets from the front are answered at the same time, and kept until all of them are: at least one. A line of a hundred bytes may
-/// describe a device of a million chips, and a thousand answers about it would not fit into memory.
+/// How many task sets from the front are answered at the same time, and kept until all of them are:
+/// at least one. A line of a hundred bytes may describe a device of a million chips, and a thousand
+/// answers about it would not fit into memory.
 fn together(sets: &[(&Pair, Result<TaskSetFile, Box<Answer>>)]) -> usize {
     let mut sum = 0u64;
     let weights = sets.iter().map(|(_, set)| set.as_ref().map_or(1, weight));

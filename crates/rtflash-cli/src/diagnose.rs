@@ -1,4 +1,5 @@
-//! What is wrong with an input, shown as rustc shows it: the line, a caret, the field's path and what would be right.
+//! What is wrong with an input, shown as rustc shows it: the line, a caret, the field's path and
+//! what would be right.
 
 use std::ops::Range;
 
@@ -19,8 +20,9 @@ const MAX_MESSAGE: usize = 400;
 
 /// The text to print about all that is wrong with `text`, with a newline at its end.
 ///
-/// `text` begins at line `first_line` and column `first_column`, both from 1, of what is called `source_name`. It need not be
-/// quite the text that was read, as where bytes that are not UTF-8 have been replaced: the places shown are then the nearest ones.
+/// `text` begins at line `first_line` and column `first_column`, both from 1, of what is called
+/// `source_name`. It need not be quite the text that was read, as where bytes that are not UTF-8
+/// have been replaced: the places shown are then the nearest ones.
 pub fn render(
     source_name: &str,
     text: &str,
@@ -34,7 +36,8 @@ pub fn render(
     for diagnostic in diagnostics.first().iter().take(MAX_SHOWN) {
         let (line, column) = place(text, first_line, first_column, diagnostic);
         let shown = one(text, line, diagnostic, colour);
-        // annotate-snippets would give the column in the excerpt, not in the line: so this line is written here.
+        // annotate-snippets would give the column in the excerpt, not in the line: so this line is
+        // written here.
         let (title, rest) = shown.split_once('\n').unwrap_or((&shown, ""));
         let style = if colour { AnsiColor::BrightBlue.on_default().bold() } else { Style::new() };
         let indent = line.to_string().len();
@@ -47,7 +50,8 @@ pub fn render(
     rendered
 }
 
-/// The line and column of a fault in the whole input, of which `text` begins at `first_line` and `first_column`; all from 1.
+/// The line and column of a fault in the whole input, of which `text` begins at `first_line` and
+/// `first_column`; all from 1.
 pub fn place(text: &str, first_line: usize, first_column: usize, fault: &Diagnostic) -> (usize, usize) {
     let (line, column) = line_column(text, fault.range.start);
     let column = if line == 1 { column.saturating_add(first_column.saturating_sub(1)) } else { column };
@@ -67,7 +71,8 @@ fn one(text: &str, line: usize, diagnostic: &Diagnostic, colour: bool) -> String
     renderer.render(&[group.element(Level::HELP.message(help))])
 }
 
-/// The part of the range's first line around its beginning, and the bytes of this part that the range marks.
+/// The part of the range's first line around its beginning, and the bytes of this part that the
+/// range marks.
 fn excerpt(text: &str, range: &Range<usize>) -> (String, Range<usize>) {
     let start = boundary(text, range.start);
     let end = boundary(text, range.end).max(start);
@@ -116,7 +121,8 @@ fn visible(text: &str, most: usize) -> String {
     shown
 }
 
-/// Puts a picture in the place of what would move the cursor, turn the direction of writing or not be seen.
+/// Puts a picture in the place of what would move the cursor, turn the direction of writing or not
+/// be seen.
 fn push_visible(shown: &mut String, c: char) {
     match c {
         '\t' => shown.push_str("    "),

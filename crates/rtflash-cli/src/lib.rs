@@ -1,6 +1,8 @@
-//! The `rtflash` command: `args` say what the user typed, `commands` make a plan of it and carry it out, `render` words the answer.
+//! The `rtflash` command: `args` say what the user typed, `commands` make a plan of it and carry it
+//! out, `render` words the answer.
 //!
-//! Standard output carries answers alone; complaints go to standard error. Exit statuses are in `status`.
+//! Standard output carries answers alone; complaints go to standard error. Exit statuses are in
+//! `status`.
 
 mod args;
 mod batch;

@@ -67,7 +67,8 @@ impl Output {
         Output { sink: Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout()))), closed: false }
     }
 
-    /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard output.
+    /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard
+    /// output.
     ///
     /// # Errors
     /// Where it cannot be written.

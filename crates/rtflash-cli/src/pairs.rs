@@ -1,4 +1,5 @@
-//! Streams of task sets, with a stream of allocations beside them where one is given: the k-th belongs to the k-th.
+//! Streams of task sets, with a stream of allocations beside them where one is given: the k-th
+//! belongs to the k-th.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -121,7 +122,8 @@ impl Pairs {
     /// The next task sets, each with its allocation: at least one, or `None` at the end.
     ///
     /// # Errors
-    /// Where reading fails, a value is longer than anything that is read, or there is no allocation at all, or more than task sets.
+    /// Where reading fails, a value is longer than anything that is read, or there is no allocation
+    /// at all, or more than task sets.
     pub fn next_batch(&mut self) -> Result<Option<Vec<Pair>>, Failure> {
         let sets = next_batch(&mut self.sets, &self.sets_name)?;
         let Some(values) = &mut self.allocations else {
@@ -186,7 +188,8 @@ pub enum Given<'t> {
     },
 }
 
-/// Reads what was given for a task set: an allocation, or any line that `alloc --format json` prints.
+/// Reads what was given for a task set: an allocation, or any line that `alloc --format json`
+/// prints.
 ///
 /// # Errors
 /// Where it is none of these, or the line is that of an error: the answer to it.

@@ -1,6 +1,8 @@
-//! Files that are whole or not there: written under another name beside their place, synced, and then put into it.
+//! Files that are whole or not there: written under another name beside their place, synced, and
+//! then put into it.
 //!
-//! A draft goes where the writing fails or a signal ends the process. What has no content to keep (a pipe, a device, `/dev/stdout`) is written as it is.
+//! A draft goes where the writing fails or a signal ends the process. What has no content to keep
+//! (a pipe, a device, `/dev/stdout`) is written as it is.
 
 #[cfg(unix)]
 mod interrupted;
@@ -23,7 +25,8 @@ const OPEN: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd", 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 18;
 
-/// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there before.
+/// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there
+/// before.
 pub struct WholeFile {
     sink: Sink,
 }
@@ -132,7 +135,8 @@ pub fn is_draft(name: &str, is_name: impl Fn(&str) -> bool) -> bool {
     inner.and_then(|inner| inner.rsplit_once('.')).is_some_and(|(name, _)| is_name(name))
 }
 
-/// Where a path leads through links; `None` where it is a name that the system gives to something open.
+/// Where a path leads through links; `None` where it is a name that the system gives to something
+/// open.
 fn place(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut place = path.to_owned();
     for _ in 0..LINKS {

@@ -22,10 +22,12 @@ const MAX_BARS: usize = 1 << 20;
 /// Missed deadlines that are kept one by one; further ones are counted.
 const MAX_MISSES: usize = 10_000;
 
-/// What chips and buses do between two moments, when requests are released and due there, and which deadlines are missed.
+/// What chips and buses do between two moments, when requests are released and due there, and which
+/// deadlines are missed.
 ///
-/// It is told the whole run as an [`Observer`] (jobs that are late within the stretch may have been released long before), then
-/// [`finish`](Gantt::finish), then it draws. However long the stretch, memory is bounded.
+/// It is told the whole run as an [`Observer`] (jobs that are late within the stretch may have been
+/// released long before), then [`finish`](Gantt::finish), then it draws. However long the stretch,
+/// memory is bounded.
 #[derive(Debug)]
 pub struct Gantt {
     from: u64,
@@ -200,7 +202,8 @@ impl Gantt {
         self.members.get(job.source as usize).copied().unwrap_or(0)
     }
 
-    /// Rows of a group that are drawn, and those that are folded into one line: chips without tasks, and buses, that do nothing in the stretch.
+    /// Rows of a group that are drawn, and those that are folded into one line: chips without
+    /// tasks, and buses, that do nothing in the stretch.
     fn folded<'a>(&'a self, group: &Group) -> (Vec<&'a Row>, Vec<&'a Row>) {
         let folds = group.free || group.rows.start >= self.buses;
         let rows = self.rows.get(group.rows.clone()).unwrap_or_default();
@@ -265,7 +268,8 @@ impl Observer for Gantt {
     }
 }
 
-/// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0 for what belongs to no task.
+/// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0
+/// for what belongs to no task.
 fn members(plan: &Plan) -> Vec<usize> {
     let member = |source: &Source| match (source.kind, source.releases, source.cluster) {
         (Kind::Server, ..) => source.owner,
@@ -310,7 +314,8 @@ fn shortened(name: &str, most: usize) -> String {
     name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A name without characters that command a terminal, turn the direction of text, or that XML forbids.
+/// A name without characters that command a terminal, turn the direction of text, or that XML
+/// forbids.
 fn printable(name: &str) -> String {
     let forbidden = |c: char| {
         c.is_control()

@@ -1,11 +1,14 @@
-//! Pictures: what a run does as a chart or a Perfetto trace, and what an experiment or any numbers say as figures.
+//! Pictures: what a run does as a chart or a Perfetto trace, and what an experiment or any numbers
+//! say as figures.
 //!
-//! - [`Gantt`]: a stretch of a run as text for a terminal, and as SVG. [`Perfetto`]: a run as a trace to open in Perfetto.
+//! - [`Gantt`]: a stretch of a run as text for a terminal, and as SVG. [`Perfetto`]: a run as a
+//!   trace to open in Perfetto.
 //! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots, and bars.
 //! - [`figures`] and [`write_results`]: the figures of an experiment.
 //! - [`png()`]: any SVG figure as PNG.
 //!
-//! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the same on every machine.
+//! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the
+//! same on every machine.
 
 pub mod figure;
 mod gantt;

@@ -1,6 +1,7 @@
 //! Traces for Perfetto and chrome://tracing, in the JSON Array Format of trace events.
 //!
-//! Three groups of tracks: the jobs of each source from release to completion, the chips of each cluster, the buses.
+//! Three groups of tracks: the jobs of each source from release to completion, the chips of each
+//! cluster, the buses.
 
 #[cfg(test)]
 mod tests;
@@ -15,10 +16,11 @@ use rtflash_exec::trace::{
     Action, Complete, JobId, JobNames, Kind, Operation, Record, Release, Starved, TraceEvents, Transfer,
 };
 
-/// Writes records as a trace to open in Perfetto, as they come: only pending jobs are kept in memory.
+/// Writes records as a trace to open in Perfetto, as they come: only pending jobs are kept in
+/// memory.
 ///
-/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter) around it. Without
-/// [`finish`](Perfetto::finish) the JSON is not closed.
+/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter)
+/// around it. Without [`finish`](Perfetto::finish) the JSON is not closed.
 #[derive(Debug)]
 pub struct Perfetto<W: Write> {
     events: TraceEvents<W>,
@@ -27,8 +29,8 @@ pub struct Perfetto<W: Write> {
     tracks: Tracks,
 }
 
-/// The numbers of processes and threads. Zero is the idle process of an operating system, and thread numbers are not used twice,
-/// because viewers take both for what they are in Linux.
+/// The numbers of processes and threads. Zero is the idle process of an operating system, and
+/// thread numbers are not used twice, because viewers take both for what they are in Linux.
 #[derive(Debug, Clone, Copy)]
 struct Tracks {
     chips: u64,
@@ -97,7 +99,8 @@ impl<W: Write> Perfetto<W> {
         }
     }
 
-    /// Ends pending jobs at `duration`, marks those that are late by then, closes the JSON, flushes the writer and gives it back.
+    /// Ends pending jobs at `duration`, marks those that are late by then, closes the JSON, flushes
+    /// the writer and gives it back.
     ///
     /// # Errors
     /// Those of the writer.
@@ -188,7 +191,8 @@ impl<W: Write> Perfetto<W> {
         self.events.end()
     }
 
-    /// The begin or the end of a job. Viewers put asynchronous events of one name on one track: it is the name of the source.
+    /// The begin or the end of a job. Viewers put asynchronous events of one name on one track: it
+    /// is the name of the source.
     fn job_event(&mut self, phase: &str, at: Instant, job: JobId, kind: Kind) {
         let tid = self.tracks.source(job.source);
         self.events.begin(phase, Tracks::JOBS, tid, at).text(",\"cat\":\"job,").text(kind.name()).text("\",\"id\":\"");

@@ -51,7 +51,8 @@ pub fn svg_tree(svg: &str) -> Result<Tree, PngError> {
     Tree::from_str(svg, &options).map_err(|error| PngError::Svg(error.to_string()))
 }
 
-/// Draws an SVG figure with two pixels for each of its units, fewer where the picture would become too large.
+/// Draws an SVG figure with two pixels for each of its units, fewer where the picture would become
+/// too large.
 ///
 /// # Errors
 /// Where the figure is none, or cannot be drawn.
@@ -59,8 +60,8 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     png_scaled(svg, 2.0)
 }
 
-/// Draws an SVG figure with `scale` pixels for each of its units (96 in an inch), fewer where the picture would become
-/// too large.
+/// Draws an SVG figure with `scale` pixels for each of its units (96 in an inch), fewer where the
+/// picture would become too large.
 ///
 /// # Errors
 /// Where the figure is none, or cannot be drawn.

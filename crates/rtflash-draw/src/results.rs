@@ -20,7 +20,8 @@ pub struct NamedFigure {
 }
 
 impl NamedFigure {
-    /// Its files, by name: SVG, PNG, PDF, a table of its numbers (`.dat`), and a picture for LaTeX that needs no other file (`.tex`).
+    /// Its files, by name: SVG, PNG, PDF, a table of its numbers (`.dat`), and a picture for LaTeX
+    /// that needs no other file (`.tex`).
     ///
     /// # Errors
     /// Where it cannot be drawn.
@@ -36,8 +37,10 @@ impl NamedFigure {
     }
 }
 
-/// The figures of an experiment. Without a sweep: the ratio against utilization, or for each kind of job the bandwidth. With one: along its axis the
-/// ratio, or where there are several utilizations weighted schedulability, and then for each value the ratio against utilization as well.
+/// The figures of an experiment. Without a sweep: the ratio against utilization, or for each kind
+/// of job the bandwidth. With one: along its axis the ratio, or where there are several
+/// utilizations weighted schedulability, and then for each value the ratio against utilization as
+/// well.
 pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
     let along_sweep = plan.spec().sweep.is_some();
     let several = plan.spec().utilizations.len() > 1;
@@ -66,8 +69,8 @@ pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
     all
 }
 
-/// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory, which is made if it is not there. Returns the names of
-/// the files.
+/// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory,
+/// which is made if it is not there. Returns the names of the files.
 ///
 /// # Errors
 /// Where a file cannot be written, or a figure cannot be drawn.

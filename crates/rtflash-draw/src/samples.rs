@@ -10,8 +10,8 @@ use rtflash_exec::{Plan, Releases};
 
 pub(crate) use shared::{any_record, at, plan};
 
-/// What might happen in a run of the [`plan`] until `duration`, in the order of a trace; no engine, but free of overlaps, with jobs
-/// that are late and jobs that stay pending.
+/// What might happen in a run of the [`plan`] until `duration`, in the order of a trace; no engine,
+/// but free of overlaps, with jobs that are late and jobs that stay pending.
 pub(crate) fn run(duration: u64) -> Vec<Record> {
     let mut run = Run { plan: plan(), records: Vec::new(), bus: BTreeMap::new(), duration };
     for cluster in 0..2 {

@@ -3,8 +3,8 @@
 use crate::options::{Options, Service};
 use crate::plan::Plan;
 
-/// The clusters (positions, ascending) that share a channel, directly or through others. Background jobs, which go to the least loaded
-/// cluster, tie all clusters together.
+/// The clusters (positions, ascending) that share a channel, directly or through others. Background
+/// jobs, which go to the least loaded cluster, tie all clusters together.
 pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<u32>> {
     let count = u32::try_from(plan.clusters().len()).unwrap_or(u32::MAX);
     if (options.service == Service::Background && !plan.jobs().is_empty()) || count == 0 {

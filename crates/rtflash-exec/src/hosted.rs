@@ -1,4 +1,5 @@
-//! A device that a host steps from instant to instant: it hands over requests and jobs, and learns of what is over.
+//! A device that a host steps from instant to instant: it hands over requests and jobs, and learns
+//! of what is over.
 
 use rtflash_model::{Instant, Span};
 
@@ -44,12 +45,15 @@ pub struct HostJob {
     pub first_page: Option<u64>,
 }
 
-/// All clusters of a plan, run by a host: nothing is released but what it hands over. Clusters with certificates are run by these; others by parallel
-/// dispatch, and then no task of the plan releases anything: they are for jobs alone.
+/// All clusters of a plan, run by a host: nothing is released but what it hands over. Clusters with
+/// certificates are run by these; others by parallel dispatch, and then no task of the plan
+/// releases anything: they are for jobs alone.
 ///
-/// For each instant: [`advance`](Hosted::advance), then what is handed over, then [`settle`](Hosted::settle), without which time must not go on. What is
-/// handed over by then is released together. All else is as in [`run`](crate::run), record by record: where a host releases what a run would release,
-/// records are the same. At one instant ends come before releases here, which background service alone can tell, where it looks for the cluster with the
+/// For each instant: [`advance`](Hosted::advance), then what is handed over, then
+/// [`settle`](Hosted::settle), without which time must not go on. What is handed over by then is
+/// released together. All else is as in [`run`](crate::run), record by record: where a host
+/// releases what a run would release, records are the same. At one instant ends come before
+/// releases here, which background service alone can tell, where it looks for the cluster with the
 /// fewest pages.
 pub struct Hosted<'a, O> {
     plan: &'a Plan,
@@ -71,8 +75,9 @@ impl<O> std::fmt::Debug for Hosted<'_, O> {
 }
 
 impl<'a, O: Observer> Hosted<'a, O> {
-    /// The device as a run begins. Of the options, phases are not looked at. The observer is told that releases are sporadic: a request's nominal arrival
-    /// is a period after the one before at the earliest.
+    /// The device as a run begins. Of the options, phases are not looked at. The observer is told
+    /// that releases are sporadic: a request's nominal arrival is a period after the one before at
+    /// the earliest.
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
         let clusters: Vec<u32> = (0..).take(plan.clusters().len()).collect();
         let mut observer = (Over::default(), observer);
@@ -109,8 +114,9 @@ impl<'a, O: Observer> Hosted<'a, O> {
         self.now.saturating_add(Span::from_ns(1).unwrap_or_default())
     }
 
-    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is over by now is added to `over`. A job that is over because
-    /// its last pass is left out, when chips go on, is told of one nanosecond later: at one instant chips go on once.
+    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is
+    /// over by now is added to `over`. A job that is over because its last pass is left out, when
+    /// chips go on, is told of one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.ends_at(now),
@@ -122,9 +128,10 @@ impl<'a, O: Observer> Hosted<'a, O> {
         over.append(&mut self.observers().0.0);
     }
 
-    /// A task releases its next request: the one of the source with this number in [`Plan::sources`], of a cluster with a certificate. It arrived
-    /// nominally at `nominal`, and its deadline counts from there. Which pages it has is drawn as in a run. `None` where there is no such source, and from
-    /// the end of the run on.
+    /// A task releases its next request: the one of the source with this number in
+    /// [`Plan::sources`], of a cluster with a certificate. It arrived nominally at `nominal`, and
+    /// its deadline counts from there. Which pages it has is drawn as in a run. `None` where there
+    /// is no such source, and from the end of the run on.
     pub fn request(&mut self, source: u32, nominal: Instant, now: Instant) -> Option<JobId> {
         let Engine::Placed(engine) = &mut self.engine else { return None };
         if now >= self.options.duration {
@@ -133,8 +140,9 @@ impl<'a, O: Observer> Hosted<'a, O> {
         engine.request(source, nominal.min(now), now)
     }
 
-    /// A job that is not real-time arrives. A server's job is granted its deadline here, in order of arrival. `None` where its source is no stream of
-    /// jobs or it has no pages, and from the end of the run on. A job that no server can serve is never over.
+    /// A job that is not real-time arrives. A server's job is granted its deadline here, in order
+    /// of arrival. `None` where its source is no stream of jobs or it has no pages, and from the
+    /// end of the run on. A job that no server can serve is never over.
     pub fn hand_over(&mut self, job: HostJob, now: Instant) -> Option<JobId> {
         let HostJob { source, read_pages, write_pages, first_page } = job;
         let of = self.plan.sources().get(source as usize)?;
@@ -157,7 +165,8 @@ impl<'a, O: Observer> Hosted<'a, O> {
         Some(id)
     }
 
-    /// All has been handed over that is at this instant: chips and buses go on. From the end of the run on chips begin nothing.
+    /// All has been handed over that is at this instant: chips and buses go on. From the end of the
+    /// run on chips begin nothing.
     pub fn settle(&mut self, now: Instant) {
         let runs = now < self.options.duration;
         match &mut self.engine {
@@ -184,7 +193,8 @@ impl<'a, O: Observer> Hosted<'a, O> {
         &mut self.observers().1
     }
 
-    /// Tells the observer what it can be told by now, and says from when on something may be missing.
+    /// Tells the observer what it can be told by now, and says from when on something may be
+    /// missing.
     pub fn settled(&mut self, now: Instant) -> Instant {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.settled(now),

@@ -24,9 +24,11 @@ enum Part {
     Erase,
 }
 
-/// The lengths of the parts of operations: as the device states them, and within its ranges as [`Times`] says.
+/// The lengths of the parts of operations: as the device states them, and within its ranges as
+/// [`Times`] says.
 ///
-/// A length that is drawn depends on the seed, the part, where it is and when it begins. So it does not depend on what happens elsewhere.
+/// A length that is drawn depends on the seed, the part, where it is and when it begins. So it does
+/// not depend on what happens elsewhere.
 #[derive(Debug, Clone)]
 pub struct Lengths {
     times: Times,

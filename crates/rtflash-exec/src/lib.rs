@@ -1,6 +1,8 @@
-//! A NAND flash device in simulated time: runs an allocation operation by operation, and checks what the analyses take for granted.
+//! A NAND flash device in simulated time: runs an allocation operation by operation, and checks
+//! what the analyses take for granted.
 //!
-//! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of server jobs) and what it is judged by is data in the [`Plan`].
+//! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of
+//! server jobs) and what it is judged by is data in the [`Plan`].
 
 // For samples that tests of other crates share.
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::options::{Options, Pattern};
 use crate::plan::{Plan, Releases, Source};
 use crate::report::EXACT_RESPONSES;
 
-/// Bytes that a run may take where nobody says otherwise: 2 GiB. Beside them there is room for the jobs that may be pending.
+/// Bytes that a run may take where nobody says otherwise: 2 GiB. Beside them there is room for the
+/// jobs that may be pending.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 /// A chip in the machine and the observers of a group: all of them have tables of all chips.
@@ -33,7 +34,8 @@ const RESPONSE: u128 = 32;
 /// A histogram of response times.
 const HISTOGRAM: u128 = 1 << 20;
 
-/// Bytes that the tables of a run take at most. Beside them are the jobs pending, whose number is limited.
+/// Bytes that the tables of a run take at most. Beside them are the jobs pending, whose number is
+/// limited.
 pub fn memory(plan: &Plan, options: &Options) -> u64 {
     let groups = groups(plan, options).len().max(1) as u128;
     let tables = everything(plan, groups, options.duration);

@@ -5,7 +5,8 @@ use rtflash_model::{Instant, Span};
 /// How a cluster's chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// One page operation, or one step of a GC pass on all chips, at a time in a cluster, as Theorem 1 supposes.
+    /// One page operation, or one step of a GC pass on all chips, at a time in a cluster, as
+    /// Theorem 1 supposes.
     #[default]
     Serial,
     /// Every chip takes the earliest-deadline operation that waits for it.
@@ -15,11 +16,12 @@ pub enum Dispatch {
 /// How jobs that are not real-time are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Service {
-    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in EDF.
+    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in
+    /// EDF.
     #[default]
     Tbs,
-    /// When nothing else is pending in the cluster, first come first served. A job goes to the cluster with the fewest
-    /// background pages pending.
+    /// When nothing else is pending in the cluster, first come first served. A job goes to the
+    /// cluster with the fewest background pages pending.
     Background,
 }
 
@@ -29,16 +31,17 @@ pub enum Victims {
     /// The valid pages of the victim.
     #[default]
     Actual,
-    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied again. Under certificates: as many as the
-    /// certificate allows, v.
+    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied
+    /// again. Under certificates: as many as the certificate allows, v.
     Worst,
 }
 
 /// What the device has been through before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Aging {
-    /// Full, every block with the same share of valid pages of every task: the worst start for GC. Under certificates exactly the reserve is
-    /// free, and the valid pages of a superblock are on as few chips as can be.
+    /// Full, every block with the same share of valid pages of every task: the worst start for GC.
+    /// Under certificates exactly the reserve is free, and the valid pages of a superblock are on
+    /// as few chips as can be.
     #[default]
     Worst,
     /// Full, valid pages anywhere.
@@ -59,8 +62,9 @@ pub enum Pattern {
     HotCold,
     /// Only pages that are on the cluster's first chip, as long as there are any.
     OneChip,
-    /// Under certificates: writes go to the fullest closed block of the cluster (of its first chip, in a stripe), so that victims stay as full as
-    /// can be; reads as with `OneChip`. Elsewhere the same as `Uniform`.
+    /// Under certificates: writes go to the fullest closed block of the cluster (of its first chip,
+    /// in a stripe), so that victims stay as full as can be; reads as with `OneChip`. Elsewhere the
+    /// same as `Uniform`.
     Fullest,
 }
 
@@ -70,8 +74,8 @@ pub enum Waits {
     /// Until the transfers before it are over.
     #[default]
     Actual,
-    /// As long as all other chips of the channel may take, always: nobody else is looked at, and no transfers are recorded. A user's read in a
-    /// superblock waits for the chips of other clusters.
+    /// As long as all other chips of the channel may take, always: nobody else is looked at, and no
+    /// transfers are recorded. A user's read in a superblock waits for the chips of other clusters.
     Worst,
 }
 
@@ -81,8 +85,9 @@ pub enum Phases {
     /// At 0, T, 2T, …
     #[default]
     Periodic,
-    /// A period after the one before at the earliest, and then one nanosecond after an erase has begun in the cluster; a period later at the
-    /// latest. So they wait for erases as long as can be.
+    /// A period after the one before at the earliest, and then one nanosecond after an erase has
+    /// begun in the cluster; a period later at the latest. So they wait for erases as long as can
+    /// be.
     AtErases,
 }
 

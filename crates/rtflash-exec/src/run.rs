@@ -85,8 +85,10 @@ impl<O: Observer> Group<'_, O> {
 /// Arrivals that are drawn ahead of the run at most.
 const ARRIVALS_AHEAD: usize = 1 << 16;
 
-/// Runs a plan. With certificates, servers are those of the certificates, and `admission` is not asked. `observe` makes the observer of each group of clusters (positions in the plan); they come back in the groups' order.
-/// Groups run on the threads of the current rayon pool; the result does not depend on how many there are.
+/// Runs a plan. With certificates, servers are those of the certificates, and `admission` is not
+/// asked. `observe` makes the observer of each group of clusters (positions in the plan); they come
+/// back in the groups' order. Groups run on the threads of the current rayon pool; the result does
+/// not depend on how many there are.
 ///
 /// # Errors
 /// Where a limit was reached.
@@ -99,8 +101,8 @@ pub fn run<O: Observer + Send>(
     run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
 }
 
-/// The arrivals of a window for each group. A window is run in one go, or in several where many jobs arrive in it: then `end`
-/// is moved to the last of those drawn.
+/// The arrivals of a window for each group. A window is run in one go, or in several where many
+/// jobs arrive in it: then `end` is moved to the last of those drawn.
 fn draw_ahead(
     queue: &mut ArrivalQueue<'_>,
     admission: &mut dyn Admission,

@@ -16,7 +16,8 @@ fn certificate(placement: Placement, collection: Option<Collection>) -> Option<C
     Some(Certificate { placement, collection, server_thousandths: 0, tightest: None })
 }
 
-/// The plan of two clusters of two chips, 32 pages each, half of them logical; a writer with so much data is in the first one.
+/// The plan of two clusters of two chips, 32 pages each, half of them logical; a writer with so
+/// much data is in the first one.
 fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Result<Plan, PlanError> {
     let spec = DeviceSpec {
         chips: 4,

@@ -1,9 +1,10 @@
-//! A host that steps a device: where it releases what a run would release, the two are the same, record by record.
+//! A host that steps a device: where it releases what a run would release, the two are the same,
+//! record by record.
 
 mod common;
 mod placed_worlds;
 
-use common::{Broken, Dice, LAWFUL, World, ns};
+use common::{ALWAYS_HOLD, Broken, Rng, World, ns};
 use placed_worlds::engine;
 use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers, release_jitter};
@@ -22,7 +23,8 @@ enum Handed {
     Job(HostJob),
 }
 
-/// Steps a device from instant to instant, and hands over what is planned, in order of time. Says what was told, and when which job was over.
+/// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
+/// what was told, and when which job was over.
 fn hosted<O: Observer>(
     plan: &Plan,
     options: &Options,
@@ -127,9 +129,9 @@ fn a_host_that_releases_as_a_run_does_gets_the_same_run() {
 /// A world of parallel dispatch: jobs alone, on one cluster without a certificate.
 fn parallel(case: u64) -> Option<World> {
     let placed = World::draw(22, case)?;
-    let mut dice = Dice(Stream::numbered(22, b"parallel", case));
+    let mut rng = Rng(Stream::numbered(22, b"parallel", case));
     let device: Device = *placed.plan.device();
-    let jobs = common::jobs(&mut dice)?;
+    let jobs = common::jobs(&mut rng)?;
     let set = TaskSet::new(device, vec![], jobs).ok()?;
     let chips = (0..device.chips()).collect();
     let allocation = Allocation::new(device.chips(), 0, &[Cluster { chips, tasks: vec![] }]).ok()?;
@@ -157,29 +159,30 @@ fn the_same_by_parallel_dispatch() {
     assert!(records > 100_000, "{records}");
 }
 
-/// Requests a period apart or later, released up to their jitter late, and jobs whenever the dice say, each with as many pages as they say.
-fn at_random(world: &World, dice: &mut Dice) -> Vec<(Instant, Handed)> {
+/// Requests a period apart or later, released up to their jitter late, and jobs whenever the rng
+/// say, each with as many pages as they say.
+fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
     let end = world.options.duration.as_ns();
     let mut planned = Vec::new();
     for (source, number) in world.plan.sources().iter().zip(0..) {
         match (source.releases, source.kind) {
             (Releases::Periodic(period), Kind::Read | Kind::Write) => {
-                let mut nominal = dice.within(0, 50);
+                let mut nominal = rng.within(0, 50);
                 while nominal < end {
-                    let late = if source.jitter == ns(0) { 0 } else { dice.within(0, source.jitter.as_ns()) };
+                    let late = if source.jitter == ns(0) { 0 } else { rng.within(0, source.jitter.as_ns()) };
                     let handed = Handed::Request(number, Instant::from_ns(nominal).expect("a time"));
                     planned.push((nominal + late, handed));
-                    nominal += period.release(1).as_ns() + dice.one_of(&[0, 0, 7, 60]);
+                    nominal += period.release(1).as_ns() + rng.one_of(&[0, 0, 7, 60]);
                 }
             }
             (Releases::Handed, _) => {
-                let mut at = dice.within(0, 50);
+                let mut at = rng.within(0, 50);
                 while at < end {
-                    let first_page = (dice.within(0, 3) > 0).then(|| dice.within(0, 1_000));
-                    let (read_pages, write_pages) = dice.one_of(&[(1, 0), (0, 1), (3, 0), (0, 4), (2, 2)]);
+                    let first_page = (rng.within(0, 3) > 0).then(|| rng.within(0, 1_000));
+                    let (read_pages, write_pages) = rng.one_of(&[(1, 0), (0, 1), (3, 0), (0, 4), (2, 2)]);
                     let job = HostJob { source: number, read_pages, write_pages, first_page };
                     planned.push((at, Handed::Job(job)));
-                    at += dice.within(10, 150);
+                    at += rng.within(10, 150);
                 }
             }
             _ => {}
@@ -200,11 +203,11 @@ fn checkers_judge_what_a_host_hands_over() {
             continue;
         }
         world.plan = world.plan.for_host();
-        let planned = at_random(&world, &mut Dice(Stream::numbered(23, b"handed\0\0", case)));
+        let planned = at_random(&world, &mut Rng(Stream::numbered(23, b"handed\0\0", case)));
         let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, over) = hosted(&world.plan, &world.options, &planned, checks);
-        broken.note(case, &checks.finish(world.options.duration), &LAWFUL);
+        broken.note(case, &checks.finish(world.options.duration), &ALWAYS_HOLD);
         (judged, complete) = (judged + 1, complete + over.len());
     }
     broken.assert_none();
@@ -223,14 +226,14 @@ fn a_request_that_is_later_than_its_jitter_is_told_of() {
     let (number, source) = (source.expect("a source"), &world.plan.sources()[source.expect("a source")]);
     let nominal = Instant::from_ns(10).expect("a time");
     let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
-    for (late, lawful) in [(source.jitter, true), (source.jitter.saturating_add(ns(1)), false)] {
+    for (late, is_valid) in [(source.jitter, true), (source.jitter.saturating_add(ns(1)), false)] {
         let number = u32::try_from(number).expect("few sources");
         let planned = [(nominal.saturating_add(late), Handed::Request(number, nominal))];
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, _) = hosted(&world.plan, &world.options, &planned, checks);
         let findings = checks.finish(world.options.duration);
         let releases = findings.iter().find(|finding| finding.assumption.name == "releases").expect("a checker");
-        assert_eq!(releases.gauge.holds(), lawful, "{findings:?}");
+        assert_eq!(releases.gauge.holds(), is_valid, "{findings:?}");
     }
 }
 

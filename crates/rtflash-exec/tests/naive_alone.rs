@@ -1,4 +1,5 @@
-//! The twin on its own: schedules short enough to be worked out by hand, and what no schedule may do.
+//! The twin on its own: schedules short enough to be worked out by hand, and what no schedule may
+//! do.
 
 mod naive;
 
@@ -45,7 +46,8 @@ fn task(name: &str, read: Option<(u64, u64)>, write: Option<(u64, u64)>) -> Task
     Task { name: name.into(), read: read.map(request), write: write.map(request), data_pages: None }
 }
 
-/// A plan in which the cluster of each (chips, tasks) serves these; T^g is the same, numerator and denominator, for all writers.
+/// A plan in which the cluster of each (chips, tasks) serves these; T^g is the same, numerator and
+/// denominator, for all writers.
 fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &[usize])], gc: (u128, u128)) -> Plan {
     let costs = Timing::new(device.page_read(), device.page_program(), device.page_transfer()).unwrap();
     let set = TaskSet::new(device, tasks, jobs).unwrap();
@@ -137,7 +139,8 @@ fn a_run_that_ends_within_an_operation() {
 #[test]
 fn a_writer_with_gc() {
     let plan = plan(device(1, 12), vec![task("a", None, Some((2, 100)))], vec![], &[(&[0], &[0])], (50, 1));
-    // R = 2 + 2 + 8 = 12 pages, as many as are free at the start: GC has to run. Blocks 0 to 8 hold two valid pages each.
+    // R = 2 + 2 + 8 = 12 pages, as many as are free at the start: GC has to run. Blocks 0 to 8 hold
+    // two valid pages each.
     let expected = [
         "0 release a.write#0 due Some(100)",
         "0 release a.gc#0 due Some(50)",
@@ -324,7 +327,8 @@ fn server_jobs_and_background_jobs() {
         first_page: None,
         grant,
     };
-    // Logical pages 0 to 8 are those of the task, 9 to 17 those of the jobs: page 9 is the second one of block 0.
+    // Logical pages 0 to 8 are those of the task, 9 to 17 those of the jobs: page 9 is the second
+    // one of block 0.
     let served = lines(&plan, &options(20, Dispatch::Serial), &[arrival(0, Some(grant(9)))]);
     assert_eq!(
         served,
@@ -367,10 +371,11 @@ fn server_jobs_and_background_jobs() {
 
 #[test]
 fn a_write_moves_on_from_a_chip_without_room() {
-    // Reserve: 2 pages a chip for the server and for the writer, so 3 blocks a chip; one data block.
+    // Reserve: 2 pages a chip for the server and for the writer, so 3 blocks a chip; one data
+    // block.
     let plan = plan(device(2, 4), vec![task("a", None, Some((1, 5)))], vec![], &[(&[0, 1], &[0])], (100_000, 1));
-    // GC comes last. The four logical pages are soon stale in their first blocks, so that a pass there needs no room: all
-    // three erased blocks of each chip are written, 24 pages in all.
+    // GC comes last. The four logical pages are soon stale in their first blocks, so that a pass
+    // there needs no room: all three erased blocks of each chip are written, 24 pages in all.
     let options = options(200, Dispatch::Serial);
     let all = lines(&plan, &Options { aging: Aging::Fresh, ..options }, &[]);
     let starved = all.iter().position(|line| line.contains("starved")).unwrap();
@@ -384,8 +389,8 @@ fn a_write_moves_to_the_queue_of_a_chip_with_room() {
     let plan = plan(device(2, 4), vec![task("a", None, Some((3, 30)))], vec![], &[(&[0, 1], &[0])], (100_000, 1));
     let all = lines(&plan, &Options { aging: Aging::Fresh, ..options(300, Dispatch::Parallel) }, &[]);
     let from = all.iter().position(|line| line.starts_with("240 ")).unwrap();
-    // By now the only GC job has run, and 24 pages are written, 12 on each chip. Chip 1 has no erased block left (GC had to copy a
-    // page, to its block 2), chip 0 has one.
+    // By now the only GC job has run, and 24 pages are written, 12 on each chip. Chip 1 has no
+    // erased block left (GC had to copy a page, to its block 2), chip 0 has one.
     assert_eq!(
         all[from..],
         [
@@ -427,7 +432,8 @@ fn gc_in_parallel_keeps_each_chip_at_its_own_pace() {
             "3-6 chip 0 read 0.0 = 0 w.gc#0",
             "3-8 chip 1 program 1.0 = 1 w.gc#0",
             "6 release r.read#1 due Some(12)",
-            // Between GC read and GC program: the task has the page 0 alone on chip 0, and the page is still at its old place.
+            // Between GC read and GC program: the task has the page 0 alone on chip 0, and the page
+            // is still at its old place.
             "6-9 chip 0 read 0.0 = 0 r.read#1",
             "8-11 chip 1 read 0.1 = 3 w.gc#0",
             "8-9 bus chip 0",
@@ -450,7 +456,8 @@ fn check(plan: &Plan, records: &[Record]) {
     let device = plan.device();
     let mut chip_free = vec![0; device.chips() as usize];
     let mut bus_free = vec![0; device.channels() as usize];
-    // What was programmed to each block, as far as it was erased or began to be programmed in this run.
+    // What was programmed to each block, as far as it was erased or began to be programmed in this
+    // run.
     let mut programmed: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
     let mut newest: HashMap<(u32, u32), (u32, u32, u32, Instant)> = HashMap::new();
     assert!(records.is_sorted_by_key(Record::order));
@@ -465,7 +472,8 @@ fn check(plan: &Plan, records: &[Record]) {
                     Action::Read => {
                         let read = programmed.get(&block).map(|pages| pages[it.page as usize]);
                         assert!(read.is_none_or(|lpn| lpn == it.lpn), "{it:?}");
-                        // Within an instant the order is that of chips, not of causes: a program may have come after this read.
+                        // Within an instant the order is that of chips, not of causes: a program
+                        // may have come after this read.
                         let place = newest.get(&(it.cluster, it.lpn)).filter(|newest| newest.3 < it.start);
                         let is_newest = place.is_none_or(|at| (at.0, at.1, at.2) == (it.chip, it.block, it.page));
                         assert!(is_newest, "{it:?}");

@@ -1,10 +1,11 @@
-//! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the checkers on both.
+//! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the
+//! checkers on both.
 
 mod common;
 mod naive;
 mod worlds;
 
-use common::{LAWFUL, World, judged};
+use common::{ALWAYS_HOLD, World, judged};
 use rtflash_exec::check::Finding;
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims};
@@ -177,8 +178,8 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                     let broken = |name: &str| {
                         findings.iter().any(|finding| finding.assumption.name == name && !finding.gauge.holds())
                     };
-                    for lawful in LAWFUL {
-                        assert!(!broken(lawful), "{lawful}: {world:?}");
+                    for is_valid in ALWAYS_HOLD {
+                        assert!(!broken(is_valid), "{is_valid}: {world:?}");
                     }
                     let late = broken("deadlines") || broken("overdue");
                     missed += u32::from(late);

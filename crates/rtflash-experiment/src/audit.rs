@@ -26,7 +26,8 @@ pub(crate) fn sets_done(plan: &Plan, shard: Shard, done: &Stretches) -> Option<V
     Some(sets)
 }
 
-/// Whether a tally can be that of so many sets at a point of the plan: it has its shape, and its counts fit together.
+/// Whether a tally can be that of so many sets at a point of the plan: it has its shape, and its
+/// counts fit together.
 pub(crate) fn is_possible(tally: &Tally, plan: &Plan, sets: u64) -> bool {
     let drawn = tally.sets.checked_add(tally.exhausted) == Some(sets);
     // A contender may be able to tell of a set that could not be drawn for another one.
@@ -55,7 +56,8 @@ fn are_paired(tally: &Tally, tellable: u64) -> bool {
             && sums(second, neither, no_i)
             && sums(both, second, tally.yes[j])
             && sums(first, neither, no_j);
-        // Of so many sets both can tell at least, and no sum overflows: each is at most what one of them can tell.
+        // Of so many sets both can tell at least, and no sum overflows: each is at most what one of
+        // them can tell.
         each && tally.told[i] + tally.told[j] <= tellable.saturating_add(pair.sets())
     })
 }

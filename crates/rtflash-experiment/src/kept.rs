@@ -49,9 +49,9 @@ impl Progress {
         Ok(framed(&serde_json::to_vec(self)?))
     }
 
-    /// What such bytes keep. Bytes that [`Progress::to_kept`] does not write are refused, and so are all that differ from what it
-    /// wrote within any 32 bits in a row: a CRC-32 finds each such change. Whether the counts are those of a plan is for
-    /// [`Progress::suits`].
+    /// What such bytes keep. Bytes that [`Progress::to_kept`] does not write are refused, and so
+    /// are all that differ from what it wrote within any 32 bits in a row: a CRC-32 finds each such
+    /// change. Whether the counts are those of a plan is for [`Progress::suits`].
     ///
     /// # Errors
     /// Where the bytes are not, or no more, what was written.

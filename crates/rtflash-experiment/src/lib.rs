@@ -1,9 +1,11 @@
 //! Experiments: random task sets, what algorithms and analyses make of them, and what that says.
 //!
 //! - [`plan`]: what to do: points, sets, contenders; sweeps along an axis besides utilization.
-//! - [`run`]: works through the sets of a plan, or of a [`Shard`] of it, on several threads, and can be interrupted at any time.
+//! - [`run`]: works through the sets of a plan, or of a [`Shard`] of it, on several threads, and
+//!   can be interrupted at any time.
 //! - [`run_whole`]: the same in one call, for experiments that need not survive a kill.
-//! - [`tally`]: what is counted at each point. Whole numbers only, so that no order, thread or shard shows in the sums.
+//! - [`tally`]: what is counted at each point. Whole numbers only, so that no order, thread or
+//!   shard shows in the sums.
 //! - [`statistics`]: intervals for ratios, gains and means.
 //! - [`output`]: results as tables and as a summary. The crate rtflash-draw makes figures of them.
 
@@ -27,6 +29,7 @@ pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
 pub use whole::run_whole;
 
-/// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that results depend on, and the versions of
-/// what they use. The same on every machine that builds the same sources, with or without a repository.
+/// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that
+/// results depend on, and the versions of what they use. The same on every machine that builds the
+/// same sources, with or without a repository.
 pub const BUILD: &str = env!("RTFLASH_BUILD");

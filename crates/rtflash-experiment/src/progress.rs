@@ -70,8 +70,9 @@ impl fmt::Display for MergeError {
 impl std::error::Error for MergeError {}
 
 impl Progress {
-    /// Nothing done yet. The manifest is any text that says which experiment this is: parts with the same can be joined. That of a
-    /// program that keeps progress should say what it was built of, too ([`BUILD`](crate::BUILD)).
+    /// Nothing done yet. The manifest is any text that says which experiment this is: parts with
+    /// the same can be joined. That of a program that keeps progress should say what it was built
+    /// of, too ([`BUILD`](crate::BUILD)).
     pub fn new(plan: &Plan, manifest: impl Into<String>, shard: Shard) -> Progress {
         Progress {
             manifest: manifest.into(),
@@ -101,8 +102,8 @@ impl Progress {
         self.done.len()
     }
 
-    /// Whether these can be the counts of that plan: as many points, contenders and pairs, at each point the sets that are said to be
-    /// done, and all that is counted twice agrees.
+    /// Whether these can be the counts of that plan: as many points, contenders and pairs, at each
+    /// point the sets that are said to be done, and all that is counted twice agrees.
     pub fn suits(&self, plan: &Plan) -> bool {
         let Some(sets) = audit::sets_done(plan, self.shard, &self.done) else { return false };
         sets.len() == self.tallies.len()

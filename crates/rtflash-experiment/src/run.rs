@@ -12,7 +12,8 @@ use crate::progress::Progress;
 use crate::stretches::Stretches;
 use crate::tally::Tally;
 
-/// How long a thread works on the sets that it takes at once. Short beside what a kill may cost, long beside the taking.
+/// How long a thread works on the sets that it takes at once. Short beside what a kill may cost,
+/// long beside the taking.
 const HANDFUL: Duration = Duration::from_millis(25);
 /// Sets that a thread takes at once, at most.
 const MOST: u64 = 1 << 16;
@@ -21,7 +22,8 @@ pub trait Watcher: Send {
     /// So many more sets are done.
     fn advance(&mut self, sets: u64);
 
-    /// How often progress is to be kept: what a kill may cost. Where keeping takes long, it is done less often.
+    /// How often progress is to be kept: what a kill may cost. Where keeping takes long, it is done
+    /// less often.
     fn keep_every(&self) -> Duration {
         Duration::from_millis(500)
     }
@@ -42,9 +44,11 @@ struct Shared<'w> {
     failed: Option<io::Error>,
 }
 
-/// Does what is still to be done of a part of an experiment, on all threads of the current rayon pool.
+/// Does what is still to be done of a part of an experiment, on all threads of the current rayon
+/// pool.
 ///
-/// The result does not depend on threads, nor on how often it was interrupted: it is made of sums of whole numbers.
+/// The result does not depend on threads, nor on how often it was interrupted: it is made of sums
+/// of whole numbers.
 ///
 /// # Errors
 /// Where progress cannot be kept.

@@ -41,7 +41,8 @@ impl Stretches {
         }
     }
 
-    /// The first positions that are not there: at most `most` of them, below `end`. Empty if there are none.
+    /// The first positions that are not there: at most `most` of them, below `end`. Empty if there
+    /// are none.
     pub fn gap(&self, end: u64, most: u64) -> Range<u64> {
         let mut start = 0;
         let mut stop = end;

@@ -53,7 +53,8 @@ pub struct Runs {
     pub sets: u64,
     /// For each contender: pages of jobs served, in all runs.
     pub pages: Vec<u64>,
-    /// For each pair of contenders i ≤ j, in order: the sum over all sets of the product of their pages.
+    /// For each pair of contenders i ≤ j, in order: the sum over all sets of the product of their
+    /// pages.
     #[serde(with = "decimal")]
     pub products: Vec<u128>,
     /// For each contender: deadlines of real-time requests that were missed, in all runs.

@@ -19,8 +19,9 @@ impl Watcher for Nobody {
     }
 }
 
-/// Works through all sets of a plan, on all threads of the current rayon pool, and gives what was counted at each point. One that is to survive a kill, or
-/// to be shared among machines, is [`run`](fn@run) with a [`Watcher`] that keeps its progress.
+/// Works through all sets of a plan, on all threads of the current rayon pool, and gives what was
+/// counted at each point. One that is to survive a kill, or to be shared among machines, is
+/// [`run`](fn@run) with a [`Watcher`] that keeps its progress.
 pub fn run_whole(plan: &Plan) -> Vec<Tally> {
     let blank = Progress::new(plan, "", Shard::WHOLE);
     run(plan, blank, &mut Nobody).map_or_else(|_| Vec::new(), |progress| progress.tallies().to_vec())

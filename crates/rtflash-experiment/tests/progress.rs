@@ -1,4 +1,5 @@
-//! Experiments as a library runs them: interrupted anywhere, on any threads, in any parts; and files that somebody else has written.
+//! Experiments as a library runs them: interrupted anywhere, on any threads, in any parts; and
+//! files that somebody else has written.
 
 use std::io;
 use std::time::Duration;
@@ -128,7 +129,8 @@ fn a_changed_digit_or_bit_is_refused() {
     }
 }
 
-/// A change of one number, by somebody who also makes the checksum right. What is left is that what is said twice has to agree.
+/// A change of one number, by somebody who also makes the checksum right. What is left is that what
+/// is said twice has to agree.
 fn is_refused(plan: &Plan, progress: &Progress, change: impl FnOnce(&mut serde_json::Value)) -> bool {
     let mut value = serde_json::to_value(progress).expect("JSON");
     let before = value.clone();

@@ -1,5 +1,5 @@
-//! Choosing the queue bound and the size of pieces: what K2, K2-split and k2-ahead cost and gain on a workload, for the objectives of paper 000, Section 5, and for
-//! deadlines.
+//! Choosing the queue bound and the size of pieces: what K2, K2-split and k2-ahead cost and gain on
+//! a workload, for the objectives of paper 000, Section 5, and for deadlines.
 
 use rayon::prelude::*;
 use rtflash_model::Span;
@@ -27,11 +27,14 @@ impl Share {
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most bandwidth of all jobs together.
+    /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most
+    /// bandwidth of all jobs together.
     LatencyShare(Share),
-    /// O2: the bandwidth of all jobs together is at least this share of `none`'s; then the shortest 99.9th percentile, beside `none`'s, of the worst real-time job.
+    /// O2: the bandwidth of all jobs together is at least this share of `none`'s; then the shortest
+    /// 99.9th percentile, beside `none`'s, of the worst real-time job.
     BandwidthShare(Share),
-    /// Each real-time job has a bound, which is at most this, if it is said; then the most bandwidth. A job with a period has no bound above it.
+    /// Each real-time job has a bound, which is at most this, if it is said; then the most
+    /// bandwidth. A job with a period has no bound above it.
     Deadline(Option<Span>),
 }
 
@@ -40,7 +43,8 @@ pub enum Objective {
 pub struct Measured {
     /// The scheduler.
     pub settings: Settings,
-    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; `None` where no I/O counts.
+    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; `None` where no I/O
+    /// counts.
     pub tails: Vec<Option<u64>>,
     /// Bytes a second of all jobs together.
     pub bytes_per_s: u128,
@@ -72,8 +76,8 @@ pub fn k2(settings: &Settings) -> Option<&K2Settings> {
     }
 }
 
-/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler says of levels, places and
-/// of what is cut is kept.
+/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler
+/// says of levels, places and of what is cut is kept.
 pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings> {
     let own = k2(&scenario.scheduler);
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
@@ -124,7 +128,8 @@ fn has_tags(scenario: &Scenario, settings: &Settings) -> bool {
     })
 }
 
-/// Tries all [`candidates`] on a scenario, and `none`, each from the same seed, and chooses. The same on any number of threads.
+/// Tries all [`candidates`] on a scenario, and `none`, each from the same seed, and chooses. The
+/// same on any number of threads.
 ///
 /// # Errors
 /// As [`run`].
@@ -139,7 +144,8 @@ pub fn tune(scenario: &Scenario, schedulers: &[Settings], objective: Objective, 
 }
 
 impl Tuning {
-    /// The position of the one that is best for another objective; `None` if none is as wanted. Nothing is run for it.
+    /// The position of the one that is best for another objective; `None` if none is as wanted.
+    /// Nothing is run for it.
     pub fn best(&self, objective: Objective) -> Option<usize> {
         choose(&self.none, &self.measured, objective)
     }
@@ -159,7 +165,8 @@ fn measure(scenario: &Scenario, settings: Settings, seed: u64) -> Result<Measure
     })
 }
 
-/// The best of what is as wanted: of equal bandwidth the shorter worst percentile, of equal percentiles (in millionths of `none`'s) the more bandwidth, then the first.
+/// The best of what is as wanted: of equal bandwidth the shorter worst percentile, of equal
+/// percentiles (in millionths of `none`'s) the more bandwidth, then the first.
 fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Option<usize> {
     let is_wanted = |of: &Measured| match objective {
         Objective::LatencyShare(share) => {
@@ -192,7 +199,8 @@ fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Optio
         .map(|(at, _)| at)
 }
 
-/// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no kernel has the scheduler.
+/// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
+/// kernel has the scheduler.
 pub fn sysfs(settings: &Settings, requests: u32) -> Option<Vec<String>> {
     let k2 = k2(settings)?;
     if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {

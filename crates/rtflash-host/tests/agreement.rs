@@ -1,4 +1,5 @@
-//! Each scheduler against a twin that is written from the rules alone: lists, searched from end to end.
+//! Each scheduler against a twin that is written from the rules alone: lists, searched from end to
+//! end.
 
 mod twins;
 
@@ -13,9 +14,9 @@ use rtflash_model::{Instant, Span};
 use twins::Twin;
 
 /// Random numbers.
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -33,52 +34,52 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-fn k2(dice: &mut Dice) -> Settings {
+fn k2(rng: &mut Rng) -> Settings {
     let split = Split {
-        cut: dice.one_of(&[Cut::Idle, Cut::Rest]),
-        max_sectors: dice.within(1, 20) << 10,
-        multiples: dice.within(0, 1) == 0,
+        cut: rng.one_of(&[Cut::Idle, Cut::Rest]),
+        max_sectors: rng.within(1, 20) << 10,
+        multiples: rng.within(0, 1) == 0,
     };
     Settings::K2(K2Settings {
-        max_inflight: small(dice.within(1, 5)),
-        max_inflight_rest: (dice.within(0, 2) == 0).then_some(small(dice.within(1, 3))),
-        levels: dice.one_of(&[Levels::Eight, Levels::Eight, Levels::One]),
+        max_inflight: small(rng.within(1, 5)),
+        max_inflight_rest: (rng.within(0, 2) == 0).then_some(small(rng.within(1, 3))),
+        levels: rng.one_of(&[Levels::Eight, Levels::Eight, Levels::One]),
         max_inflight_ahead: None,
-        split: (dice.within(0, 1) == 0).then_some(split),
+        split: (rng.within(0, 1) == 0).then_some(split),
     })
 }
 
-fn mq_deadline(dice: &mut Dice) -> Settings {
-    let mut expire = |most: u64| ns(dice.within(0, most) * 1_000_000);
+fn mq_deadline(rng: &mut Rng) -> Settings {
+    let mut expire = |most: u64| ns(rng.within(0, most) * 1_000_000);
     let (read_expire, write_expire, prio_aging_expire) = (expire(20), expire(40), expire(60));
     Settings::MqDeadline(MqDeadlineSettings {
         read_expire,
         write_expire,
         prio_aging_expire,
-        writes_starved: small(dice.within(0, 3)),
-        fifo_batch: small(dice.within(0, 4)),
+        writes_starved: small(rng.within(0, 3)),
+        fifo_batch: small(rng.within(0, 4)),
     })
 }
 
-fn kyber(dice: &mut Dice) -> Settings {
-    let mut tokens = || [0; 4].map(|_: u32| small(dice.within(1, 6)));
+fn kyber(rng: &mut Rng) -> Settings {
+    let mut tokens = || [0; 4].map(|_: u32| small(rng.within(1, 6)));
     let (tokens, batches) = (tokens(), tokens());
-    let targets = [0; 3].map(|_: u32| ns(dice.within(1, 40) * 100_000));
+    let targets = [0; 3].map(|_: u32| ns(rng.within(1, 40) * 100_000));
     Settings::Kyber(KyberSettings { tokens, batches, targets })
 }
 
 /// Something that waits becomes longer, at its end or its begin.
-fn merge(dice: &mut Dice, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
+fn merge(rng: &mut Rng, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
     let waiting: Vec<Command> = twin.waiting().copied().collect();
     if waiting.is_empty() {
         return;
     }
-    let before = dice.one_of(&waiting);
-    let size = dice.within(1, 8) << 10;
-    let front = dice.within(0, 1) == 0 && before.from >= size;
+    let before = rng.one_of(&waiting);
+    let size = rng.within(1, 8) << 10;
+    let front = rng.within(0, 1) == 0 && before.from >= size;
     let from = if front { before.from - size } else { before.from + before.size };
-    let (cpu, job) = (dice.one_of(&[before.cpu, 7]), dice.one_of(&[before.job, 7]));
-    let request = Command { id: u64::MAX, from, size, cpu, job, user_centric: dice.within(0, 1) == 0, ..before };
+    let (cpu, job) = (rng.one_of(&[before.cpu, 7]), rng.one_of(&[before.job, 7]));
+    let request = Command { id: u64::MAX, from, size, cpu, job, user_centric: rng.within(0, 1) == 0, ..before };
     let may = scheduler.merges(&before, &request);
     assert_eq!(may, twin.merges(&before, &request), "{before:?} {request:?}");
     if may {
@@ -88,32 +89,33 @@ fn merge(dice: &mut Dice, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
     }
 }
 
-/// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were handed out, and how many asks were in vain.
+/// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were
+/// handed out, and how many asks were in vain.
 fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
-    let mut dice = Dice(Stream::numbered(seed, b"twins\0\0\0", 0));
+    let mut rng = Rng(Stream::numbered(seed, b"twins\0\0\0", 0));
     let (mut scheduler, mut twin): (Box<dyn Scheduler>, Twin) = (settings.scheduler(), Twin::new(*settings));
     let (mut now, mut id, mut handed, mut vain) = (Instant::START, 0, 0, 0);
     let mut inside: Vec<Command> = Vec::new();
-    let longest = dice.one_of(&[0, 1, 3, 30]);
-    let merging = dice.within(0, 1) == 0;
-    let classes = dice.one_of(&[&Class::ALL[..], &Class::ALL[..2], &Class::ALL[1..2], &Class::ALL[1..]]);
+    let longest = rng.one_of(&[0, 1, 3, 30]);
+    let merging = rng.within(0, 1) == 0;
+    let classes = rng.one_of(&[&Class::ALL[..], &Class::ALL[..2], &Class::ALL[1..2], &Class::ALL[1..]]);
     for step in 0..steps {
-        now = now.saturating_add(ns(dice.within(0, longest) * dice.one_of(&[1_000_000, 250_000])));
-        if merging && dice.within(0, 2) == 0 {
-            merge(&mut dice, &mut *scheduler, &mut twin);
+        now = now.saturating_add(ns(rng.within(0, longest) * rng.one_of(&[1_000_000, 250_000])));
+        if merging && rng.within(0, 2) == 0 {
+            merge(&mut rng, &mut *scheduler, &mut twin);
         }
-        match dice.within(0, 3) {
+        match rng.within(0, 3) {
             0 | 1 => {
                 let request = Command {
                     id: 0,
-                    op: dice.one_of(&[Op::Read, Op::Read, Op::Write, Op::Write, Op::Discard, Op::Other]),
-                    from: dice.within(0, 12) << 12,
-                    size: dice.within(1, 24) << 10,
-                    class: dice.one_of(classes),
-                    level: u8::try_from(dice.within(0, 7)).expect("a level"),
-                    cpu: small(dice.within(0, 3)),
-                    job: small(dice.within(0, 3)),
-                    user_centric: dice.within(0, 3) == 0,
+                    op: rng.one_of(&[Op::Read, Op::Read, Op::Write, Op::Write, Op::Discard, Op::Other]),
+                    from: rng.within(0, 12) << 12,
+                    size: rng.within(1, 24) << 10,
+                    class: rng.one_of(classes),
+                    level: u8::try_from(rng.within(0, 7)).expect("a level"),
+                    cpu: small(rng.within(0, 3)),
+                    job: small(rng.within(0, 3)),
+                    user_centric: rng.within(0, 3) == 0,
                 };
                 let piece = scheduler.piece(&request);
                 assert_eq!(piece, twin.piece(&request), "{settings:?} {request:?}");
@@ -128,7 +130,7 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
                 }
             }
             2 => {
-                for _ in 0..dice.within(1, asks) {
+                for _ in 0..rng.within(1, asks) {
                     let waiting: Vec<Command> = twin.waiting().copied().collect();
                     let (command, said) = (scheduler.ask(now), twin.ask(now));
                     // What it was before it was merged is as good.
@@ -142,8 +144,8 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
                 assert!(scheduler.next().is_none_or(|next| next > now), "seed {seed}, step {step}: {settings:?}");
             }
             _ => {
-                for _ in 0..dice.within(0, asks).min(inside.len() as u64) {
-                    let at = usize::try_from(dice.within(0, inside.len() as u64 - 1)).expect("a position");
+                for _ in 0..rng.within(0, asks).min(inside.len() as u64) {
+                    let at = usize::try_from(rng.within(0, inside.len() as u64 - 1)).expect("a position");
                     let command = inside.swap_remove(at);
                     scheduler.completed(&command, now);
                     twin.completed(&command, now);
@@ -154,10 +156,10 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
     (handed, vain)
 }
 
-fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Dice) -> Settings) {
+fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Rng) -> Settings) {
     let (mut handed, mut vain) = (0, 0);
     for seed in 0..lives {
-        let settings = draw(&mut Dice(Stream::numbered(seed, b"settings", 0)));
+        let settings = draw(&mut Rng(Stream::numbered(seed, b"settings", 0)));
         let (some, none) = live(seed, &settings, steps, asks);
         (handed, vain) = (handed + some, vain + none);
     }
@@ -190,21 +192,22 @@ fn kyber_with_its_judgings() {
 
 #[test]
 fn bfq_shares_by_weight() {
-    compare(200, 400, 4, |dice| Settings::Bfq(BfqSettings { budget: dice.within(1, 64) << 10 }));
+    compare(200, 400, 4, |rng| Settings::Bfq(BfqSettings { budget: rng.within(1, 64) << 10 }));
 }
 
 #[test]
 fn minimal_effort_write() {
-    compare(300, 400, 4, |dice| {
+    compare(300, 400, 4, |rng| {
         Settings::MinimalEffort(MinimalEffortSettings {
-            rate: dice.within(1, 20_000) << 10,
-            slice: ns(dice.within(1, 8) * 500_000),
-            most_reads: small(dice.within(0, 4)),
+            rate: rng.within(1, 20_000) << 10,
+            slice: ns(rng.within(1, 8) * 500_000),
+            most_reads: small(rng.within(0, 4)),
         })
     });
 }
 
-/// Writes that are held back have what is asked on average, whatever part of a slice each of them is.
+/// Writes that are held back have what is asked on average, whatever part of a slice each of them
+/// is.
 #[test]
 fn minimal_effort_write_keeps_the_rate() {
     let command = |id, op, size| Command {
@@ -237,8 +240,8 @@ fn minimal_effort_write_keeps_the_rate() {
 
 #[test]
 fn user_centric_queues() {
-    compare(100, 400, 4, |dice| {
-        let (separated, high_priority) = (dice.within(0, 3) > 0, dice.within(0, 2) == 0);
+    compare(100, 400, 4, |rng| {
+        let (separated, high_priority) = (rng.within(0, 3) > 0, rng.within(0, 2) == 0);
         Settings::UserCentric(UserCentricSettings { separated, shortest: false, high_priority })
     });
 }

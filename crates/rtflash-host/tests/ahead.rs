@@ -1,10 +1,11 @@
-//! k2-ahead: what it hands out, by a slow twin; what is inside when a real-time request comes; what it gains.
+//! k2-ahead: what it hands out, by a slow twin; what is inside when a real-time request comes; what
+//! it gains.
 
 mod draws;
 
 use std::collections::HashMap;
 
-use draws::{Dice, at, ns};
+use draws::{Rng, at, ns};
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
     Cost, Device, Emmc, Host, Job, JobReport, Pattern, Releases, Scenario, Seen, Watch, WriteBack, run, run_watched,
@@ -83,26 +84,26 @@ impl Twin {
 fn what_is_handed_out_is_what_a_slow_twin_hands_out() {
     let (mut handed, mut cut, mut beyond) = (0, 0, 0);
     for seed in 0..3_000 {
-        let mut dice = Dice(Stream::numbered(seed, b"ahead---", 0));
-        let mut line = || Line { begin: ns(dice.within(1, 90)), per_kib: ns(dice.within(0, 9)) };
+        let mut rng = Rng(Stream::numbered(seed, b"ahead---", 0));
+        let mut line = || Line { begin: ns(rng.within(1, 90)), per_kib: ns(rng.within(0, 9)) };
         let (read, write) = (line(), line());
-        let settings = ahead(dice.small(1, 3), dice.small(1, 5), dice.within(1, 3));
+        let settings = ahead(rng.small(1, 3), rng.small(1, 5), rng.within(1, 3));
         let mut scheduler = Settings::K2(settings).scheduler();
         scheduler.foretell(Ends::InTurn { read, write });
         assert!(scheduler.looks_ahead());
         let mut twin = Twin { settings, read, write, queued: vec![], inside: vec![], free: 0 };
         let mut now = 0;
         for id in 0..60 {
-            now += dice.within(0, 120);
-            if dice.within(0, 2) > 0 {
-                let class = dice.one_of(&[Class::RealTime, Class::BestEffort, Class::Idle, Class::Idle]);
+            now += rng.within(0, 120);
+            if rng.within(0, 2) > 0 {
+                let class = rng.one_of(&[Class::RealTime, Class::BestEffort, Class::Idle, Class::Idle]);
                 let command = Command {
                     id,
-                    op: dice.one_of(&[Op::Read, Op::Write]),
-                    from: dice.within(0, 99) * PAGE,
-                    size: dice.within(1, 60) << 10,
+                    op: rng.one_of(&[Op::Read, Op::Write]),
+                    from: rng.within(0, 99) * PAGE,
+                    size: rng.within(1, 60) << 10,
                     class,
-                    level: u8::try_from(dice.within(0, 7)).expect("a level"),
+                    level: u8::try_from(rng.within(0, 7)).expect("a level"),
                     cpu: 0,
                     job: 0,
                     user_centric: false,
@@ -111,8 +112,8 @@ fn what_is_handed_out_is_what_a_slow_twin_hands_out() {
                 scheduler.insert(command, at(now));
                 twin.queued.push((command, 0));
             }
-            for _ in 0..dice.within(0, 3) {
-                let earliest = (dice.within(0, 9) > 0).then_some(now + dice.within(0, 700));
+            for _ in 0..rng.within(0, 3) {
+                let earliest = (rng.within(0, 9) > 0).then_some(now + rng.within(0, 700));
                 scheduler.foresee(earliest.map(at));
                 let expected = twin.ask(now, earliest);
                 assert_eq!(scheduler.ask(at(now)), expected, "seed {seed} at {now} ns");
@@ -120,7 +121,7 @@ fn what_is_handed_out_is_what_a_slow_twin_hands_out() {
                 cut += u32::from(expected.is_some_and(|command| command.size > 3 * PAGE && !command.is_real_time()));
                 beyond += u32::from(twin.inside.len() > settings.max_inflight as usize);
             }
-            if dice.within(0, 1) == 0 && !twin.inside.is_empty() {
+            if rng.within(0, 1) == 0 && !twin.inside.is_empty() {
                 let command = twin.inside.remove(0);
                 scheduler.completed(&command, at(now));
                 if twin.inside.is_empty() {
@@ -157,7 +158,8 @@ fn us(microseconds: u32) -> Span {
     Span::from_us(microseconds)
 }
 
-/// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests outstanding.
+/// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests
+/// outstanding.
 fn workload(releases: Releases, kib: u64, turnaround: Span, scheduler: K2Settings) -> Scenario {
     let reader = Job {
         name: "reader".into(),
@@ -231,7 +233,8 @@ fn three_times_the_throughput_under_the_same_bound() {
         assert!(other[0].latencies.max().is_some_and(|max| max <= bound(&split)));
         assert!(other[1].bytes_per_s > 3 * one[1].bytes_per_s, "{releases:?}");
     }
-    // Releases that are late by any time up to three quarters of a period leave it a quarter, and what it learns from them.
+    // Releases that are late by any time up to three quarters of a period leave it a quarter, and
+    // what it learns from them.
     let late = every(20, us(15_000));
     let split = workload(late, 512, Span::ZERO, k2_split());
     let ahead = workload(late, 512, Span::ZERO, K2Settings::ahead());
@@ -291,25 +294,25 @@ impl Watch for Guard<'_> {
 fn nothing_long_and_no_more_than_agreed_is_inside_when_a_real_time_request_comes() {
     let (mut longer, mut released) = (0, 0);
     for seed in 0..300 {
-        let mut dice = Dice(Stream::numbered(seed, b"guard---", 0));
-        let settings = ahead(dice.small(1, 2), dice.small(1, 4), dice.within(1, 3));
-        let mut draw = || match dice.within(0, 2) {
-            0 => Releases::Closed { depth: dice.small(1, 2), think: us(dice.small(0, 9_000)) },
+        let mut rng = Rng(Stream::numbered(seed, b"guard---", 0));
+        let settings = ahead(rng.small(1, 2), rng.small(1, 4), rng.within(1, 3));
+        let mut draw = || match rng.within(0, 2) {
+            0 => Releases::Closed { depth: rng.small(1, 2), think: us(rng.small(0, 9_000)) },
             _ => {
-                let period = dice.small(5, 40);
-                every(period, us(dice.small(0, u64::from(period) * 500) * dice.small(0, 1)))
+                let period = rng.small(5, 40);
+                every(period, us(rng.small(0, u64::from(period) * 500) * rng.small(0, 1)))
             }
         };
         let (one, other) = (draw(), draw());
-        let turnaround = us(dice.one_of(&[0, 0, 30, 400]));
-        let mut scenario = workload(one, dice.within(1, 800), turnaround, settings);
+        let turnaround = us(rng.one_of(&[0, 0, 30, 400]));
+        let mut scenario = workload(one, rng.within(1, 800), turnaround, settings);
         let second = Job {
             name: "second".into(),
             level: 3,
             releases: other,
-            phase: at(dice.within(0, 9_999_999)),
-            until: (dice.within(0, 3) == 0).then_some(at(100_000_000)),
-            count: (dice.within(0, 3) == 0).then_some(7),
+            phase: at(rng.within(0, 9_999_999)),
+            until: (rng.within(0, 3) == 0).then_some(at(100_000_000)),
+            count: (rng.within(0, 3) == 0).then_some(7),
             ..scenario.jobs[0].clone()
         };
         scenario.jobs.push(second);

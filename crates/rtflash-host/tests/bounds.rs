@@ -4,7 +4,7 @@ mod draws;
 
 use std::collections::HashMap;
 
-use draws::{Dice, at, ns};
+use draws::{Rng, at, ns};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
     Between, Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, Seen, Slow, Watch, WriteBack, cut,
@@ -15,45 +15,45 @@ use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
-fn job(dice: &mut Dice, class: Class, number: u64) -> Job {
+fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
     let real_time = class == Class::RealTime;
-    let size = (dice.within(1, 10) << 10) * if real_time { 1 } else { dice.within(1, 3) };
+    let size = (rng.within(1, 10) << 10) * if real_time { 1 } else { rng.within(1, 3) };
     Job {
         name: number.to_string(),
-        op: dice.one_of(&[Op::Read, Op::Write]),
+        op: rng.one_of(&[Op::Read, Op::Write]),
         pattern: Pattern::Sequential,
         from: 0,
         span: None,
         size,
         class,
-        level: u8::try_from(dice.within(0, 3)).expect("a level"),
+        level: u8::try_from(rng.within(0, 3)).expect("a level"),
         cpu: 0,
         user_centric: false,
         until: None,
         pace: None,
-        releases: if dice.within(0, 7) == 0 {
-            Releases::WriteBack(WriteBack { rate: dice.within(1, 8) << 30, flush: ns(dice.within(300, 3_000)) })
-        } else if dice.within(0, 2) == 0 {
-            let jitter = dice.one_of(&[0, 0, 60]);
-            Releases::Every { period: ns(dice.within(400, 3_000)), jitter: ns(jitter) }
+        releases: if rng.within(0, 7) == 0 {
+            Releases::WriteBack(WriteBack { rate: rng.within(1, 8) << 30, flush: ns(rng.within(300, 3_000)) })
+        } else if rng.within(0, 2) == 0 {
+            let jitter = rng.one_of(&[0, 0, 60]);
+            Releases::Every { period: ns(rng.within(400, 3_000)), jitter: ns(jitter) }
         } else {
-            let depth = if real_time { dice.one_of(&[1, 1, 1, 2]) } else { dice.small(1, 3) };
-            Releases::Closed { depth, think: ns(dice.one_of(&[0, 1, 50, 300, 1_000])) }
+            let depth = if real_time { rng.one_of(&[1, 1, 1, 2]) } else { rng.small(1, 3) };
+            Releases::Closed { depth, think: ns(rng.one_of(&[0, 1, 50, 300, 1_000])) }
         },
-        phase: at(dice.within(0, 500)),
-        count: (dice.within(0, 5) == 0).then_some(dice.within(1, 9)),
+        phase: at(rng.within(0, 500)),
+        count: (rng.within(0, 5) == 0).then_some(rng.within(1, 9)),
     }
 }
 
-fn scheduler(dice: &mut Dice) -> Settings {
-    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * dice.within(1, 3), multiples: false };
-    let max_inflight = dice.small(1, 3);
-    let max_inflight_rest = (dice.within(0, 3) == 0).then_some(dice.small(1, 3));
-    let levels = dice.one_of(&[Levels::Eight, Levels::Eight, Levels::One]);
+fn scheduler(rng: &mut Rng) -> Settings {
+    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
+    let max_inflight = rng.small(1, 3);
+    let max_inflight_rest = (rng.within(0, 3) == 0).then_some(rng.small(1, 3));
+    let levels = rng.one_of(&[Levels::Eight, Levels::Eight, Levels::One]);
     let k2 = K2Settings { max_inflight, max_inflight_rest, levels, ..K2Settings::k2() };
     let k2_split = K2Settings { split: Some(split), ..k2 };
-    let k2_ahead = K2Settings { max_inflight_ahead: Some(dice.small(1, 4)), ..k2_split };
-    dice.one_of(&[
+    let k2_ahead = K2Settings { max_inflight_ahead: Some(rng.small(1, 4)), ..k2_split };
+    rng.one_of(&[
         Settings::None,
         Settings::K2(k2),
         Settings::K2(k2_split),
@@ -63,44 +63,44 @@ fn scheduler(dice: &mut Dice) -> Settings {
 }
 
 fn scenario(seed: u64) -> Scenario {
-    let mut dice = Dice(Stream::numbered(seed, b"h-bounds", 0));
+    let mut rng = Rng(Stream::numbered(seed, b"h-bounds", 0));
     let mut cost = || Cost {
-        first: ns(dice.within(1, 60)),
-        next: ns(dice.within(1, 60)),
-        per_kib: ns(dice.within(0, 9)),
+        first: ns(rng.within(1, 60)),
+        next: ns(rng.within(1, 60)),
+        per_kib: ns(rng.within(0, 9)),
         slow: None,
     };
     let (mut read, mut write) = (cost(), cost());
     let between = Between { shortest: ns(50), longest: ns(2_000) };
-    let slow =
-        (dice.within(0, 3) == 0).then(|| Slow { every: between, length: between, extra: ns(dice.within(1, 50)) });
-    let mut its = Dice(Stream::numbered(seed, b"h-slower", 0));
+    let slow = (rng.within(0, 3) == 0).then(|| Slow { every: between, length: between, extra: ns(rng.within(1, 50)) });
+    let mut its = Rng(Stream::numbered(seed, b"h-slower", 0));
     for cost in [&mut read, &mut write] {
         let is_slow = its.within(0, 7) == 0;
         cost.slow = is_slow.then(|| Slow { every: between, length: between, extra: ns(its.within(1, 50)) });
     }
-    let mut jobs: Vec<Job> = (0..dice.within(1, 3)).map(|number| job(&mut dice, Class::RealTime, number)).collect();
-    for number in 0..dice.within(0, 2) {
-        let class = dice.one_of(&[Class::BestEffort, Class::Idle]);
-        jobs.push(job(&mut dice, class, 10 + number));
+    let mut jobs: Vec<Job> = (0..rng.within(1, 3)).map(|number| job(&mut rng, Class::RealTime, number)).collect();
+    for number in 0..rng.within(0, 2) {
+        let class = rng.one_of(&[Class::BestEffort, Class::Idle]);
+        jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow }),
+        device: Device::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
-            max_sectors: dice.within(4, 16) << 10,
+            max_sectors: rng.within(4, 16) << 10,
             requests: 100,
-            turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
-            merge: dice.within(0, 3) == 0,
+            turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
+            merge: rng.within(0, 3) == 0,
         },
-        scheduler: scheduler(&mut dice),
+        scheduler: scheduler(&mut rng),
         jobs,
         duration: at(8_000),
         warmup: at(0),
     }
 }
 
-/// Latencies against bounds: the largest of max / bound over jobs that have both; asserts that none is above one.
+/// Latencies against bounds: the largest of max / bound over jobs that have both; asserts that none
+/// is above one.
 fn worst(scenario: &Scenario, bounds: &[Bound], seed: u64) -> Vec<f64> {
     let mut seen = Assumptions::new(scenario);
     let reports = run_watched(scenario, seed, &mut seen).expect("short runs");
@@ -135,18 +135,18 @@ fn broken_by(scenario: &Scenario, scheduler: Box<dyn Scheduler>, by: &Scenario) 
 
 /// The largest ratio for each job over phases: at random at first, then changed one by one.
 fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Vec<f64> {
-    let mut dice = Dice(Stream::numbered(seed, b"h-phases", 0));
+    let mut rng = Rng(Stream::numbered(seed, b"h-phases", 0));
     let mut scenario = scenario.clone();
     let mut best = worst(&scenario, bounds, seed);
     let targets = best.len();
     for target in 0..targets {
         let mut here = best[target];
         for _ in 0..rounds {
-            let changed = usize::try_from(dice.within(0, scenario.jobs.len() as u64 - 1)).expect("a position");
+            let changed = usize::try_from(rng.within(0, scenario.jobs.len() as u64 - 1)).expect("a position");
             let before = scenario.jobs[changed].phase;
-            let near = dice.within(0, 1) == 0;
+            let near = rng.within(0, 1) == 0;
             let phase =
-                if near { (before.as_ns() + dice.within(0, 40)).saturating_sub(20) } else { dice.within(0, 3_000) };
+                if near { (before.as_ns() + rng.within(0, 40)).saturating_sub(20) } else { rng.within(0, 3_000) };
             scenario.jobs[changed].phase = at(phase);
             let now = worst(&scenario, bounds, seed);
             best.iter_mut().zip(&now).for_each(|(best, now)| *best = best.max(*now));
@@ -163,7 +163,8 @@ fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Ve
 /// Another job's place: its level, the cost of an I/O, and the least time to the next one.
 type Other = (u8, u64, u64);
 
-/// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with levels; `None` where it has no end.
+/// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with
+/// levels; `None` where it has no end.
 fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
     let Settings::K2(k2) = scenario.scheduler else { return None };
     let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
@@ -305,7 +306,8 @@ fn longest(scenario: &Scenario, job: usize) -> u64 {
     run(scenario, 1).expect("a short run")[job].latencies.max().expect("some I/Os")
 }
 
-/// Where nothing else is as long as an own request, H1 leaves out that the own one before may have been inside when the others began to wait.
+/// Where nothing else is as long as an own request, H1 leaves out that the own one before may have
+/// been inside when the others began to wait.
 #[test]
 fn the_own_request_before_counts() {
     let scenario = readers(vec![reader(3, 3, LOOP, 0), reader(1, 1, every(15), 1), reader(2, 1, every(18), 1)]);
@@ -315,7 +317,8 @@ fn the_own_request_before_counts() {
     assert!(found[0].as_ref().is_ok_and(|&bound| longest <= bound), "{longest} {found:?}");
 }
 
-/// By hand: a write of 22 us may just have begun, two reads of 4 us go ahead, and its own takes 10 us.
+/// By hand: a write of 22 us may just have begun, two reads of 4 us go ahead, and its own takes 10
+/// us.
 #[test]
 fn a_bound_that_is_reached() {
     let background = Job { class: Class::Idle, size: 7 << 10, ..reader(0, 7, LOOP, 0) };
@@ -398,7 +401,8 @@ fn jobs_without_bounds() {
     let full = readers(vec![reader(0, 3, LOOP, 0), reader(1, 1, LOOP, 0), reader(1, 1, LOOP, 0)]);
     assert_eq!(found(&full)[1..], [Err(Why::Overload), Err(Why::Overload)]);
     assert!(found(&full)[0].is_ok());
-    // A writer that is not real-time and writes more than the device does: its I/Os pile up until the tags are gone.
+    // A writer that is not real-time and writes more than the device does: its I/Os pile up until
+    // the tags are gone.
     let mut piling = bounded.clone();
     piling.jobs.push(Job { class: Class::BestEffort, ..reader(0, 3, every(5), 0) });
     piling.host.requests = 64;
@@ -440,14 +444,14 @@ fn no_latency_exceeds_a_bound_in_rounds() {
     let base = read_scenario(base, None).expect("a scenario");
     let (mut bounded, mut near) = (0, 0);
     for seed in 0..80 {
-        let mut dice = Dice(Stream::numbered(seed, b"h2bounds", 0));
+        let mut rng = Rng(Stream::numbered(seed, b"h2bounds", 0));
         let mut draw = |class, number| {
-            let mut job = job(&mut dice, class, number);
+            let mut job = job(&mut rng, class, number);
             job.size = 4_096 * (1 + job.size / 5_000);
             (job.pattern, job.span) = (Pattern::Random, Some(1 << 20));
             job.releases = match job.releases {
                 Releases::Closed { depth, think } => Releases::Closed { depth, think: ns(think.as_ns() * 1_000) },
-                _ => every(dice.small(3_000, 9_000)),
+                _ => every(rng.small(3_000, 9_000)),
             };
             job
         };
@@ -455,8 +459,8 @@ fn no_latency_exceeds_a_bound_in_rounds() {
         scenario.jobs =
             vec![draw(Class::RealTime, 0), draw(Class::RealTime, 1), draw(Class::BestEffort, 2), draw(Class::Idle, 3)];
         scenario.host.max_sectors = 8 << 10;
-        scenario.host.turnaround = Span::from_us(dice.one_of(&[0, 7]));
-        let max_inflight = dice.small(1, 8);
+        scenario.host.turnaround = Span::from_us(rng.one_of(&[0, 7]));
+        let max_inflight = rng.small(1, 8);
         scenario.scheduler = Settings::K2(K2Settings { max_inflight, ..K2Settings::k2() });
         let mut seen = Longest::default();
         let reports = run_watched(&scenario, seed, &mut seen).expect("a short run");

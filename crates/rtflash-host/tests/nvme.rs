@@ -1,4 +1,5 @@
-//! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash has nothing to wait for; and what holds in any case.
+//! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash
+//! has nothing to wait for; and what holds in any case.
 
 use std::collections::HashMap;
 
@@ -22,9 +23,9 @@ fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
 }
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -40,7 +41,7 @@ impl Dice {
 
 const PAGE: u64 = 512;
 
-fn flash(dice: &mut Dice, chips: u32, chips_per_channel: u32, blocks_per_chip: u32) -> rtflash_model::Device {
+fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32) -> rtflash_model::Device {
     let spec = DeviceSpec {
         chips,
         chips_per_channel,
@@ -48,34 +49,34 @@ fn flash(dice: &mut Dice, chips: u32, chips_per_channel: u32, blocks_per_chip: u
         pages_per_block: 8,
         page_size: 512,
         logical_ratio: LogicalRatio::from_decimal(6, 1).expect("a ratio"),
-        page_read: ns(dice.within(1, 40)),
-        page_program: ns(dice.within(1, 90)),
-        block_erase: ns(dice.within(1, 200)),
-        page_transfer: ns(dice.within(1, 9)),
+        page_read: ns(rng.within(1, 40)),
+        page_program: ns(rng.within(1, 90)),
+        block_erase: ns(rng.within(1, 200)),
+        page_transfer: ns(rng.within(1, 9)),
         shortest: Shortest::default(),
         erase_cycles: None,
     };
     rtflash_model::Device::new(spec).expect("a device")
 }
 
-fn costs(dice: &mut Dice) -> Costs {
+fn costs(rng: &mut Rng) -> Costs {
     let mut cost = || CommandCost {
-        controller: ns(dice.within(1, 9)),
-        per_kib: ns(dice.one_of(&[0, 0, 3])),
-        latency: ns(dice.one_of(&[0, 1, 25])),
-        slow: slow(dice),
+        controller: ns(rng.within(1, 9)),
+        per_kib: ns(rng.one_of(&[0, 0, 3])),
+        latency: ns(rng.one_of(&[0, 1, 25])),
+        slow: slow(rng),
     };
     Costs { sequential: cost(), random: cost() }
 }
 
 /// Episodes in every other case.
-fn slow(dice: &mut Dice) -> Option<Slow> {
+fn slow(rng: &mut Rng) -> Option<Slow> {
     let mut between = |longest| {
-        let shortest = dice.within(1, longest);
-        Between { shortest: ns(shortest), longest: ns(shortest + dice.within(0, longest)) }
+        let shortest = rng.within(1, longest);
+        Between { shortest: ns(shortest), longest: ns(shortest + rng.within(0, longest)) }
     };
     let (every, length) = (between(200), between(90));
-    (dice.within(0, 1) == 0).then(|| Slow { every, length, extra: ns(dice.within(1, 60)) })
+    (rng.within(0, 1) == 0).then(|| Slow { every, length, extra: ns(rng.within(1, 60)) })
 }
 
 fn job(name: String, op: Op, cpu: u32) -> Job {
@@ -98,30 +99,31 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
     }
 }
 
-/// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to one idle chip after the other.
+/// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to
+/// one idle chip after the other.
 fn without_contention(case: u64) -> Scenario {
-    let mut dice = Dice(Stream::numbered(5, b"nvmetwin", case));
-    let (chips, reads) = (6, dice.within(0, 2) == 0);
-    let flash = flash(&mut dice, chips, 1, 60);
-    let (read, write) = (costs(&mut dice), costs(&mut dice));
+    let mut rng = Rng(Stream::numbered(5, b"nvmetwin", case));
+    let (chips, reads) = (6, rng.within(0, 2) == 0);
+    let flash = flash(&mut rng, chips, 1, 60);
+    let (read, write) = (costs(&mut rng), costs(&mut rng));
     let mut nvme = Nvme::new(&flash, None, read, write).expect("a drive");
-    nvme.queues = Some(dice.small(1, 4));
-    nvme.entries = dice.small(2, 9);
-    nvme.inside = dice.small(1, 6);
-    nvme.buffer = if reads { 0 } else { dice.small(1, 12) };
-    nvme.drain = Some(dice.small(1, chips.into()));
-    let jobs = (0..dice.small(1, 5)).map(|number| {
-        let think = ns(dice.within(1, 60));
-        let own = Job { phase: at(dice.within(0, 30)), ..job(format!("j{number}"), Op::Read, number) };
+    nvme.queues = Some(rng.small(1, 4));
+    nvme.entries = rng.small(2, 9);
+    nvme.inside = rng.small(1, 6);
+    nvme.buffer = if reads { 0 } else { rng.small(1, 12) };
+    nvme.drain = Some(rng.small(1, chips.into()));
+    let jobs = (0..rng.small(1, 5)).map(|number| {
+        let think = ns(rng.within(1, 60));
+        let own = Job { phase: at(rng.within(0, 30)), ..job(format!("j{number}"), Op::Read, number) };
         if reads {
             // A page of its own, on a chip of its own.
-            let (from, size) = (u64::from(number) * PAGE, dice.within(1, PAGE));
+            let (from, size) = (u64::from(number) * PAGE, rng.within(1, PAGE));
             return Job { from, size, span: Some(PAGE), releases: Releases::Closed { depth: 1, think }, ..own };
         }
-        let size = dice.one_of(&[100, PAGE, 3 * PAGE, 700]);
-        let span = Some((size + PAGE * dice.within(0, 9)).max(size));
-        let (depth, from) = (dice.small(1, 4), dice.within(0, 2_000));
-        let pattern = dice.one_of(&[Pattern::Sequential, Pattern::Random]);
+        let size = rng.one_of(&[100, PAGE, 3 * PAGE, 700]);
+        let span = Some((size + PAGE * rng.within(0, 9)).max(size));
+        let (depth, from) = (rng.small(1, 4), rng.within(0, 2_000));
+        let pattern = rng.one_of(&[Pattern::Sequential, Pattern::Random]);
         Job { op: Op::Write, pattern, from, size, span, releases: Releases::Closed { depth, think }, ..own }
     });
     let jobs: Vec<Job> = jobs.collect();
@@ -146,7 +148,8 @@ struct Plain {
     ends: Option<u64>,
 }
 
-/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start on.
+/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start
+/// on.
 fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
     let Some(slow) = cost.slow else { return 0 };
     let what = if op == Op::Read { b"slow-rea" } else { b"slow-wri" };
@@ -177,7 +180,8 @@ struct Drive {
     /// The number of the command that the controller has, and until when; those that wait for it.
     controller: Option<(u64, u64)>,
     controlled: Vec<u64>,
-    /// Pages in the buffer that are not being programmed; pages being programmed or read, with the end, and for whom.
+    /// Pages in the buffer that are not being programmed; pages being programmed or read, with the
+    /// end, and for whom.
     buffered: Vec<u64>,
     programs: Vec<u64>,
     reads: Vec<(u64, u64)>,
@@ -358,56 +362,56 @@ fn a_drive_without_contention_does_what_the_plain_one_does() {
 
 /// Anything: full drives that collect, few chips, reads ahead, all schedulers.
 fn anything(case: u64) -> Scenario {
-    let mut dice = Dice(Stream::numbered(6, b"nvmetwin", case));
-    let (chips, ways, blocks) = (dice.small(1, 5), dice.small(1, 3), dice.small(8, 20));
-    let flash = flash(&mut dice, chips, ways, blocks);
-    let (read, write) = (costs(&mut dice), costs(&mut dice));
-    let fill = dice.one_of(&[None, Some(LogicalRatio::HALF)]);
+    let mut rng = Rng(Stream::numbered(6, b"nvmetwin", case));
+    let (chips, ways, blocks) = (rng.small(1, 5), rng.small(1, 3), rng.small(8, 20));
+    let flash = flash(&mut rng, chips, ways, blocks);
+    let (read, write) = (costs(&mut rng), costs(&mut rng));
+    let fill = rng.one_of(&[None, Some(LogicalRatio::HALF)]);
     let mut nvme = Nvme::new(&flash, fill, read, write).expect("a drive");
-    nvme.aging = dice.one_of(&[Aging::Fresh, Aging::Random, Aging::Worst]);
-    nvme.queues = dice.one_of(&[None, Some(1), Some(3)]);
-    nvme.entries = dice.small(1, 40);
-    nvme.inside = dice.small(1, 12);
-    nvme.buffer = dice.one_of(&[0, 1, 7, 60]);
-    nvme.drain = dice.one_of(&[None, Some(1), Some(3)]);
-    nvme.read_ahead = dice.one_of(&[0, 0, 1, 4]);
-    let within = ns(dice.within(10, 2_000));
-    nvme.ends_within = dice.one_of(&[None, Some(within)]);
-    let cpus = dice.small(1, 4);
-    let jobs = (0..dice.small(1, 5)).map(|number| {
-        let size = dice.one_of(&[1, 100, PAGE, 5 * PAGE, 3_000]);
-        let releases = if dice.within(0, 3) > 0 {
-            Releases::Closed { depth: dice.small(1, 9), think: ns(dice.one_of(&[0, 0, 50])) }
+    nvme.aging = rng.one_of(&[Aging::Fresh, Aging::Random, Aging::Worst]);
+    nvme.queues = rng.one_of(&[None, Some(1), Some(3)]);
+    nvme.entries = rng.small(1, 40);
+    nvme.inside = rng.small(1, 12);
+    nvme.buffer = rng.one_of(&[0, 1, 7, 60]);
+    nvme.drain = rng.one_of(&[None, Some(1), Some(3)]);
+    nvme.read_ahead = rng.one_of(&[0, 0, 1, 4]);
+    let within = ns(rng.within(10, 2_000));
+    nvme.ends_within = rng.one_of(&[None, Some(within)]);
+    let cpus = rng.small(1, 4);
+    let jobs = (0..rng.small(1, 5)).map(|number| {
+        let size = rng.one_of(&[1, 100, PAGE, 5 * PAGE, 3_000]);
+        let releases = if rng.within(0, 3) > 0 {
+            Releases::Closed { depth: rng.small(1, 9), think: ns(rng.one_of(&[0, 0, 50])) }
         } else {
-            let period = dice.within(200, 3_000);
-            Releases::Every { period: ns(period), jitter: ns(dice.within(0, period - 1)) }
+            let period = rng.within(200, 3_000);
+            Releases::Every { period: ns(period), jitter: ns(rng.within(0, period - 1)) }
         };
         Job {
-            pattern: dice.one_of(&[Pattern::Sequential, Pattern::Random]),
-            from: dice.within(0, 40_000),
-            span: Some(size.max(dice.within(1, 60_000))),
+            pattern: rng.one_of(&[Pattern::Sequential, Pattern::Random]),
+            from: rng.within(0, 40_000),
+            span: Some(size.max(rng.within(1, 60_000))),
             size,
-            class: dice.one_of(&Class::ALL),
-            user_centric: dice.within(0, 2) == 0,
+            class: rng.one_of(&Class::ALL),
+            user_centric: rng.within(0, 2) == 0,
             releases,
-            phase: at(dice.within(0, 300)),
-            count: dice.one_of(&[None, Some(40)]),
-            ..job(format!("j{number}"), dice.one_of(&[Op::Read, Op::Write]), number % cpus)
+            phase: at(rng.within(0, 300)),
+            count: rng.one_of(&[None, Some(40)]),
+            ..job(format!("j{number}"), rng.one_of(&[Op::Read, Op::Write]), number % cpus)
         }
     });
     let jobs: Vec<Job> = jobs.collect();
     let user_centric = UserCentricSettings { separated: true, shortest: true, high_priority: true };
     Scenario {
         device: Device::Nvme(Box::new(nvme)),
-        host: Host { cpus, max_sectors: 2_048, requests: 64, turnaround: ns(dice.one_of(&[0, 13])), merge: false },
-        scheduler: dice.one_of(&[
+        host: Host { cpus, max_sectors: 2_048, requests: 64, turnaround: ns(rng.one_of(&[0, 13])), merge: false },
+        scheduler: rng.one_of(&[
             Settings::None,
             Settings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() }),
             Settings::MqDeadline(MqDeadlineSettings::default()),
             Settings::UserCentric(user_centric),
         ]),
         jobs,
-        duration: at(dice.within(2_000, 30_000)),
+        duration: at(rng.within(2_000, 30_000)),
         warmup: Instant::START,
     }
 }
@@ -457,7 +461,7 @@ impl Watch for Counted<'_> {
 }
 
 /// What holds of any run.
-const LAWFUL: [&str; 10] = [
+const ALWAYS_HOLD: [&str; 10] = [
     "chip-exclusion",
     "bus-exclusion",
     "page-order",
@@ -485,7 +489,7 @@ fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
         assert!(counted.inside.len() as u64 <= u64::from(nvme.inside) + queues * u64::from(nvme.entries));
         assert!(nvme.ends_within.is_none_or(|within| counted.late == 0 || counted.longest > within), "case {case}");
         let findings = counted.checks.finish(scenario.duration);
-        for finding in findings.iter().filter(|finding| LAWFUL.contains(&finding.assumption.name)) {
+        for finding in findings.iter().filter(|finding| ALWAYS_HOLD.contains(&finding.assumption.name)) {
             assert!(finding.gauge.holds(), "case {case}: {finding:?} {scenario:?}");
         }
         assert!(counted.ended > 0, "case {case}");
@@ -513,7 +517,8 @@ fn median(more: &str, jobs: &str) -> u64 {
 fn what_a_drive_is_made_of() {
     let write =
         r#"{ "name": "w", "op": "write", "size": "4KiB", "pattern": "random", "span": "16MiB", "think": "2ms" }"#;
-    // To the flash: 10 + 4 + 2 us of the command, and a transfer and a program of 540; or to the buffer.
+    // To the flash: 10 + 4 + 2 us of the command, and a transfer and a program of 540; or to the
+    // buffer.
     assert_eq!((median("", write), median(r#", "buffer": 4"#, write)), (556_000, 16_000));
     let read = r#"{ "name": "r", "op": "read", "size": "4KiB", "think": "1ms" }"#;
     let ahead = median(r#", "read_ahead": 1"#, read);
@@ -558,7 +563,8 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
 }
 
-/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take the time that they say.
+/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take
+/// the time that they say.
 #[test]
 fn slow_episodes_of_a_drive() {
     let with = |slow: &str| {
@@ -568,7 +574,8 @@ fn slow_episodes_of_a_drive() {
     };
     let good = r#"{ "every": "20ms", "for": "5ms", "extra": "10ms" }"#;
     let all = |text: &str| run(&read_scenario(text, None).expect("a scenario"), 1).expect("a run")[0].latencies.clone();
-    // 8 us of the controller, a transfer and a program: 548 us. The first write is random. One that begins in 20 ms to 25 ms, 45 ms to 50 ms, … takes 10 ms more.
+    // 8 us of the controller, a transfer and a program: 548 us. The first write is random. One that
+    // begins in 20 ms to 25 ms, 45 ms to 50 ms, … takes 10 ms more.
     let (slow, plain) = (all(&with(good)), all(&with(good).replace("10ms", "1ns")));
     assert_eq!(plain.max(), Some(556_000));
     assert!(slow.max() == Some(10_548_000) && plain.count() - slow.count() > 50, "{slow:?}");

@@ -1,4 +1,5 @@
-//! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond, with lists.
+//! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond,
+//! with lists.
 
 use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, WriteBack, run};
 use rtflash_host::scheduler::{
@@ -24,7 +25,8 @@ struct Io {
     begun: bool,
 }
 
-/// What a request is merged into, if it is: by position, and what that is then. Whole requests alone, and what neither is cut nor is in pieces.
+/// What a request is merged into, if it is: by position, and what that is then. Whole requests
+/// alone, and what neither is cut nor is in pieces.
 fn merged(
     scenario: &Scenario,
     pieces: &[Command],
@@ -244,9 +246,9 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     latencies
 }
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -260,20 +262,20 @@ impl Dice {
     }
 }
 
-fn scheduler(dice: &mut Dice) -> Settings {
-    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * dice.within(1, 3), multiples: false };
-    let k2 = K2Settings { max_inflight: dice.small(1, 3), ..K2Settings::k2() };
+fn scheduler(rng: &mut Rng) -> Settings {
+    let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
+    let k2 = K2Settings { max_inflight: rng.small(1, 3), ..K2Settings::k2() };
     let kyber = KyberSettings { tokens: [2, 1, 1, 1], batches: [2, 1, 1, 1], targets: [ns(400), ns(900), ns(9)] };
-    let expire = ns(dice.within(0, 300));
+    let expire = ns(rng.within(0, 300));
     let deadline = MqDeadlineSettings {
         read_expire: expire,
         write_expire: expire,
-        prio_aging_expire: ns(dice.within(100, 900)),
-        writes_starved: dice.small(0, 2),
-        fifo_batch: dice.small(1, 3),
+        prio_aging_expire: ns(rng.within(100, 900)),
+        writes_starved: rng.small(0, 2),
+        fifo_batch: rng.small(1, 3),
     };
-    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(dice.within(50, 400)), most_reads: 4 };
-    dice.one_of(&[
+    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), most_reads: 4 };
+    rng.one_of(&[
         Settings::None,
         Settings::K2(k2),
         Settings::K2(K2Settings { split: Some(split), ..k2 }),
@@ -285,57 +287,57 @@ fn scheduler(dice: &mut Dice) -> Settings {
 }
 
 fn scenario(seed: u64) -> Scenario {
-    let mut dice = Dice(Stream::numbered(seed, b"host-run", 0));
+    let mut rng = Rng(Stream::numbered(seed, b"host-run", 0));
     let mut cost = || Cost {
-        first: ns(dice.within(1, 60)),
-        next: ns(dice.within(1, 40)),
-        per_kib: ns(dice.within(0, 4)),
+        first: ns(rng.within(1, 60)),
+        next: ns(rng.within(1, 40)),
+        per_kib: ns(rng.within(0, 4)),
         slow: None,
     };
     let (read, write) = (cost(), cost());
-    let job = |number: u64, dice: &mut Dice| {
-        let releases = match dice.within(0, 4) {
-            0 | 1 => Releases::Every { period: ns(dice.within(100, 900)), jitter: Span::ZERO },
-            2 | 3 => Releases::Closed { depth: dice.small(1, 3), think: ns(dice.one_of(&[0, 0, 1, 50, 300])) },
+    let job = |number: u64, rng: &mut Rng| {
+        let releases = match rng.within(0, 4) {
+            0 | 1 => Releases::Every { period: ns(rng.within(100, 900)), jitter: Span::ZERO },
+            2 | 3 => Releases::Closed { depth: rng.small(1, 3), think: ns(rng.one_of(&[0, 0, 1, 50, 300])) },
             _ => {
-                let flush = ns(dice.within(1, 900));
-                Releases::WriteBack(WriteBack { rate: dice.within(1, 90_000_000_000), flush })
+                let flush = ns(rng.within(1, 900));
+                Releases::WriteBack(WriteBack { rate: rng.within(1, 90_000_000_000), flush })
             }
         };
         let is_closed = matches!(releases, Releases::Closed { .. });
-        let phase = dice.one_of(&[0, 0, 7, 100]);
+        let phase = rng.one_of(&[0, 0, 7, 100]);
         Job {
             name: number.to_string(),
-            op: dice.one_of(&[Op::Read, Op::Write]),
+            op: rng.one_of(&[Op::Read, Op::Write]),
             pattern: Pattern::Sequential,
-            from: dice.within(0, 3) << 12,
-            span: (dice.within(0, 1) == 0).then_some(96 << 10),
-            size: dice.within(1, 24) << 10,
-            class: dice.one_of(&Class::ALL),
-            level: u8::try_from(dice.within(0, 7)).expect("a level"),
-            cpu: dice.small(0, 1),
-            user_centric: dice.within(0, 1) == 0,
+            from: rng.within(0, 3) << 12,
+            span: (rng.within(0, 1) == 0).then_some(96 << 10),
+            size: rng.within(1, 24) << 10,
+            class: rng.one_of(&Class::ALL),
+            level: u8::try_from(rng.within(0, 7)).expect("a level"),
+            cpu: rng.small(0, 1),
+            user_centric: rng.within(0, 1) == 0,
             releases,
             phase: at(phase),
-            count: (dice.within(0, 3) == 0).then_some(dice.within(0, 9)),
-            until: (dice.within(0, 5) == 0).then_some(at(phase + dice.within(1, 4_000))),
-            pace: (is_closed && dice.within(0, 2) == 0).then_some(dice.within(1_000_000_000, 90_000_000_000)),
+            count: (rng.within(0, 3) == 0).then_some(rng.within(0, 9)),
+            until: (rng.within(0, 5) == 0).then_some(at(phase + rng.within(1, 4_000))),
+            pace: (is_closed && rng.within(0, 2) == 0).then_some(rng.within(1_000_000_000, 90_000_000_000)),
         }
     };
-    let jobs = (0..dice.within(1, 4)).map(|number| job(number, &mut dice)).collect();
+    let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
     Scenario {
-        device: Device::Emmc(Emmc { depth: dice.small(1, 3), read, write, slow: None }),
+        device: Device::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow: None }),
         host: Host {
             cpus: 2,
-            max_sectors: dice.within(4, 16) << 10,
-            requests: dice.small(6, 20),
-            turnaround: ns(dice.one_of(&[0, 0, 3, 40])),
-            merge: dice.within(0, 1) == 0,
+            max_sectors: rng.within(4, 16) << 10,
+            requests: rng.small(6, 20),
+            turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
+            merge: rng.within(0, 1) == 0,
         },
-        scheduler: scheduler(&mut dice),
+        scheduler: scheduler(&mut rng),
         jobs,
-        duration: at(dice.within(2_000, 6_000)),
-        warmup: at(dice.one_of(&[0, 500])),
+        duration: at(rng.within(2_000, 6_000)),
+        warmup: at(rng.one_of(&[0, 500])),
     }
 }
 
@@ -361,7 +363,8 @@ fn runs_are_those_of_a_plain_host() {
     assert!(ended > 30_000 && waited > 5_000, "{ended} {waited}");
 }
 
-/// Reads of 64 KiB behind one write of 512 KiB, by hand: 200 us + 64 · 10 us = 840 us, and 500 us + 512 · 15 us = 8,180 us.
+/// Reads of 64 KiB behind one write of 512 KiB, by hand: 200 us + 64 · 10 us = 840 us, and 500 us +
+/// 512 · 15 us = 8,180 us.
 #[test]
 fn a_reader_behind_a_writer() {
     let us = Span::from_us;
@@ -409,14 +412,16 @@ fn a_reader_behind_a_writer() {
     };
     // It waits for the rest of the write, and for the turnaround.
     assert_eq!(max(&scenario), [Some(8_180_000 - 1_000 + 5_000 + 840_000), Some(8_180_000)]);
-    // In pieces of 4 KiB: the first one takes 560 us, each of the other 127 360 us and a turnaround.
+    // In pieces of 4 KiB: the first one takes 560 us, each of the other 127 360 us and a
+    // turnaround.
     let split = Split { cut: Cut::Rest, max_sectors: 4 << 10, multiples: false };
     scenario.scheduler = Settings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
     let write = 560_000 + 5_000 + 840_000 + 5_000 + 127 * 365_000 - 5_000;
     assert_eq!(max(&scenario), [Some(560_000 - 1_000 + 5_000 + 840_000), Some(write)]);
 }
 
-/// 10 MB/s in I/Os of 64 KiB, flushed every 20 ms: 3.05 I/Os each time. Each takes 500 us + 64 · 15 us = 1,460 us.
+/// 10 MB/s in I/Os of 64 KiB, flushed every 20 ms: 3.05 I/Os each time. Each takes 500 us + 64 · 15
+/// us = 1,460 us.
 #[test]
 fn a_cache_is_written_back() {
     let text = r#"{
@@ -433,7 +438,8 @@ fn a_cache_is_written_back() {
     assert_eq!(latencies.sum(), (149 - fourth) / 3 * (1 + 2 + 3) * 1_460_000 + fourth * 4 * 1_460_000);
 }
 
-/// Reads of 1 ms each, and 10 ms more of those that begin from 20 ms on and before 25 ms, from 45 ms on and before 50 ms, …
+/// Reads of 1 ms each, and 10 ms more of those that begin from 20 ms on and before 25 ms, from 45
+/// ms on and before 50 ms, …
 #[test]
 fn slow_episodes() {
     let text = r#"{
@@ -442,7 +448,8 @@ fn slow_episodes() {
         "jobs": [ { "name": "reader", "op": "read", "size": "4KiB", "depth": 1 } ], "duration": "100ms" }"#;
     let scenario = rtflash_host::run::read_scenario(text, None).expect("a scenario");
     let reports = run(&scenario, 1).expect("a run");
-    // 20 reads, one of 11 ms until 31 ms, 14 until 45 ms, one until 56 ms, 14 until 70 ms, one until 81 ms, 14 until 95 ms.
+    // 20 reads, one of 11 ms until 31 ms, 14 until 45 ms, one until 56 ms, 14 until 70 ms, one
+    // until 81 ms, 14 until 95 ms.
     let latencies = &reports[0].latencies;
     assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
     let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
@@ -450,8 +457,9 @@ fn slow_episodes() {
     assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }
 
-/// Commands of 1 ms, one after the other. Reads that begin in 20 ms to 25 ms, 45 ms to 50 ms, … take 10 ms more; writes in 30 ms to 33 ms, 63 ms to 66 ms, …
-/// 20 ms more; and all of them in 40 ms to 41 ms, 81 ms to 82 ms, … 100 us more.
+/// Commands of 1 ms, one after the other. Reads that begin in 20 ms to 25 ms, 45 ms to 50 ms, …
+/// take 10 ms more; writes in 30 ms to 33 ms, 63 ms to 66 ms, … 20 ms more; and all of them in 40
+/// ms to 41 ms, 81 ms to 82 ms, … 100 us more.
 #[test]
 fn slow_episodes_of_an_operation() {
     let text = r#"{
@@ -468,13 +476,15 @@ fn slow_episodes_of_an_operation() {
         let most = emmc.most(&scenario.whole(0, 0).expect("an I/O"), true);
         (latencies.count(), latencies.sum(), latencies.max().unwrap_or(0), most.as_ns())
     });
-    // Reads: 20, one until 31 ms, 9, one until 41.1 ms, 4, one until 56.1 ms, 14, one until 81.1 ms, one until 82.2 ms, 7 until 89.2 ms.
-    // Writes: 30, one until 51 ms, 12, one until 84 ms, 6. What is no read is a write.
+    // Reads: 20, one until 31 ms, 9, one until 41.1 ms, 4, one until 56.1 ms, 14, one until 81.1
+    // ms, one until 82.2 ms, 7 until 89.2 ms. Writes: 30, one until 51 ms, 12, one until 84 ms, 6.
+    // What is no read is a write.
     let writes = (50, 90_000_000, 21_000_000, 21_100_000);
     assert_eq!(found, [(59, 89_200_000, 11_000_000, 11_100_000), writes, writes]);
 }
 
-/// The rest of an I/O of 68 KiB becomes part of another one of 4 KiB behind it: that is the first command of the short one, though not of the long one.
+/// The rest of an I/O of 68 KiB becomes part of another one of 4 KiB behind it: that is the first
+/// command of the short one, though not of the long one.
 #[test]
 fn a_merged_command_is_the_first_of_an_io() {
     let text = r#"{

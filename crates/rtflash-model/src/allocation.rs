@@ -5,8 +5,8 @@ use std::fmt;
 use crate::certificate::Certificate;
 use crate::reliance::Reliance;
 
-/// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the chips into clusters and
-/// one cluster for every task.
+/// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the
+/// chips into clusters and one cluster for every task.
 ///
 /// Kept flat, so that making one costs two allocations of memory, whatever the number of clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,7 +22,8 @@ pub struct Allocation {
     remarks: Vec<Remarks>,
 }
 
-/// What an allocation says of a cluster beside its chips, tasks and certificate: statements, of which nothing is computed.
+/// What an allocation says of a cluster beside its chips, tasks and certificate: statements, of
+/// which nothing is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Remarks {
     /// What it is said to rely on.
@@ -84,8 +85,8 @@ impl fmt::Display for AllocationError {
 impl std::error::Error for AllocationError {}
 
 impl Allocation {
-    /// The allocation with these clusters, in this order, for a device of `chips` chips and a set of `tasks` tasks.
-    /// Chips may be left out, tasks may not.
+    /// The allocation with these clusters, in this order, for a device of `chips` chips and a set
+    /// of `tasks` tasks. Chips may be left out, tasks may not.
     ///
     /// # Errors
     /// The first thing found wrong.
@@ -96,7 +97,8 @@ impl Allocation {
             if cluster.chips.is_empty() {
                 return Err(AllocationError::EmptyCluster(position));
             }
-            // At most one cluster a chip, and chips are counted in 32 bits; a longer list fails below.
+            // At most one cluster a chip, and chips are counted in 32 bits; a longer list fails
+            // below.
             let mark = u32::try_from(position).unwrap_or(NONE - 1);
             for &chip in &cluster.chips {
                 match cluster_of_chip.get_mut(chip as usize) {
@@ -120,10 +122,11 @@ impl Allocation {
         Ok(Allocation { cluster_of_chip, cluster_of_task, sizes, certificates: Vec::new(), remarks: Vec::new() })
     }
 
-    /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster `of_task[i]`. Every chip is used;
-    /// clusters are numbered in order of their lowest chip.
+    /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster
+    /// `of_task[i]`. Every chip is used; clusters are numbered in order of their lowest chip.
     ///
-    /// `None` where the numbers are not so: a chip's number skips one, or a task's cluster has no chip.
+    /// `None` where the numbers are not so: a chip's number skips one, or a task's cluster has no
+    /// chip.
     pub fn from_owners(of_chip: Vec<u32>, of_task: Vec<u32>) -> Option<Allocation> {
         let mut next = 0;
         for &cluster in &of_chip {
@@ -142,7 +145,8 @@ impl Allocation {
         })
     }
 
-    /// The same with these certificates, one for each cluster, in order; what is missing at the end has none.
+    /// The same with these certificates, one for each cluster, in order; what is missing at the end
+    /// has none.
     #[must_use]
     pub fn with_certificates(mut self, mut certificates: Vec<Option<Certificate>>) -> Allocation {
         certificates.resize(self.len(), None);
@@ -153,7 +157,8 @@ impl Allocation {
         self
     }
 
-    /// The same with these remarks, one for each cluster, in order; of what is missing at the end nothing is said.
+    /// The same with these remarks, one for each cluster, in order; of what is missing at the end
+    /// nothing is said.
     #[must_use]
     pub fn with_remarks(mut self, mut remarks: Vec<Remarks>) -> Allocation {
         remarks.resize(self.len(), Remarks::default());

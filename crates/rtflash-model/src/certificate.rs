@@ -1,13 +1,16 @@
-//! What a sound analysis promises of a cluster, as data: the device runs by it, and it can be verified without a search.
+//! What a sound analysis promises of a cluster, as data: the device runs by it, and it can be
+//! verified without a search.
 
 use crate::time::Span;
 
 /// How pages are placed on the chips of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Placement {
-    /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of its own.
+    /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of
+    /// its own.
     Stripe,
-    /// Superblock: rows are striped over the chips as they are written, and the cluster is one processor.
+    /// Superblock: rows are striped over the chips as they are written, and the cluster is one
+    /// processor.
     Superblock,
 }
 
@@ -24,15 +27,19 @@ impl Placement {
 /// Garbage collection on a unit: on each chip of a stripe, or on a superblock cluster as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Collection {
-    /// D_g: relative deadline of a GC job. `None` where no real-time task writes, so that none is released.
+    /// D_g: relative deadline of a GC job. `None` where no real-time task writes, so that none is
+    /// released.
     pub deadline: Option<Span>,
-    /// α: pages that a pass reclaims, at least. A GC job is released for each α pages that arrive to be written.
+    /// α: pages that a pass reclaims, at least. A GC job is released for each α pages that arrive
+    /// to be written.
     pub reclaimed_pages: u64,
-    /// H: free pages kept in reserve. A GC job that finds as many beyond those that are pending is void.
+    /// H: free pages kept in reserve. A GC job that finds as many beyond those that are pending is
+    /// void.
     pub reserve_pages: u64,
     /// v: valid pages of a victim, at most.
     pub victim_pages: u64,
-    /// F: blocks (superblocks) that are not closed, or being collected, when a victim is chosen, at most.
+    /// F: blocks (superblocks) that are not closed, or being collected, when a victim is chosen, at
+    /// most.
     pub open_blocks: u64,
 }
 
@@ -41,7 +48,8 @@ pub struct Collection {
 pub struct Tightest {
     /// L.
     pub length: Span,
-    /// L less the demand of L, a server's share of L, and blocking, in nanoseconds, rounded down. Below zero where the test fails.
+    /// L less the demand of L, a server's share of L, and blocking, in nanoseconds, rounded down.
+    /// Below zero where the test fails.
     pub slack_ns: i64,
 }
 
@@ -52,7 +60,8 @@ pub struct Certificate {
     pub placement: Placement,
     /// Garbage collection; `None` where nothing is ever written.
     pub collection: Option<Collection>,
-    /// U_s in thousandths: the share of a Total Bandwidth Server (on each chip of a stripe); 0 where there is none.
+    /// U_s in thousandths: the share of a Total Bandwidth Server (on each chip of a stripe); 0
+    /// where there is none.
     pub server_thousandths: u32,
     /// The tightest interval; `None` without tasks.
     pub tightest: Option<Tightest>,

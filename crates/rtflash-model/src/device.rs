@@ -7,7 +7,8 @@ use crate::time::Span;
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
 
-/// The shortest times of a device's operations, where it states ranges; `None` where it states a single time, which is the longest.
+/// The shortest times of a device's operations, where it states ranges; `None` where it states a
+/// single time, which is the longest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortest {
     /// Of sensing a page.
@@ -20,12 +21,14 @@ pub struct Shortest {
     pub page_transfer: Option<Span>,
 }
 
-/// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the longest that operations take.
+/// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the
+/// longest that operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSpec {
     /// m: flash chips in the device.
     pub chips: u32,
-    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋; the last channel may be partly filled.
+    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋; the last
+    /// channel may be partly filled.
     pub chips_per_channel: u32,
     /// Blocks on each chip.
     pub blocks_per_chip: u32,
@@ -45,12 +48,14 @@ pub struct DeviceSpec {
     pub page_transfer: Span,
     /// The shortest times, where ranges are stated: at most the times above.
     pub shortest: Shortest,
-    /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is known of it. No analysis asks.
+    /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is
+    /// known of it. No analysis asks.
     pub erase_cycles: Option<u32>,
 }
 
-/// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`] chips,
-/// a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers take less than 2⁶³ ns.
+/// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`]
+/// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers take
+/// less than 2⁶³ ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
@@ -225,17 +230,20 @@ impl Device {
         self.spec.shortest.page_read.unwrap_or(self.spec.page_read)
     }
 
-    /// The shortest time that programming a page takes; [`Device::page_program`] where no range is stated.
+    /// The shortest time that programming a page takes; [`Device::page_program`] where no range is
+    /// stated.
     pub fn page_program_min(&self) -> Span {
         self.spec.shortest.page_program.unwrap_or(self.spec.page_program)
     }
 
-    /// The shortest time that erasing a block takes; [`Device::block_erase`] where no range is stated.
+    /// The shortest time that erasing a block takes; [`Device::block_erase`] where no range is
+    /// stated.
     pub fn block_erase_min(&self) -> Span {
         self.spec.shortest.block_erase.unwrap_or(self.spec.block_erase)
     }
 
-    /// The shortest time that moving a page takes; [`Device::page_transfer`] where no range is stated.
+    /// The shortest time that moving a page takes; [`Device::page_transfer`] where no range is
+    /// stated.
     pub fn page_transfer_min(&self) -> Span {
         self.spec.shortest.page_transfer.unwrap_or(self.spec.page_transfer)
     }
@@ -245,8 +253,8 @@ impl Device {
         self.spec.shortest == Shortest::default()
     }
 
-    /// Whether sensing and moving a page are stated as single times, so that somebody may rely on their taking exactly as long (docs/analysis.md,
-    /// Section 6.1, Q3).
+    /// Whether sensing and moving a page are stated as single times, so that somebody may rely on
+    /// their taking exactly as long (docs/analysis.md, Section 6.1, Q3).
     pub fn has_exact_reads(&self) -> bool {
         self.spec.shortest.page_read.is_none() && self.spec.shortest.page_transfer.is_none()
     }
@@ -266,13 +274,14 @@ impl Device {
         self.spec.pages_per_block - self.valid_pages_bound
     }
 
-    /// m⌊λNP⌋, where N is the number of blocks on a chip: pages that the device's address space has. May be zero.
+    /// m⌊λNP⌋, where N is the number of blocks on a chip: pages that the device's address space
+    /// has. May be zero.
     pub fn logical_pages(&self) -> u128 {
         self.logical_pages_of(self.spec.chips)
     }
 
-    /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size because it runs on
-    /// all chips of the cluster at once.
+    /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size
+    /// because it runs on all chips of the cluster at once.
     pub fn gc_pass(&self) -> Span {
         self.gc_pass
     }
@@ -287,14 +296,15 @@ impl Device {
         self.spec.chips.div_ceil(self.spec.chips_per_channel)
     }
 
-    /// The chips that there are on a channel: m_c, on the last one perhaps fewer, and none beyond it.
+    /// The chips that there are on a channel: m_c, on the last one perhaps fewer, and none beyond
+    /// it.
     pub fn chips_on(&self, channel: u32) -> u32 {
         let before = channel.saturating_mul(self.spec.chips_per_channel);
         self.spec.chips.saturating_sub(before).min(self.spec.chips_per_channel)
     }
 
-    /// Nanoseconds that no analysis charges more than for one page, read and written, on any cluster:
-    /// the operation itself and a transfer for every chip of the channel.
+    /// Nanoseconds that no analysis charges more than for one page, read and written, on any
+    /// cluster: the operation itself and a transfer for every chip of the channel.
     pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
         let transfers = u128::from(self.spec.page_transfer.as_ns()) * u128::from(self.spec.chips_per_channel);
         (u128::from(self.spec.page_read.as_ns()) + transfers, u128::from(self.spec.page_program.as_ns()) + transfers)

@@ -1,7 +1,8 @@
 //! The words of rtflash: time, device, task, allocation.
 //!
-//! Nothing here knows an algorithm, reads a file, a clock or the environment. What these types hold is valid; what somebody
-//! wrote becomes one of them once, at the edge, or an error that names the field.
+//! Nothing here knows an algorithm, reads a file, a clock or the environment. What these types hold
+//! is valid; what somebody wrote becomes one of them once, at the edge, or an error that names the
+//! field.
 //!
 //! | thesis | here | NAND datasheets |
 //! |---|---|---|
@@ -39,7 +40,8 @@ pub mod generate;
 mod invalid;
 pub mod random;
 pub mod reading {
-    //! How files are read: values with their places in the text, and all that is wrong with them. For readers of other files.
+    //! How files are read: values with their places in the text, and all that is wrong with them.
+    //! For readers of other files.
 
     pub use crate::file::{Change, ChangeError, Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }

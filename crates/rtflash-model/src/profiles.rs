@@ -1,9 +1,11 @@
 //! The devices that have a name.
 //!
-//! Times are those of public datasheets and of ONFI parameter pages, which the chips hold themselves. Counts of chips and the
-//! logical ratio are no chip's numbers: they are a choice. Blocks are those that are good for sure, where that is stated. A
-//! page's transfer is its bytes, spare ones included, at the rate of the interface; the longer time has commands and addresses,
-//! too. Profiles whose name ends in `-typical` have typical times: no certificate that follows from them is a promise.
+//! Times are those of public datasheets and of ONFI parameter pages, which the chips hold
+//! themselves. Counts of chips and the logical ratio are no chip's numbers: they are a choice.
+//! Blocks are those that are good for sure, where that is stated. A page's transfer is its bytes,
+//! spare ones included, at the rate of the interface; the longer time has commands and addresses,
+//! too. Profiles whose name ends in `-typical` have typical times: no certificate that follows from
+//! them is a promise.
 
 use crate::device::{Device, DeviceSpec, Shortest};
 use crate::ratio::LogicalRatio;

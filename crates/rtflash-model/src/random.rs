@@ -6,7 +6,8 @@ use chacha20::rand_core::{Rng, SeedableRng};
 /// 2⁻⁵³.
 const ULP: f64 = 1.0 / (1u64 << 53) as f64;
 
-/// The key stream of ChaCha8 as 64-bit words, and two ways to use one, both spelled out here. What it draws depends on its key alone.
+/// The key stream of ChaCha8 as 64-bit words, and two ways to use one, both spelled out here. What
+/// it draws depends on its key alone.
 #[derive(Debug)]
 pub struct Stream(ChaCha8Rng);
 
@@ -16,7 +17,8 @@ impl Stream {
         Stream(ChaCha8Rng::from_seed(key))
     }
 
-    /// The stream numbered `(domain, index)` of a seed: streams of different numbers have nothing to do with each other.
+    /// The stream numbered `(domain, index)` of a seed: streams of different numbers have nothing
+    /// to do with each other.
     pub fn numbered(seed: u64, domain: &[u8; 8], index: u64) -> Stream {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -31,8 +33,9 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * ULP
     }
 
-    /// Uniform in 0..`bound`, exactly: the high word of word · bound, refused where the low word is below 2⁶⁴ mod bound
-    /// (D. Lemire, "Fast random integer generation in an interval", 2019). Zero for the bound zero.
+    /// Uniform in 0..`bound`, exactly: the high word of word · bound, refused where the low word is
+    /// below 2⁶⁴ mod bound (D. Lemire, "Fast random integer generation in an interval", 2019). Zero
+    /// for the bound zero.
     #[allow(clippy::cast_possible_truncation)]
     pub fn below(&mut self, bound: u64) -> u64 {
         loop {
@@ -53,7 +56,8 @@ mod tests {
 
     #[test]
     fn the_stream_is_chacha8() {
-        // The key stream of ChaCha8 for the zero key and nonce (eSTREAM test vectors): 3e 00 ef 2f 89 5f 40 d6 …
+        // The key stream of ChaCha8 for the zero key and nonce (eSTREAM test vectors): 3e 00 ef 2f
+        // 89 5f 40 d6 …
         let mut stream = Stream::new([0; 32]);
         assert_eq!(stream.0.next_u64(), 0xd640_5f89_2fef_003e);
     }

@@ -9,7 +9,8 @@ use num_integer::Integer;
 /// Decimal places that λ may have.
 pub const MAX_DECIMALS: u32 = 38;
 
-/// λ: logical address space over physical address space, 0 < λ < 1, kept as the decimal that was written.
+/// λ: logical address space over physical address space, 0 < λ < 1, kept as the decimal that was
+/// written.
 ///
 /// ⌈0.9 · 10⌉ is 9 here, which it is not in binary floating point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,7 +49,8 @@ impl LogicalRatio {
     /// λ = `numerator` / 10^`decimals`.
     ///
     /// # Errors
-    /// [`RatioError::OutOfRange`] unless 0 < λ < 1, [`RatioError::TooFine`] above [`MAX_DECIMALS`] places.
+    /// [`RatioError::OutOfRange`] unless 0 < λ < 1, [`RatioError::TooFine`] above [`MAX_DECIMALS`]
+    /// places.
     pub fn from_decimal(numerator: u128, decimals: u32) -> Result<LogicalRatio, RatioError> {
         let (mut numerator, mut decimals) = (numerator, decimals);
         while decimals > 0 && numerator != 0 && numerator.is_multiple_of(10) {

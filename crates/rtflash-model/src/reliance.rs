@@ -1,6 +1,7 @@
 //! What a promise of a sound analysis may lean on beyond a cluster's own certificate.
 
-/// What it takes for a cluster to hold, from the least to the most; and what a user grants that it may take (docs/analysis.md).
+/// What it takes for a cluster to hold, from the least to the most; and what a user grants that it
+/// may take (docs/analysis.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reliance {
     /// Nothing but its own certificate: it holds whatever the other clusters do (test T).
@@ -8,8 +9,8 @@ pub enum Reliance {
     /// Clusters on its channels that move no more than their tasks do (Section 6, test T').
     #[default]
     Neighbours,
-    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that take exactly as long as the device says
-    /// (Section 6.1, test T'').
+    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that
+    /// take exactly as long as the device says (Section 6.1, test T'').
     Queue,
 }
 

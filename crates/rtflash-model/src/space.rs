@@ -1,17 +1,20 @@
-//! Whether data fit: the logical pages that tasks keep, and those that a cluster has (docs/analysis.md, Section 7).
+//! Whether data fit: the logical pages that tasks keep, and those that a cluster has
+//! (docs/analysis.md, Section 7).
 
 use crate::certificate::Placement;
 use crate::device::Device;
 use crate::task::{Task, TaskSet};
 
-/// The data of a cluster's tasks beside the room that its chips have for them. Timing says nothing of either.
+/// The data of a cluster's tasks beside the room that its chips have for them. Timing says nothing
+/// of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Pages of data: what each task declares ([`Task::data_pages`]), and one page for each task that declares nothing. Zero in the thesis's
-    /// cluster where no task declares anything: its analyses know nothing of space, so they are asked only for what was declared.
+    /// Pages of data: what each task declares ([`Task::data_pages`]), and one page for each task
+    /// that declares nothing. Zero in the thesis's cluster where no task declares anything: its
+    /// analyses know nothing of space, so they are asked only for what was declared.
     pub data_pages: u128,
-    /// Logical pages that these data take: as many, or in a stripe of s chips s·⌈data/s⌉ for each task, because there every task's range is
-    /// whole rows.
+    /// Logical pages that these data take: as many, or in a stripe of s chips s·⌈data/s⌉ for each
+    /// task, because there every task's range is whole rows.
     pub needed_pages: u128,
     /// s⌊λNP⌋: logical pages that the cluster has.
     pub logical_pages: u128,
@@ -20,8 +23,9 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (48) and (49). `placement` is that of its certificate; `None` is the thesis's cluster, which
-    /// has no rule for where pages go, so that its data may take every logical page that there is.
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (48) and (49). `placement` is
+    /// that of its certificate; `None` is the thesis's cluster, which has no rule for where pages
+    /// go, so that its data may take every logical page that there is.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -34,7 +38,8 @@ impl Space {
         };
         let logical_pages = device.logical_pages_of(chips);
         let mut space = Space { data_pages: 0, needed_pages: 0, logical_pages, declared: false };
-        // Below 2⁶⁴ pages of fewer than 2³² tasks, rounded up to at most 2²⁰ more each: no sum comes near 2¹²⁸.
+        // Below 2⁶⁴ pages of fewer than 2³² tasks, rounded up to at most 2²⁰ more each: no sum
+        // comes near 2¹²⁸.
         for task in tasks {
             let pages = task.data_pages.unwrap_or(1);
             space.data_pages += u128::from(pages);
@@ -64,7 +69,8 @@ impl Device {
         self.logical_ratio().floor_of(u64::from(self.blocks_per_chip()) * u64::from(self.pages_per_block()))
     }
 
-    /// s⌊λNP⌋: logical pages of a cluster of `chips` chips. This is what its tasks' data have to fit in, under every analysis.
+    /// s⌊λNP⌋: logical pages of a cluster of `chips` chips. This is what its tasks' data have to
+    /// fit in, under every analysis.
     pub fn logical_pages_of(&self, chips: u32) -> u128 {
         u128::from(chips) * u128::from(self.logical_pages_per_chip())
     }
@@ -76,7 +82,8 @@ impl Device {
 }
 
 impl TaskSet {
-    /// The space of a cluster of `chips` chips with these tasks, which are positions in the set; `placement` as in [`Space::new`].
+    /// The space of a cluster of `chips` chips with these tasks, which are positions in the set;
+    /// `placement` as in [`Space::new`].
     pub fn space(&self, tasks: &[usize], chips: u32, placement: Option<Placement>) -> Space {
         Space::new(self.device(), tasks.iter().filter_map(|&task| self.tasks().get(task)), chips, placement)
     }

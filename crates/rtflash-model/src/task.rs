@@ -1,4 +1,5 @@
-//! Real-time I/O tasks, jobs that are not real-time, and the task set that holds both with their device.
+//! Real-time I/O tasks, jobs that are not real-time, and the task set that holds both with their
+//! device.
 
 use std::collections::HashMap;
 
@@ -6,8 +7,9 @@ use crate::device::Device;
 use crate::invalid::{Invalid, Path};
 use crate::time::{Instant, Span, TIME_LIMIT_NS};
 
-/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period. Each request is due a relative deadline D after its nominal arrival,
-/// and is released at most a jitter J after it, with 0 < D ≤ T and J < D.
+/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period. Each request is
+/// due a relative deadline D after its nominal arrival, and is released at most a jitter J after
+/// it, with 0 < D ≤ T and J < D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     pages: u64,
@@ -69,7 +71,8 @@ impl Request {
         self.period
     }
 
-    /// D: the relative deadline, counted from the nominal arrival. The period where none is stated. Never zero, never above the period.
+    /// D: the relative deadline, counted from the nominal arrival. The period where none is stated.
+    /// Never zero, never above the period.
     pub fn deadline(&self) -> Span {
         self.deadline.unwrap_or(self.period)
     }
@@ -79,7 +82,8 @@ impl Request {
         self.deadline
     }
 
-    /// J: the release jitter, the longest time from the nominal arrival to the release. Zero where none is stated. Always below the deadline.
+    /// J: the release jitter, the longest time from the nominal arrival to the release. Zero where
+    /// none is stated. Always below the deadline.
     pub fn jitter(&self) -> Span {
         self.jitter
     }
@@ -94,7 +98,8 @@ impl Request {
         self.window() == self.period
     }
 
-    /// The same, due so long after its nominal arrival; `None` for the period. Nothing where D is not above J, or above T.
+    /// The same, due so long after its nominal arrival; `None` for the period. Nothing where D is
+    /// not above J, or above T.
     pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
         Request { deadline, ..self }.checked()
     }
@@ -104,7 +109,8 @@ impl Request {
         Request { jitter, ..self }.checked()
     }
 
-    /// The same at another period. A stated deadline stays, and so does the jitter. Nothing where the period is zero, D is above it, or J not below D.
+    /// The same at another period. A stated deadline stays, and so does the jitter. Nothing where
+    /// the period is zero, D is above it, or J not below D.
     pub fn with_period(self, period: Span) -> Option<Request> {
         Request { period, ..self }.checked()
     }
@@ -120,7 +126,8 @@ impl Request {
     }
 }
 
-/// A real-time I/O task τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two may be absent (thesis, Section 4.1.1).
+/// A real-time I/O task τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two may be absent (thesis,
+/// Section 4.1.1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Task {
     /// What the user calls it.
@@ -129,8 +136,9 @@ pub struct Task {
     pub read: Option<Request>,
     /// Its write request.
     pub write: Option<Request>,
-    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is known of it. At least one and no more
-    /// than the device has; where a request is sequential, no fewer than it has.
+    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is
+    /// known of it. At least one and no more than the device has; where a request is sequential, no
+    /// fewer than it has.
     pub data_pages: Option<u64>,
 }
 
@@ -152,7 +160,8 @@ impl Task {
         self.read.map(|read| (read, false)).into_iter().chain(self.write.map(|write| (write, true)))
     }
 
-    /// Whether every request of it is due within its period and released when it arrives: D = T and J = 0.
+    /// Whether every request of it is due within its period and released when it arrives: D = T and
+    /// J = 0.
     pub fn is_implicit(&self) -> bool {
         self.requests().all(|(request, _)| request.is_implicit())
     }
@@ -171,8 +180,9 @@ pub struct Job {
     pub arrivals: Arrivals,
 }
 
-/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, the data of a task fits on the device
-/// and a sequential request in the data of its task, and the cost of every request and job stays below 2⁶³ ns under every analysis.
+/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, the data
+/// of a task fits on the device and a sequential request in the data of its task, and the cost of
+/// every request and job stays below 2⁶³ ns under every analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSet {
     device: Device,
@@ -190,8 +200,8 @@ impl TaskSet {
         if wrong.is_empty() { Ok(TaskSet { device, tasks, jobs }) } else { Err(wrong) }
     }
 
-    /// Tasks of different names that each read or write and whose data is not known, at costs below 2⁶³ ns under every
-    /// analysis: what [`TaskSet::new`] would find out.
+    /// Tasks of different names that each read or write and whose data is not known, at costs below
+    /// 2⁶³ ns under every analysis: what [`TaskSet::new`] would find out.
     pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
         debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());
         TaskSet { device, tasks, jobs: Vec::new() }
@@ -298,7 +308,8 @@ fn too_many_pages(path: Path, pages: u64, page_cost: u128) -> Invalid {
     )
 }
 
-/// Whether the names of a small set are distinct and not empty. To compare each two is quicker than the map that says where.
+/// Whether the names of a small set are distinct and not empty. To compare each two is quicker than
+/// the map that says where.
 fn surely_distinct<'a>(names: impl Iterator<Item = (&'static str, usize, &'a str)> + Clone) -> bool {
     let mut rest = names.map(|(_, _, name)| name);
     if rest.size_hint().1.is_none_or(|count| count > 32) {
@@ -330,7 +341,8 @@ fn refuse_bad_names<'a>(names: impl Iterator<Item = (&'static str, usize, &'a st
     }
 }
 
-/// How a message calls a task or job. Readers give what has no name one that begins with a zero byte.
+/// How a message calls a task or job. Readers give what has no name one that begins with a zero
+/// byte.
 fn called(what: &str, name: &str) -> String {
     if name.starts_with('\0') { format!("the {what}") } else { format!("{what} `{name}`") }
 }
@@ -377,7 +389,8 @@ fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<In
 
 fn check_job_cost(device: &Device, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
     let (read_cost, write_cost) = device.page_cost_bound();
-    // The most GC passes that Eq. (IV.12) can charge to one job: on one chip, after a job of the same size.
+    // The most GC passes that Eq. (IV.12) can charge to one job: on one chip, after a job of the
+    // same size.
     let passes = u128::from(job.write_pages) * 2 / u128::from(device.reclaimed_per_chip()) + 2;
     let gc = if job.write_pages == 0 { Some(0) } else { passes.checked_mul(u128::from(device.gc_pass().as_ns())) };
     let reads = u128::from(job.read_pages).checked_mul(read_cost);

@@ -25,7 +25,8 @@ impl Span {
         if nanoseconds < TIME_LIMIT_NS { Some(Span(nanoseconds)) } else { None }
     }
 
-    /// A length of `microseconds` that is known to fit: 32 bits of them are little more than an hour.
+    /// A length of `microseconds` that is known to fit: 32 bits of them are little more than an
+    /// hour.
     pub const fn from_us(microseconds: u32) -> Span {
         Span(microseconds as u64 * 1_000)
     }

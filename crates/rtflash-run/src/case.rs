@@ -69,9 +69,9 @@ impl Executed {
 /// Somebody who is handed every record, in the order of a trace, with the plan that it belongs to.
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
-/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys) and judges it. With certificates it obeys these
-/// instead.
-/// Groups of clusters run on the threads of the current rayon pool. It may take [`DEFAULT_MEMORY`].
+/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
+/// and judges it. With certificates it obeys these instead. Groups of clusters run on the threads
+/// of the current rayon pool. It may take [`DEFAULT_MEMORY`].
 ///
 /// # Errors
 /// Why it could not be run to its end.

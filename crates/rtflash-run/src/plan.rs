@@ -10,7 +10,8 @@ use rtflash_model::{Allocation, Device, Task, TaskSet};
 /// Why an allocation cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Under this analysis the transfer of a page is a part of its read or program, and on this device it takes longer than that.
+    /// Under this analysis the transfer of a page is a part of its read or program, and on this
+    /// device it takes longer than that.
     TransferTooLong,
     /// A period is too short or too long to be released: below one nanosecond.
     Period {
@@ -72,8 +73,8 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusa
     Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(Refusal::TransferTooLong)
 }
 
-/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly. Where all clusters have certificates, it is run by
-/// these alone, and the analysis is not asked.
+/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly.
+/// Where all clusters have certificates, it is run by these alone, and the analysis is not asked.
 ///
 /// # Errors
 /// Why it cannot be executed.

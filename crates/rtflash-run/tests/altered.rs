@@ -1,4 +1,5 @@
-//! Honest traces pass, altered ones do not: of the thesis's organisation under both dispatches, of stripes and of superblocks.
+//! Honest traces pass, altered ones do not: of the thesis's organisation under both dispatches, of
+//! stripes and of superblocks.
 
 #[path = "altered/alterations.rs"]
 mod alterations;
@@ -12,7 +13,8 @@ use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::trace::Record;
 use worlds::{Organisation, World, worlds};
 
-/// What an alteration does to a world's trace: the checks that fail then; `None` where there is nothing to be altered.
+/// What an alteration does to a world's trace: the checks that fail then; `None` where there is
+/// nothing to be altered.
 fn broken(world: &World, alteration: &Alteration) -> Option<Vec<&'static str>> {
     let mut records = world.records.clone();
     (alteration.alter)(&mut records)?;

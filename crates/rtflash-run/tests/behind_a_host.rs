@@ -1,4 +1,5 @@
-//! Certified clusters behind a host: with places of their own no real-time request misses, whatever the other jobs do; with a shared bound one does.
+//! Certified clusters behind a host: with places of their own no real-time request misses, whatever
+//! the other jobs do; with a shared bound one does.
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
@@ -17,9 +18,9 @@ use rtflash_model::{
     read_allocation,
 };
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -41,88 +42,88 @@ fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
 }
 
-fn device(dice: &mut Dice) -> Option<rtflash_model::Device> {
+fn device(rng: &mut Rng) -> Option<rtflash_model::Device> {
     let spec = DeviceSpec {
-        chips: dice.small(1, 6),
-        chips_per_channel: dice.small(1, 3),
-        blocks_per_chip: dice.small(8, 24),
-        pages_per_block: dice.small(2, 8),
+        chips: rng.small(1, 6),
+        chips_per_channel: rng.small(1, 3),
+        blocks_per_chip: rng.small(8, 24),
+        pages_per_block: rng.small(2, 8),
         page_size: 512,
         shortest: Shortest::default(),
         erase_cycles: None,
-        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
-        page_read: ns(dice.within(1, 25)),
-        page_program: ns(dice.within(1, 80)),
-        block_erase: ns(dice.within(1, 200)),
-        page_transfer: ns(dice.within(1, 10)),
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 70).into(), 2).ok()?,
+        page_read: ns(rng.within(1, 25)),
+        page_program: ns(rng.within(1, 80)),
+        block_erase: ns(rng.within(1, 200)),
+        page_transfer: ns(rng.within(1, 10)),
     };
     rtflash_model::Device::new(spec).ok()
 }
 
-fn tasks(dice: &mut Dice) -> Option<Vec<Task>> {
-    let count = dice.within(1, 4);
-    let request = |dice: &mut Dice, cost: u64| {
-        let pages = dice.within(1, 6);
-        let period = pages * cost * count * dice.within(2, 10);
-        let deadline = dice.within(period / 2, period);
-        let access = dice.one_of(&[Access::Random, Access::Sequential]);
+fn tasks(rng: &mut Rng) -> Option<Vec<Task>> {
+    let count = rng.within(1, 4);
+    let request = |rng: &mut Rng, cost: u64| {
+        let pages = rng.within(1, 6);
+        let period = pages * cost * count * rng.within(2, 10);
+        let deadline = rng.within(period / 2, period);
+        let access = rng.one_of(&[Access::Random, Access::Sequential]);
         let request = Request::new(pages, ns(period))?.with_access(access).with_deadline(Some(ns(deadline)))?;
-        request.with_jitter(ns(dice.one_of(&[0, 0, deadline / 8, deadline / 3])))
+        request.with_jitter(ns(rng.one_of(&[0, 0, deadline / 8, deadline / 3])))
     };
-    let task = |number: u64, dice: &mut Dice| {
-        let kinds = dice.within(0, 2);
-        let read = if kinds == 0 { None } else { Some(request(dice, 40)?) };
-        let write = if kinds == 1 { None } else { Some(request(dice, 150)?) };
+    let task = |number: u64, rng: &mut Rng| {
+        let kinds = rng.within(0, 2);
+        let read = if kinds == 0 { None } else { Some(request(rng, 40)?) };
+        let write = if kinds == 1 { None } else { Some(request(rng, 150)?) };
         Some(Task { name: format!("t{number}"), read, write, data_pages: None })
     };
-    (0..count).map(|number| task(number, dice)).collect()
+    (0..count).map(|number| task(number, rng)).collect()
 }
 
 /// Jobs beside the tasks, as hostile as may be.
-fn beside(dice: &mut Dice) -> Vec<Job> {
-    let job = |number: u64, dice: &mut Dice| Job {
+fn beside(rng: &mut Rng) -> Vec<Job> {
+    let job = |number: u64, rng: &mut Rng| Job {
         name: format!("beside{number}"),
-        op: dice.one_of(&[Op::Read, Op::Write]),
-        pattern: dice.one_of(&[Pattern::Sequential, Pattern::Random]),
-        from: 512 * dice.within(0, 9),
+        op: rng.one_of(&[Op::Read, Op::Write]),
+        pattern: rng.one_of(&[Pattern::Sequential, Pattern::Random]),
+        from: 512 * rng.within(0, 9),
         span: Some(1 << 16),
-        size: dice.one_of(&[100, 512, 2_048, 10_000]),
-        class: dice.one_of(&[Class::BestEffort, Class::Idle]),
-        level: dice.one_of(&[0, 4, 7]),
+        size: rng.one_of(&[100, 512, 2_048, 10_000]),
+        class: rng.one_of(&[Class::BestEffort, Class::Idle]),
+        level: rng.one_of(&[0, 4, 7]),
         cpu: 0,
         user_centric: false,
-        releases: Releases::Closed { depth: dice.small(1, 6), think: ns(dice.one_of(&[0, 0, 300])) },
-        phase: at(dice.within(0, 500)),
+        releases: Releases::Closed { depth: rng.small(1, 6), think: ns(rng.one_of(&[0, 0, 300])) },
+        phase: at(rng.within(0, 500)),
         count: None,
         until: None,
         pace: None,
     };
-    (0..dice.within(0, 3)).map(|number| job(number, dice)).collect()
+    (0..rng.within(0, 3)).map(|number| job(number, rng)).collect()
 }
 
 /// A set that the sound analysis accepts, in front of it a host that hands over at once.
 fn draw(case: u64) -> Option<Scenario> {
-    let mut dice = Dice(Stream::numbered(7, b"hostcert", case));
-    let set = TaskSet::new(device(&mut dice)?, tasks(&mut dice)?, vec![]).ok()?;
+    let mut rng = Rng(Stream::numbered(7, b"hostcert", case));
+    let set = TaskSet::new(device(&mut rng)?, tasks(&mut rng)?, vec![]).ok()?;
     let sound = analysis_relying_on("sound", Reliance::Neighbours)?;
-    let allocator: &dyn Allocator = dice.one_of(&[&ClusteringBfd as &dyn Allocator, &Global]);
+    let allocator: &dyn Allocator = rng.one_of(&[&ClusteringBfd as &dyn Allocator, &Global]);
     let Outcome::Schedulable(allocation) = allocator.allocate(&set, sound) else { return None };
-    let others = beside(&mut dice);
+    let others = beside(&mut rng);
     let names: Vec<String> = others.iter().map(|job| job.name.clone()).collect();
     let clusters = Clusters::new(&set, &allocation, &names, Span::ZERO).ok()?;
-    let clusters = clusters.aged(dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]));
+    let clusters = clusters.aged(rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]));
     let mut jobs = clusters.jobs();
     for (position, job) in jobs.iter_mut().enumerate() {
         let Releases::Every { period, .. } = job.releases else { return None };
-        job.phase = at(dice.within(0, period.as_ns()));
+        job.phase = at(rng.within(0, period.as_ns()));
         job.releases = Releases::Every { period, jitter: clusters.declared_jitter(position)? };
     }
     let urgent = u32::try_from(jobs.len()).ok()?;
     jobs.extend(others);
-    let max_inflight_rest = Some(dice.small(1, 9));
+    let max_inflight_rest = Some(rng.small(1, 9));
     let k2 = K2Settings { max_inflight: urgent + max_inflight_rest?, max_inflight_rest, ..K2Settings::k2() };
     let split = Split { cut: Cut::Rest, max_sectors: 4_096, multiples: false };
-    let scheduler = dice.one_of(&[
+    let scheduler = rng.one_of(&[
         Settings::K2(k2),
         Settings::K2(k2),
         Settings::K2(K2Settings { split: Some(split), ..k2 }),
@@ -136,7 +137,7 @@ fn draw(case: u64) -> Option<Scenario> {
     });
     let duration = at(longest.max()? * 25);
     let host =
-        Host { cpus: 1, max_sectors: 1 << 14, requests: 1 << 10, turnaround: ns(dice.one_of(&[0, 40])), merge: false };
+        Host { cpus: 1, max_sectors: 1 << 14, requests: 1 << 10, turnaround: ns(rng.one_of(&[0, 40])), merge: false };
     Some(Scenario {
         device: Device::Clusters(Box::new(clusters)),
         host,
@@ -166,7 +167,8 @@ impl Watch for Judged<'_> {
     }
 }
 
-/// Which checkers fail, how many jobs of the flash were complete, and by how much each task's slowest request was late.
+/// Which checkers fail, how many jobs of the flash were complete, and by how much each task's
+/// slowest request was late.
 fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
     let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
     let all: Vec<u32> = (0..).take(clusters.plan().clusters().len()).collect();

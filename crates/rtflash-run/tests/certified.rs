@@ -1,4 +1,5 @@
-//! What the sound analyses promise is kept on the device: random sets that they accept, under everything that is meant to break them.
+//! What the sound analyses promise is kept on the device: random sets that they accept, under
+//! everything that is meant to break them.
 
 use rtflash_alloc::analysis::Thesis;
 use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
@@ -11,9 +12,9 @@ use rtflash_model::{
 };
 use rtflash_run::execute;
 
-struct Dice(Stream);
+struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -31,7 +32,8 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-/// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background jobs need a server's reserve and blocking.
+/// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background
+/// jobs need a server's reserve and blocking.
 fn certify(
     set: &TaskSet,
     cluster: &Cluster,
@@ -40,7 +42,7 @@ fn certify(
     background: bool,
 ) -> Option<Certificate> {
     let clusters = std::slice::from_ref(cluster);
-    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing).among_strangers(0)?;
+    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing).in_the_worst_case(0)?;
     let server = if background { server.max(1) } else { server };
     let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server) else { return None };
     let collection = gc.map(GcTerms::to_collection);
@@ -54,11 +56,11 @@ struct Case {
     options: Options,
 }
 
-fn device(dice: &mut Dice) -> Option<Device> {
-    let transfer = dice.within(1, 10);
-    let read = dice.within(1, 25);
-    let (program, erase) = (dice.within(1, 80), dice.within(1, 200));
-    let mut shortest = |most: u64| Some(ns(dice.within(1, most))).filter(|_| most.is_multiple_of(2));
+fn device(rng: &mut Rng) -> Option<Device> {
+    let transfer = rng.within(1, 10);
+    let read = rng.within(1, 25);
+    let (program, erase) = (rng.within(1, 80), rng.within(1, 200));
+    let mut shortest = |most: u64| Some(ns(rng.within(1, most))).filter(|_| most.is_multiple_of(2));
     let shortest = Shortest {
         page_read: shortest(read),
         page_program: shortest(program),
@@ -66,14 +68,14 @@ fn device(dice: &mut Dice) -> Option<Device> {
         page_transfer: shortest(transfer),
     };
     let spec = DeviceSpec {
-        chips: dice.small(1, 6),
-        chips_per_channel: dice.small(1, 3),
-        blocks_per_chip: dice.small(8, 24),
-        pages_per_block: dice.small(2, 8),
+        chips: rng.small(1, 6),
+        chips_per_channel: rng.small(1, 3),
+        blocks_per_chip: rng.small(8, 24),
+        pages_per_block: rng.small(2, 8),
         page_size: 512,
         shortest,
         erase_cycles: None,
-        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 70).into(), 2).ok()?,
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 70).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(program),
         block_erase: ns(erase),
@@ -82,22 +84,22 @@ fn device(dice: &mut Dice) -> Option<Device> {
     Device::new(spec).ok()
 }
 
-fn tasks(dice: &mut Dice, chips: u32) -> Vec<Task> {
-    let access = dice.one_of(&[Access::Random, Access::Sequential]);
-    let count = dice.within(1, 4);
-    let request = |dice: &mut Dice, most: u64, cost: u64| {
-        let pages = dice.within(1, most);
-        let period = pages * cost * count * dice.within(2, 8) * if access == Access::Random { 1 } else { 2 } / 2;
-        Request::new(pages, ns(period.max(40) + dice.within(0, 100))).map(|request| request.with_access(access))
+fn tasks(rng: &mut Rng, chips: u32) -> Vec<Task> {
+    let access = rng.one_of(&[Access::Random, Access::Sequential]);
+    let count = rng.within(1, 4);
+    let request = |rng: &mut Rng, most: u64, cost: u64| {
+        let pages = rng.within(1, most);
+        let period = pages * cost * count * rng.within(2, 8) * if access == Access::Random { 1 } else { 2 } / 2;
+        Request::new(pages, ns(period.max(40) + rng.within(0, 100))).map(|request| request.with_access(access))
     };
-    let task = |number: u64, dice: &mut Dice| {
-        let kinds = dice.within(0, 2);
-        let read = (kinds != 0).then(|| request(dice, u64::from(chips) * 3, 40)).flatten();
-        let write = (kinds != 1).then(|| request(dice, u64::from(chips) * 2, 150)).flatten();
-        let data_pages = (dice.within(0, 3) == 0).then(|| dice.within(1, 20));
+    let task = |number: u64, rng: &mut Rng| {
+        let kinds = rng.within(0, 2);
+        let read = (kinds != 0).then(|| request(rng, u64::from(chips) * 3, 40)).flatten();
+        let write = (kinds != 1).then(|| request(rng, u64::from(chips) * 2, 150)).flatten();
+        let data_pages = (rng.within(0, 3) == 0).then(|| rng.within(1, 20));
         Task { name: format!("t{number}"), read, write, data_pages }
     };
-    (0..count).map(|number| task(number, dice)).collect()
+    (0..count).map(|number| task(number, rng)).collect()
 }
 
 /// The same with periods of so many parts of what they were.
@@ -115,33 +117,33 @@ fn hurried(set: &TaskSet, parts: u64, of: u64) -> Option<TaskSet> {
 }
 
 fn draw(seed: u64, case: u64) -> Option<Case> {
-    let mut dice = Dice(Stream::numbered(seed, b"certify\0", case));
-    let device = device(&mut dice)?;
-    let tasks = tasks(&mut dice, device.chips());
-    let jobs = if dice.within(0, 1) == 0 {
+    let mut rng = Rng(Stream::numbered(seed, b"certify\0", case));
+    let device = device(&mut rng)?;
+    let tasks = tasks(&mut rng, device.chips());
+    let jobs = if rng.within(0, 1) == 0 {
         vec![]
     } else {
-        let arrivals = Arrivals::Uniform(ns(dice.within(1, 500)), ns(dice.within(500, 4_000)));
-        let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+        let arrivals = Arrivals::Uniform(ns(rng.within(1, 500)), ns(rng.within(500, 4_000)));
+        let (read_pages, write_pages) = (rng.within(0, 6), rng.within(1, 6));
         vec![Job { name: "log".to_owned(), read_pages, write_pages, arrivals }]
     };
     let mut set = TaskSet::new(device, tasks, jobs).ok()?;
-    let count = dice.small(1, device.chips().min(2));
+    let count = rng.small(1, device.chips().min(2));
     let mut clusters: Vec<Cluster> = vec![Cluster::default(); count as usize];
     // In turns or one after another.
-    let turns = dice.within(0, 1) == 0;
+    let turns = rng.within(0, 1) == 0;
     for chip in 0..device.chips() {
         let cluster = if turns { chip % count } else { chip * count / device.chips() };
         clusters[cluster as usize].chips.push(chip);
     }
     for task in 0..set.tasks().len() {
-        clusters[dice.small(0, count - 1) as usize].tasks.push(task);
+        clusters[rng.small(0, count - 1) as usize].tasks.push(task);
     }
-    let service = if set.jobs().is_empty() { Service::Tbs } else { dice.one_of(&[Service::Tbs, Service::Background]) };
+    let service = if set.jobs().is_empty() { Service::Tbs } else { rng.one_of(&[Service::Tbs, Service::Background]) };
     let background = service == Service::Background;
     let mut choice = || {
-        let server = if set.jobs().is_empty() || background { 0 } else { dice.one_of(&[50, 100, 250]) };
-        (dice.one_of(&[Placement::Stripe, Placement::Superblock]), server)
+        let server = if set.jobs().is_empty() || background { 0 } else { rng.one_of(&[50, 100, 250]) };
+        (rng.one_of(&[Placement::Stripe, Placement::Superblock]), server)
     };
     let choices: Vec<(Placement, u32)> = clusters.iter().map(|_| choice()).collect();
     // The shortest periods that are accepted: nearest to the limit.
@@ -160,18 +162,18 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
     let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
     let longest = requests.map(|request| request.period().as_ns()).max()?;
     let options = Options {
-        duration: Instant::from_ns(longest * dice.within(10, 60))?,
+        duration: Instant::from_ns(longest * rng.within(10, 60))?,
         dispatch: Dispatch::Serial,
         service,
-        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
-        pattern: dice.one_of(&patterns),
-        times: dice.one_of(&[Times::Worst, Times::Best, Times::Random]),
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+        pattern: rng.one_of(&patterns),
+        times: rng.one_of(&[Times::Worst, Times::Best, Times::Random]),
         seed: case,
         placed: Placed {
-            backfill: dice.within(0, 3) > 0,
-            waits: dice.one_of(&[Waits::Actual, Waits::Worst]),
-            phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+            backfill: rng.within(0, 3) > 0,
+            waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
+            phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         },
     };
     Some(Case { set, allocation, options })

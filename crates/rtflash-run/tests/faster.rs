@@ -1,4 +1,5 @@
-//! Why a promise does not rely on the queue unless it is asked to: operations that are faster than stated break it (docs/analysis.md, Section 6.1).
+//! Why a promise does not rely on the queue unless it is asked to: operations that are faster than
+//! stated break it (docs/analysis.md, Section 6.1).
 
 use std::collections::VecDeque;
 
@@ -38,7 +39,8 @@ fn set() -> TaskSet {
     TaskSet::new(device.expect("a device"), READS.into_iter().enumerate().map(task).collect(), vec![]).expect("a set")
 }
 
-/// A chip with one request of so many pages: it senses, asks for the bus, transfers, and begins anew.
+/// A chip with one request of so many pages: it senses, asks for the bus, transfers, and begins
+/// anew.
 #[derive(Clone, Copy)]
 struct Chip {
     left: u64,
@@ -47,7 +49,8 @@ struct Chip {
     sensing: u64,
 }
 
-/// The response time of chip 0's request, released at `offset`, on a bus that serves first come, first served. The others read from 0 on.
+/// The response time of chip 0's request, released at `offset`, on a bus that serves first come,
+/// first served. The others read from 0 on.
 fn response(sensing: [u64; 3], offset: u64) -> u64 {
     let mut chips: Vec<Chip> = (0..3)
         .map(|chip| Chip {

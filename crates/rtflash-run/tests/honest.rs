@@ -1,4 +1,5 @@
-//! Traces of random runs, written and read back: what the checkers say of them is what they said of the runs.
+//! Traces of random runs, written and read back: what the checkers say of them is what they said of
+//! the runs.
 
 use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};

@@ -1,4 +1,5 @@
-//! Negative controls: each assumption of the sound analyses, weakened by the least amount, is caught.
+//! Negative controls: each assumption of the sound analyses, weakened by the least amount, is
+//! caught.
 
 use std::collections::BTreeMap;
 
@@ -68,12 +69,13 @@ fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
     Cluster { chips: chips.into(), tasks: tasks.into() }
 }
 
-/// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often which check breaks when the certificate is changed.
+/// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often
+/// which check breaks when the certificate is changed.
 fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
     let mut all = BTreeMap::new();
     for case in 0..6_000u64 {
-        let mut dice = Stream::numbered(1, b"least\0\0\0", case);
-        let mut within = |low: u64, high: u64| low + dice.below(high - low + 1);
+        let mut rng = Stream::numbered(1, b"least\0\0\0", case);
+        let mut within = |low: u64, high: u64| low + rng.below(high - low + 1);
         let times = [within(1, 3), within(1, 6), within(1, 6), within(1, 2)];
         let small = |number: u64| u32::try_from(number).expect("a small number");
         let (blocks, pages, ratio) = (small(within(4, 12)), small(within(1, 4)), within(10, 80));
@@ -83,7 +85,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let set = TaskSet::new(device, tasks, vec![]).expect("a task set");
         let clusters = [cluster(&[0], &[0, 1])];
         let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing);
-        let placed = site.among_strangers(0).expect("small numbers");
+        let placed = site.in_the_worst_case(0).expect("small numbers");
         let Some(gc) = placed.unit.gc(within(1, 200), false) else { continue };
         if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0).test() != Verdict::Holds {
             continue;
@@ -118,11 +120,12 @@ fn a_page_of_reserve_and_a_copy_are_missed() {
 fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
     let site =
         Site::new(set, clusters, vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()], Reliance::Nothing);
-    let all = (0..clusters.len()).map(|position| site.among_strangers(position).expect("small numbers"));
+    let all = (0..clusters.len()).map(|position| site.in_the_worst_case(position).expect("small numbers"));
     all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
 }
 
-/// Reads of a page on two chips of a channel, released together: the second waits for the first's transfer, and has no time to spare.
+/// Reads of a page on two chips of a channel, released together: the second waits for the first's
+/// transfer, and has no time to spare.
 #[test]
 fn a_transfer_is_missed() {
     let device = device([50, 500, 5_000, 40], 2, 2, 64, 8, 50).expect("a device");
@@ -139,7 +142,8 @@ fn a_transfer_is_missed() {
     assert!(broken(&set(129), &clusters, &certificates, &options).contains(&"deadlines"));
 }
 
-/// A chip that serves nothing but reads of 3 pages, and now and then one of a page that is begun a nanosecond before three are asked for.
+/// A chip that serves nothing but reads of 3 pages, and now and then one of a page that is begun a
+/// nanosecond before three are asked for.
 #[test]
 fn a_step_of_blocking_is_missed() {
     let device = device([50, 500, 5_000, 40], 1, 1, 64, 8, 50).expect("a device");
@@ -150,7 +154,8 @@ fn a_step_of_blocking_is_missed() {
         TaskSet::new(device, tasks, vec![]).expect("a task set")
     };
     let options = options(20_000, Pattern::Uniform, Phases::Periodic, 1);
-    // 3 (t_r + t_d) and a step of blocking, t_r + t_d: 360. A nanosecond of it is not needed, as time is whole; demand alone, 270, would accept 358.
+    // 3 (t_r + t_d) and a step of blocking, t_r + t_d: 360. A nanosecond of it is not needed, as
+    // time is whole; demand alone, 270, would accept 358.
     assert!(holds(&set(360), &clusters) && !holds(&set(358), &clusters));
     assert!(broken(&set(360), &clusters, &[stripe(None)], &options).is_empty());
     assert!(broken(&set(359), &clusters, &[stripe(None)], &options).is_empty());

@@ -1,4 +1,5 @@
-//! What is predicted of write amplification (docs/lifetime.md) against what the executor does, and what a run says of wear.
+//! What is predicted of write amplification (docs/lifetime.md) against what the executor does, and
+//! what a run says of wear.
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
 use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
@@ -18,7 +19,8 @@ fn device(chips: u32, percent: u32) -> Device {
     Device::new(DeviceSpec { logical_ratio, erase_cycles: Some(3_000), ..spec }).expect("a device")
 }
 
-/// Pages a request, its period in milliseconds, and the share of the logical pages of `chips` chips, in 60ths.
+/// Pages a request, its period in milliseconds, and the share of the logical pages of `chips`
+/// chips, in 60ths.
 fn writer(name: &str, pages: u64, ms: u32, share: u64, access: Access, of: u64) -> Task {
     let write = Request::new(pages, Span::from_us(ms * 1_000)).map(|request| request.with_access(access));
     Task { name: name.into(), read: None, write, data_pages: Some(of * share / 60) }
@@ -33,7 +35,8 @@ fn reader(name: &str, share: u64, of: u64) -> Task {
     }
 }
 
-/// A set on so many chips of this λ, its ranges in 60ths of the space. Under Theorem 1 the executor divides the space equally, whatever is declared.
+/// A set on so many chips of this λ, its ranges in 60ths of the space. Under Theorem 1 the executor
+/// divides the space equally, whatever is declared.
 fn set(chips: u32, percent: u32, access: Access, tasks: &[(u64, u32, u64)], declared: bool) -> TaskSet {
     let device = device(chips, percent);
     let logical = device.logical_ratio().floor_of(u64::from(BLOCKS * PAGES)) * u64::from(chips);
@@ -62,7 +65,8 @@ fn options(seconds: u64, access: Access, aging: Aging) -> Options {
     }
 }
 
-/// Of each cluster that writes: pages programmed for each page written, from `seconds` on until three times that.
+/// Of each cluster that writes: pages programmed for each page written, from `seconds` on until
+/// three times that.
 fn measured(
     set: &TaskSet,
     allocation: &Allocation,
@@ -87,7 +91,8 @@ fn measured(
 /// λ in percent, what it is, and of each task pages, period and data.
 type Case = (u32, &'static str, &'static [(u64, u32, u64)]);
 
-/// What is measured lies between 0.85 of the least and 1.1 of the most that is predicted, from a strewn start 1.25.
+/// What is measured lies between 0.85 of the least and 1.1 of the most that is predicted, from a
+/// strewn start 1.25.
 #[test]
 fn predictions_hold_on_the_executor() {
     let sequential: [Case; 5] = [
@@ -113,7 +118,8 @@ fn predictions_hold_on_the_executor() {
                         within(&what, aging, measured, expected);
                         let bound = cost.clusters[0].write_amplification.expect("a bound");
                         assert!(measured <= bound, "{what}: {measured} is above the bound {bound}");
-                        // Exact: a ring alone. The last pages of the range, too few for a request, are never overwritten, and may be copied.
+                        // Exact: a ring alone. The last pages of the range, too few for a request,
+                        // are never overwritten, and may be copied.
                         if name == "one ring" && access == Access::Sequential {
                             assert!((expected.amplification.least, measured) == (1.0, 1.0), "{what}: {measured}");
                             assert!(expected.amplification.most < 1.01, "{what}: {expected:?}");
@@ -125,7 +131,8 @@ fn predictions_hold_on_the_executor() {
     }
 }
 
-/// From a strewn start the run is too short for all that it left to be gone: up to a quarter more was measured (docs/lifetime.md).
+/// From a strewn start the run is too short for all that it left to be gone: up to a quarter more
+/// was measured (docs/lifetime.md).
 fn within(what: &str, aging: Aging, measured: f64, expected: Expected) {
     let (least, most) = (expected.amplification.least, expected.amplification.most);
     let beyond = if aging == Aging::Worst { 1.25 } else { 1.1 };
@@ -135,7 +142,8 @@ fn within(what: &str, aging: Aging, measured: f64, expected: Expected) {
     );
 }
 
-/// Several clusters, of several chips: each one's own prediction; and the erases of the run are those of the prediction.
+/// Several clusters, of several chips: each one's own prediction; and the erases of the run are
+/// those of the prediction.
 #[test]
 fn clusters_and_their_wear() {
     for analysis in [&Sound::default() as &dyn Analysis, &Thesis] {

@@ -19,7 +19,8 @@ fn ten_thousand_accepted_sets_without_shared_channels_keep_every_bound() {
     assert!(soaked.judged >= 10_000, "{} were accepted", soaked.judged);
 }
 
-/// Sets at the limit of what the sound analyses accept, under whatever is meant to break them. `rtflash soak --world sound` draws more.
+/// Sets at the limit of what the sound analyses accept, under whatever is meant to break them.
+/// `rtflash soak --world sound` draws more.
 #[test]
 fn sound_promises_are_kept_at_the_limit() {
     let soaked = soak(31, 1_500, World::Sound);
@@ -31,20 +32,21 @@ fn sound_promises_are_kept_at_the_limit() {
     assert!(soaked.load > 800_000, "a mean load of {} millionths", soaked.load);
 }
 
-/// Everything drawn: whatever the theory gets wrong, the flash itself is lawful.
+/// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.
 #[test]
-fn the_flash_is_lawful_in_any_world() {
+fn the_flash_keeps_the_rules_in_any_world() {
     let soaked = soak(7, 6_000, World::Any);
     for broken in &soaked.broken {
         let name = ASSUMPTIONS[broken.assumption].name;
-        let lawful = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
-        assert!(!lawful.contains(&name), "{name} in run {}", broken.first);
+        let is_valid = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
+        assert!(!is_valid.contains(&name), "{name} in run {}", broken.first);
     }
     let names: Vec<&str> = soaked.broken.iter().map(|broken| ASSUMPTIONS[broken.assumption].name).collect();
     assert!(names.contains(&"bus-wait") && names.contains(&"server-deadlines"), "{names:?}");
 }
 
-/// Generated sets on a device like `dgist-2021`, with fewer blocks and every chip on a channel of its own.
+/// Generated sets on a device like `dgist-2021`, with fewer blocks and every chip on a channel of
+/// its own.
 fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
     let profile = Device::profile("dgist-2021").expect("the profile").spec();
     let device = DeviceSpec { chips: 8, chips_per_channel: 1, blocks_per_chip: 24, ..profile };
@@ -110,7 +112,8 @@ fn sets_that_overload_a_cluster_are_late() {
         let outcome = allocator("global").expect("the algorithm").allocate(&set, &Thesis);
         let allocation = outcome.allocation().expect("global always gives one");
         let executed = execute(&set, allocation, &Thesis, &options(Victims::Actual), None).expect("a run");
-        // Without blocking and with what GC really copies, requests alone are more than one cluster can serve.
+        // Without blocking and with what GC really copies, requests alone are more than one cluster
+        // can serve.
         assert!(!executed.passes(), "case {case}");
         late += u32::from(executed.report.sources.iter().any(|source| source.misses + source.overdue > 0));
     }

@@ -20,27 +20,32 @@ use crate::unplaced::UnplacedAnswer;
 /// What `rtflash alloc --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllocAnswer<'a> {
-    /// Whether every deadline is met, and the declared data fit: true, false, or null where the algorithm cannot tell.
+    /// Whether every deadline is met, and the declared data fit: true, false, or null where the
+    /// algorithm cannot tell.
     pub schedulable: Option<bool>,
     /// The algorithm that divided the chips.
     pub algorithm: Text<'a>,
     /// The analysis that decided.
     pub analysis: Text<'a>,
-    /// The clusters, in order; those without tasks serve jobs that are not real-time. Empty where there is no complete allocation.
+    /// The clusters, in order; those without tasks serve jobs that are not real-time. Empty where
+    /// there is no complete allocation.
     pub clusters: Vec<ClusterAnswer<'a>>,
     /// The task that could not be placed, and why.
     pub unplaced: Option<UnplacedAnswer<'a>>,
-    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these clusters or with clusters of its own. Null where that was
-    /// not asked (`--guarantee`, `--no-guarantee`) or cannot be told.
+    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these
+    /// clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
+    /// `--no-guarantee`) or cannot be told.
     pub guaranteed: Option<bool>,
     /// Whether the clusters printed here are; null as above, and where none are printed.
     pub guaranteed_as_placed: Option<bool>,
-    /// What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the clusters needs; null where nothing is promised.
+    /// What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the
+    /// clusters needs; null where nothing is promised.
     pub relies_on: Option<Text<'static>>,
     /// What would make the set schedulable: for a single set that is not, null otherwise.
     pub advice: Option<AdviceAnswer>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device (with `part-ftl`, of its data chips). That they
-    /// fit there does not say that they fit the clusters.
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    /// device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
+    /// the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// U_R of PaRT-FTL (only with `part-ftl`).
@@ -58,7 +63,8 @@ pub struct AllocAnswer<'a> {
     pub meta: Option<Meta<'a>>,
 }
 
-/// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none was found.
+/// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none
+/// was found.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdviceAnswer {
     /// A number of chips that is enough.
@@ -101,7 +107,8 @@ pub struct ClusterAnswer<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks, in the order of the task set.
     pub tasks: Vec<Text<'a>>,
-    /// U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization.
+    /// U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as
+    /// `demand_share`, which is no utilization.
     pub utilization: f64,
     /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,16 +123,19 @@ pub struct ClusterAnswer<'a> {
     pub gc_utilization: f64,
     /// min(T); null without tasks.
     pub min_period_ns: Option<Nanoseconds>,
-    /// U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U is above 1.
+    /// U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U
+    /// is above 1.
     pub server_utilization: f64,
     /// The GC task of each writing task.
     pub gc: Vec<GcAnswer<'a>>,
-    /// What a sound analysis promises of the cluster, and the device runs by. Under such an analysis the shares above are those of the tightest interval.
+    /// What a sound analysis promises of the cluster, and the device runs by. Under such an
+    /// analysis the shares above are those of the tightest interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
-    /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do; `neighbours`, because the clusters on its channels
-    /// move no more than their tasks; `queue`, because moreover the bus serves first come, first served, and page reads and transfers take exactly as
-    /// long as the device says.
+    /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
+    /// `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
+    /// because moreover the bus serves first come, first served, and page reads and transfers take
+    /// exactly as long as the device says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
     /// Where tasks of the cluster declare their data: these beside its logical pages.

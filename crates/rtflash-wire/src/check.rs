@@ -36,26 +36,34 @@ pub struct CheckedCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
-    /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis, whether demand and blocking fit into every interval, relying on
-    /// no more than is granted, the data fit, and the certificate states no less than the load needs. Null where that cannot be told.
+    /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis,
+    /// whether demand and blocking fit into every interval, relying on no more than is granted, the
+    /// data fit, and the certificate states no less than the load needs. Null where that cannot be
+    /// told.
     pub schedulable: Option<bool>,
-    /// Whether its test of time passes, whatever space the data take. Null where that cannot be told.
+    /// Whether its test of time passes, whatever space the data take. Null where that cannot be
+    /// told.
     pub in_time: Option<bool>,
-    /// U, Eq. (IV.9), to the nearest double. Under a sound analysis the same as `demand_share`, which is no utilization.
+    /// U, Eq. (IV.9), to the nearest double. Under a sound analysis the same as `demand_share`,
+    /// which is no utilization.
     pub utilization: f64,
     /// Under a sound analysis: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demand_share: Option<f64>,
     /// t_e / min(T); under a sound analysis the share of that interval that is blocking.
     pub blocking: f64,
-    /// Under a sound analysis the least that the cluster relies on to hold, whether it is granted or not: `nothing`, `neighbours` or `queue`, as in
-    /// what `alloc` prints. Null where it does not hold, and under other analyses.
+    /// Under a sound analysis the least that the cluster relies on to hold, whether it is granted
+    /// or not: `nothing`, `neighbours` or `queue`, as in what `alloc` prints. Null where it does
+    /// not hold, and under other analyses.
     pub relies_on: Option<Text<'static>>,
-    /// Under a sound analysis: what is stated that promises more than is so, or less than is needed, and what is relied on that is not granted.
+    /// Under a sound analysis: what is stated that promises more than is so, or less than is
+    /// needed, and what is relied on that is not granted.
     pub complaints: Vec<String>,
-    /// What is stated and is not so any more, and of no consequence for the verdict: numbers that another load had, tasks that are gone.
+    /// What is stated and is not so any more, and of no consequence for the verdict: numbers that
+    /// another load had, tasks that are gone.
     pub notes: Vec<String>,
-    /// Where tasks of the cluster declare their data: these beside its logical pages. Where they do not fit, `schedulable` is false under every analysis.
+    /// Where tasks of the cluster declare their data: these beside its logical pages. Where they do
+    /// not fit, `schedulable` is false under every analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
 }

@@ -12,9 +12,11 @@ use crate::parts::Text;
 pub struct DataAnswer<'a> {
     /// Whether they fit: `needed_pages` ≤ `logical_pages`.
     pub fits: bool,
-    /// Pages of data: what each task declares, and one for each task beside them that declares nothing.
+    /// Pages of data: what each task declares, and one for each task beside them that declares
+    /// nothing.
     pub data_pages: u128,
-    /// Logical pages that they take: as many, or in a stripe each task's rounded up to whole rows of its chips.
+    /// Logical pages that they take: as many, or in a stripe each task's rounded up to whole rows
+    /// of its chips.
     pub needed_pages: u128,
     /// Logical pages of the cluster, or of the device.
     pub logical_pages: u128,
@@ -41,7 +43,8 @@ pub struct TaskDataAnswer<'a> {
 }
 
 impl<'a> DataAnswer<'a> {
-    /// The data of these tasks, positions in the set, in this space; `None` where nothing is declared and nothing is wrong.
+    /// The data of these tasks, positions in the set, in this space; `None` where nothing is
+    /// declared and nothing is wrong.
     pub fn new(set: &'a TaskSet, tasks: impl IntoIterator<Item = usize>, space: &Space) -> Option<DataAnswer<'a>> {
         let device = set.device();
         let task = |task: usize| {
@@ -68,7 +71,8 @@ impl<'a> DataAnswer<'a> {
         DataAnswer::new(set, cluster.tasks.iter().copied(), &space)
     }
 
-    /// The data of all tasks on the whole device, or on PaRT-FTL's data chips; each task is named where no cluster names it.
+    /// The data of all tasks on the whole device, or on PaRT-FTL's data chips; each task is named
+    /// where no cluster names it.
     pub fn of_outcome(set: &'a TaskSet, outcome: &Outcome) -> Option<DataAnswer<'a>> {
         let space = match outcome {
             Outcome::Partitioned(verdict) => verdict.space,

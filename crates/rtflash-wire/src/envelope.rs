@@ -1,5 +1,5 @@
-//! What every answer in JSON has around it: the format, in a stream the line, and what stands in the place of an answer where
-//! the input is wrong. `docs/formats.md` says what is promised of it.
+//! What every answer in JSON has around it: the format, in a stream the line, and what stands in
+//! the place of an answer where the input is wrong. `docs/formats.md` says what is promised of it.
 
 use std::fmt;
 
@@ -27,7 +27,8 @@ pub fn line(answer: &impl Serialize) -> String {
     text
 }
 
-/// What a command answers. Written where the answers are, so that who prints them compiles no writer.
+/// What a command answers. Written where the answers are, so that who prints them compiles no
+/// writer.
 pub trait Answer {
     /// One line of JSON, as the command prints it.
     fn line(&self) -> String;
@@ -83,8 +84,8 @@ struct Head {
 /// Reads an answer back: a whole file, or one line of a stream.
 ///
 /// # Errors
-/// If the text is not JSON, if it is in another format than ours, or if it is not an answer of this kind. Fields that this version does
-/// not know are passed over.
+/// If the text is not JSON, if it is in another format than ours, or if it is not an answer of this
+/// kind. Fields that this version does not know are passed over.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<ReadAnswer<T>, ReadError> {
     let Head { format, line, error } = serde_json::from_str(text).map_err(ReadError::Json)?;
     if format != ANSWER_FORMAT {
@@ -140,7 +141,8 @@ pub struct ErrorLine {
     pub error: Fault,
 }
 
-/// What is wrong with an input: the first fault where there are several. Standard error has them all.
+/// What is wrong with an input: the first fault where there are several. Standard error has them
+/// all.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// What is wrong, and what would be right.
@@ -155,7 +157,8 @@ pub struct Fault {
     pub column: usize,
 }
 
-/// The schema of an answer, with what is around it. In a stream an answer may have a line, or be an error.
+/// The schema of an answer, with what is around it. In a stream an answer may have a line, or be an
+/// error.
 pub fn framed(answers: &[Schema], streamed: bool) -> Schema {
     let mut parts: Vec<Map<String, Value>> = answers.iter().filter_map(|schema| schema.as_object().cloned()).collect();
     for part in &mut parts {
@@ -172,7 +175,8 @@ pub fn framed(answers: &[Schema], streamed: bool) -> Schema {
     alternatives(parts)
 }
 
-/// Adds the fields of the envelope to the schema of an object. `line`: whether it must be there, where it may be.
+/// Adds the fields of the envelope to the schema of an object. `line`: whether it must be there,
+/// where it may be.
 fn frame(object: &mut Map<String, Value>, line: Option<bool>) {
     let mut add = |name: &str, property: Value, required: bool| {
         if let Value::Object(properties) = object.entry("properties").or_insert_with(|| json!({})) {

@@ -18,7 +18,8 @@ use crate::parts::{Meta, Nanoseconds, Text, meta, task_name, task_names};
 pub struct ExecAnswer<'a> {
     /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
     pub verdict: Option<Text<'static>>,
-    /// Why nothing could be run; or what the allocation relies on beyond what was granted, which makes the exit status 1.
+    /// Why nothing could be run; or what the allocation relies on beyond what was granted, which
+    /// makes the exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The algorithm that divided the chips; null for an allocation that was given.
@@ -27,7 +28,8 @@ pub struct ExecAnswer<'a> {
     pub analysis: Text<'a>,
     /// Whether the analysis accepts the allocation.
     pub predicted_schedulable: Option<bool>,
-    /// What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or `queue`.
+    /// What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or
+    /// `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
     /// How it was run.
@@ -95,7 +97,8 @@ pub struct Settings {
     pub seed: Option<u64>,
 }
 
-/// A check in an [`ExecAnswer`]. Bound and observation are those of the worst observation: bounds differ from task to task.
+/// A check in an [`ExecAnswer`]. Bound and observation are those of the worst observation: bounds
+/// differ from task to task.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckLine<'a> {
     /// The assumption's name.
@@ -198,7 +201,8 @@ pub struct ClusterLine<'a> {
     pub wear: Option<WearLine>,
 }
 
-/// The chip that was erased most often, the lowest among equals, as measured from the start of the run to its end.
+/// The chip that was erased most often, the lowest among equals, as measured from the start of the
+/// run to its end.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct WearLine {
     /// What was measured: the whole run.
@@ -209,10 +213,11 @@ pub struct WearLine {
     pub erases: u64,
     /// As many a day.
     pub erases_per_day: f64,
-    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at the start is still at work.
+    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at
+    /// the start is still at work.
     pub turns: f64,
-    /// Years of 365.25 days until its blocks have been erased as often as they endure, all alike, if it goes on so; null where it was not erased, or the
-    /// device has no `erase_cycles`.
+    /// Years of 365.25 days until its blocks have been erased as often as they endure, all alike,
+    /// if it goes on so; null where it was not erased, or the device has no `erase_cycles`.
     pub lifetime_years: Option<f64>,
 }
 

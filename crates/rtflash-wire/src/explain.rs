@@ -1,4 +1,5 @@
-//! What `rtflash explain --format json` prints: every term, with the equation's letters spelled out.
+//! What `rtflash explain --format json` prints: every term, with the equation's letters spelled
+//! out.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,8 @@ pub struct Explanation<'a> {
     pub analysis: Text<'a>,
     /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
     pub schedulable: bool,
-    /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound ones it comes on top.
+    /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
+    /// ones it comes on top.
     pub page_read_ns: u64,
     /// t_w.
     pub page_program_ns: u64,
@@ -31,19 +33,21 @@ pub struct Explanation<'a> {
     pub block_erase_ns: u64,
     /// Whether t_r and t_w contain the transfer under this analysis.
     pub transfer_included: bool,
-    /// ⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis, which has a bound for each cluster.
+    /// ⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis,
+    /// which has a bound for each cluster.
     pub valid_pages_bound: Option<u32>,
     /// α: pages that a GC pass frees on a chip, at least.
     pub reclaimed_per_chip: Option<u32>,
     /// C^g, Eq. (IV.3).
     pub gc_pass_ns: Option<u64>,
-    /// Why an allocation that would hold is refused: it relies on more than was granted, and the flag that would do is named.
+    /// Why an allocation that would hold is refused: it relies on more than was granted, and the
+    /// flag that would do is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The clusters, in order.
     pub clusters: Vec<ClusterTerms<'a>>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device. That they fit there does not say that they fit the
-    /// clusters.
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    /// device. That they fit there does not say that they fit the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// What the analysis takes for granted.
@@ -111,12 +115,14 @@ pub struct ClusterTerms<'a> {
     pub chips: Vec<u32>,
     /// Whether it passes, exactly: in time, and the declared data fit.
     pub schedulable: bool,
-    /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its certificate says.
+    /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
+    /// certificate says.
     pub in_time: bool,
     /// Where tasks of the cluster declare their data: these beside its logical pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
-    /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not have it.
+    /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
+    /// have it.
     pub page_delay_ns: Option<u64>,
     /// min(T); null without tasks.
     pub min_period_ns: Option<Nanoseconds>,
@@ -134,7 +140,8 @@ pub struct ClusterTerms<'a> {
     /// What a sound analysis promises of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
-    /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in a superblock), and C_g, what a GC pass takes at most.
+    /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
+    /// a superblock), and C_g, what a GC pass takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<UnitCosts>,
     /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.

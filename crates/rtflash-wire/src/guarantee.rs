@@ -8,9 +8,11 @@ use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 /// What the sound analysis says of a set for which another analysis has said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Whether it accepts the set, with these clusters or with clusters of its own; `None` where it cannot tell.
+    /// Whether it accepts the set, with these clusters or with clusters of its own; `None` where it
+    /// cannot tell.
     pub set: Option<bool>,
-    /// Whether it accepts the clusters of the allocation at hand; `None` where there are none, or it cannot tell.
+    /// Whether it accepts the clusters of the allocation at hand; `None` where there are none, or
+    /// it cannot tell.
     pub as_placed: Option<bool>,
     /// What the clusters that it accepts rely on.
     pub relies_on: Option<Reliance>,
@@ -79,7 +81,8 @@ fn as_placed(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> (Opti
     (holds, allocation)
 }
 
-/// Why a given allocation that holds is refused all the same: its clusters lean on more than was granted.
+/// Why a given allocation that holds is refused all the same: its clusters lean on more than was
+/// granted.
 pub fn beyond(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Option<String> {
     let needed = needed(set, allocation).filter(|&needed| needed > granted)?;
     let clusters: Vec<String> = reliances(set, allocation)

@@ -21,7 +21,8 @@ pub struct BoundAnswer<'a> {
 pub struct JobBound<'a> {
     /// Its name.
     pub name: Text<'a>,
-    /// No I/O of it takes longer, from its release to the end of its last request, in nanoseconds; null where there is no bound.
+    /// No I/O of it takes longer, from its release to the end of its last request, in nanoseconds;
+    /// null where there is no bound.
     pub bound_ns: Option<u64>,
     /// The rule of docs/host.md by which a bound was looked for.
     pub rule: Text<'static>,

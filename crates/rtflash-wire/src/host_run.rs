@@ -66,8 +66,9 @@ impl HostQueue {
     }
 }
 
-/// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included. Latencies, from release to the end of the last request, are
-/// in nanoseconds; null where no I/O counts.
+/// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included.
+/// Latencies, from release to the end of the last request, are in nanoseconds; null where no I/O
+/// counts.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HostJob<'a> {
     /// Its name.

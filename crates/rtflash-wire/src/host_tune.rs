@@ -20,9 +20,11 @@ pub struct TuneAnswer<'a> {
     pub settings: Vec<TuneSetting>,
     /// The best of them; null if none is as wanted.
     pub chosen: Option<TuneSetting>,
-    /// The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the scheduler.
+    /// The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the
+    /// scheduler.
     pub sysfs: Option<Vec<String>>,
-    /// Whether what was chosen cuts all that is not real-time; the published K2-split cuts class idle alone.
+    /// Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
+    /// idle alone.
     pub cuts_rest: bool,
 }
 
@@ -35,7 +37,8 @@ pub struct TuneSetting {
     pub max_inflight: Option<u32>,
     /// Bytes of a piece; null where nothing is cut.
     pub max_sectors: Option<u64>,
-    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O counts.
+    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
+    /// counts.
     pub p999_ns: Vec<Option<u64>>,
     /// The worst of these beside `none`'s.
     pub latency_share: Option<f64>,

@@ -1,7 +1,8 @@
-//! The answers of the command as data: what it prints as JSON, written here, read back here, and described by schemas.
+//! The answers of the command as data: what it prints as JSON, written here, read back here, and
+//! described by schemas.
 //!
-//! Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one. docs/formats.md says what is
-//! promised of the format.
+//! Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one.
+//! docs/formats.md says what is promised of the format.
 //!
 //! ```
 //! use rtflash_wire::{AllocAnswer, line, read};

@@ -26,7 +26,8 @@ pub struct CertificateAnswer {
     pub kind: Text<'static>,
     /// D_g: relative deadline of a GC job; null where no real-time task writes.
     pub gc_deadline_ns: Option<u64>,
-    /// α: pages that a pass reclaims, at least; null, as the next three, where nothing is ever written.
+    /// α: pages that a pass reclaims, at least; null, as the next three, where nothing is ever
+    /// written.
     pub reclaimed_pages: Option<u64>,
     /// H: free pages kept in reserve.
     pub reserve_pages: Option<u64>,
@@ -38,7 +39,8 @@ pub struct CertificateAnswer {
     pub server_thousandths: u32,
     /// The tightest interval L; null without tasks.
     pub tightest_ns: Option<u64>,
-    /// What is left of it beside demand, blocking and the server, rounded down. Below zero where the test fails.
+    /// What is left of it beside demand, blocking and the server, rounded down. Below zero where
+    /// the test fails.
     pub slack_ns: Option<i64>,
 }
 

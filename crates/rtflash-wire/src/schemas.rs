@@ -8,7 +8,8 @@ use crate::{
     AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, HostAnswer, SizeAnswer, TuneAnswer, Unexplained,
 };
 
-/// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or `None` for a command without any.
+/// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
+/// `None` for a command without any.
 pub fn schema(command: &str) -> Option<Schema> {
     Some(match command {
         "alloc" => framed(&[schema_for!(AllocAnswer<'static>)], true),

@@ -18,8 +18,8 @@ use crate::unplaced::UnplacedAnswer;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
 ///
-/// Every limit was found by allocating again: it passes, and the next step beyond it fails. Where not every step was tried, the boundary was found by
-/// bisection.
+/// Every limit was found by allocating again: it passes, and the next step beyond it fails. Where
+/// not every step was tried, the boundary was found by bisection.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
@@ -36,16 +36,19 @@ pub struct SizeAnswer<'a> {
     pub load: LoadAnswer,
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
-    /// What the allocation costs at most, every request arriving as often as it may; where the set fails as it is, the allocation to the fewest chips.
-    /// Null where there is none. With `--spread`, the allocation that uses free chips, if that is a gain.
+    /// What the allocation costs at most, every request arriving as often as it may; where the set
+    /// fails as it is, the allocation to the fewest chips. Null where there is none. With
+    /// `--spread`, the allocation that uses free chips, if that is a gain.
     pub cost: Option<CostAnswer<'a>>,
-    /// The same with `--spread`, which gives free chips to the clusters that wear fastest; null where it is given, or would gain nothing.
+    /// The same with `--spread`, which gives free chips to the clusters that wear fastest; null
+    /// where it is given, or would gain nothing.
     pub with_spread: Option<CostAnswer<'a>>,
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole device (with `part-ftl`, of its data chips). Limits with
-    /// which data do not fit are no limits.
+    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    /// device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
+    /// limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// Why the algorithm cannot tell.
@@ -94,7 +97,8 @@ pub struct ChipsAnswer {
 pub struct RatioAnswer {
     /// That of the device.
     pub now: f64,
-    /// The largest that passes, in steps of the resolution, or the device's own where the next step fails. Found by bisection.
+    /// The largest that passes, in steps of the resolution, or the device's own where the next step
+    /// fails. Found by bisection.
     pub largest: Option<f64>,
     /// The steps that are tried.
     pub resolution: f64,
@@ -106,8 +110,8 @@ pub struct RatioAnswer {
 /// The load, in a [`SizeAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAnswer {
-    /// The largest factor that all periods can be divided by, in steps of 0.001: above 1 where there is room, below where the set fails. Found by
-    /// bisection; 1000 at most.
+    /// The largest factor that all periods can be divided by, in steps of 0.001: above 1 where
+    /// there is room, below where the set fails. Found by bisection; 1000 at most.
     pub largest_factor: Option<f64>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,8 +138,8 @@ pub struct RequestAnswer {
     pub more_pages: Option<i64>,
     /// Its period.
     pub period_ns: u64,
-    /// The shortest period that passes: its own, or one of four significant digits; above its own where the set fails as it is, up to a thousand times.
-    /// Found by bisection.
+    /// The shortest period that passes: its own, or one of four significant digits; above its own
+    /// where the set fails as it is, up to a thousand times. Found by bisection.
     pub shortest_period_ns: Option<u64>,
     /// Why there is no such number of pages, or no such period.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,14 +153,16 @@ pub struct CostAnswer<'a> {
     pub chips: u32,
     /// The clusters, in order.
     pub clusters: Vec<ClusterCostAnswer<'a>>,
-    /// The whole device under its real-time tasks: pages of all clusters, erases of the chip with most, the shortest lifetime.
+    /// The whole device under its real-time tasks: pages of all clusters, erases of the chip with
+    /// most, the shortest lifetime.
     #[serde(flatten)]
     pub tasks: WearAnswer,
-    /// The same with jobs that are not real-time, their pages spread evenly over the chips of clusters with a server, as if all of them could be served;
-    /// null where none writes at a known rate, or no cluster serves them.
+    /// The same with jobs that are not real-time, their pages spread evenly over the chips of
+    /// clusters with a server, as if all of them could be served; null where none writes at a known
+    /// rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
-    /// An estimate of the real-time tasks where each overwrites its data in order, round and round, from a start in order (docs/lifetime.md says how far
-    /// off it was); null where none writes.
+    /// An estimate of the real-time tasks where each overwrites its data in order, round and round,
+    /// from a start in order (docs/lifetime.md says how far off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
@@ -171,30 +177,32 @@ pub struct ClusterCostAnswer<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks, in the order of the task set.
     pub tasks: Vec<Text<'a>>,
-    /// Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound analysis, 1 + ⌈λP⌉/α under the others; null where
-    /// nothing is ever written.
+    /// Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound
+    /// analysis, 1 + ⌈λP⌉/α under the others; null where nothing is ever written.
     pub write_amplification: Option<f64>,
     /// Under its real-time tasks.
     #[serde(flatten)]
     pub tasks_alone: WearAnswer,
     /// With its part of the jobs that are not real-time; null where it serves none.
     pub with_jobs: Option<WearAnswer>,
-    /// An estimate of its tasks where each overwrites its data in order, round and round; null where none writes.
+    /// An estimate of its tasks where each overwrites its data in order, round and round; null
+    /// where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
 }
 
-/// What is to be expected in the long run: an estimate, from the least (data that are never overwritten are in blocks of their own) to the most (they
-/// are among the others, and copied with them).
+/// What is to be expected in the long run: an estimate, from the least (data that are never
+/// overwritten are in blocks of their own) to the most (they are among the others, and copied with
+/// them).
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedAnswer {
     /// Pages programmed for each page written.
     pub write_amplification: Range,
     /// Block erases a day and chip; of the device, of the chip with most.
     pub erases_per_chip_per_day: Range,
-    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a cluster being worn evenly; null where the device has no
-    /// `erase_cycles`.
+    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    /// cluster being worn evenly; null where the device has no `erase_cycles`.
     pub lifetime_years: Option<Range>,
 }
 
@@ -226,10 +234,12 @@ pub struct WearAnswer {
     pub pages_per_day: f64,
     /// Pages that garbage collection copies a day, at most.
     pub gc_pages_per_day: f64,
-    /// Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in a stripe, addresses may spread wear unevenly.
+    /// Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in
+    /// a stripe, addresses may spread wear unevenly.
     pub erases_per_chip_per_day: f64,
-    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a cluster being worn evenly; null where the device has no
-    /// `erase_cycles`, or nothing is written.
+    /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    /// cluster being worn evenly; null where the device has no `erase_cycles`, or nothing is
+    /// written.
     pub lifetime_years: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! The task that could not be placed, and why. A load, a demand and a number of pages each have a name of their own.
+//! The task that could not be placed, and why. A load, a demand and a number of pages each have a
+//! name of their own.
 
 use rtflash_alloc::allocator::{Outcome, Unplaced};
 use rtflash_alloc::reason::{Reason, TooFewBlocks, TooLong};
@@ -13,11 +14,13 @@ use crate::parts::{Text, task_name, task_names};
 pub struct UnplacedAnswer<'a> {
     /// Its name.
     pub task: Text<'a>,
-    /// Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval; `data`, the declared data do not fit; `request`, one
-    /// request can never be served: it takes longer than its period, or the write requests are too large for the blocks that there are.
+    /// Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval;
+    /// `data`, the declared data do not fit; `request`, one request can never be served: it takes
+    /// longer than its period, or the write requests are too large for the blocks that there are.
     pub reason: Text<'static>,
-    /// The lowest U that a cluster would have reached with it; where its cluster was given, or left overloaded by a merge, U of that
-    /// cluster with all its tasks. Under the sound analyses the long-run load. Null where it was no utilization that was too much.
+    /// The lowest U that a cluster would have reached with it; where its cluster was given, or left
+    /// overloaded by a merge, U of that cluster with all its tasks. Under the sound analyses the
+    /// long-run load. Null where it was no utilization that was too much.
     pub best_utilization: Option<f64>,
     /// That cluster's position when the algorithm gave up; with `part-ftl`, 0 for its data chips.
     pub cluster: usize,
@@ -37,7 +40,8 @@ pub struct UnplacedAnswer<'a> {
     /// `data`: pages of data of the cluster's tasks, this one's included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_pages: Option<u128>,
-    /// `data`: logical pages that they take: as many, or in a stripe each task's rounded up to whole rows.
+    /// `data`: logical pages that they take: as many, or in a stripe each task's rounded up to
+    /// whole rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed_pages: Option<u128>,
     /// `data`: logical pages of the cluster.
@@ -64,10 +68,12 @@ pub struct UnplacedAnswer<'a> {
     /// Likewise: its period, which is shorter, or `window_ns` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
-    /// Likewise, where it has a deadline or a jitter: the least time from its release to its deadline, which is shorter.
+    /// Likewise, where it has a deadline or a jitter: the least time from its release to its
+    /// deadline, which is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_ns: Option<u64>,
-    /// `request`, where the write requests are too large: blocks that they and the data need of each chip, at least.
+    /// `request`, where the write requests are too large: blocks that they and the data need of
+    /// each chip, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed_blocks: Option<u64>,
     /// Likewise: blocks of a chip.
@@ -136,7 +142,8 @@ impl<'a> UnplacedAnswer<'a> {
         }
     }
 
-    /// The answer for an outcome: where it is a no, and PaRT-FTL's, whose test names no task, where the data do not fit.
+    /// The answer for an outcome: where it is a no, and PaRT-FTL's, whose test names no task, where
+    /// the data do not fit.
     pub fn of(set: &'a TaskSet, outcome: &Outcome) -> Option<UnplacedAnswer<'a>> {
         match outcome {
             Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),

@@ -31,9 +31,11 @@ pub enum Value {
     TailFold((Column, Bound), (Column, Bound)),
     /// Likewise for bandwidths.
     BandwidthFold((Column, Bound), (Column, Bound)),
-    /// Steps to the next smaller bound, from `none` on, behind which the percentile is no longer: of seven.
+    /// Steps to the next smaller bound, from `none` on, behind which the percentile is no longer:
+    /// of seven.
     TailSteps(Column),
-    /// Likewise those behind which the bandwidth is not above the larger bound's, or by 1 % at most.
+    /// Likewise those behind which the bandwidth is not above the larger bound's, or by 1 % at
+    /// most.
     BandwidthSteps(Column),
     /// The farthest that two curves are apart, in percentile or bandwidth.
     Apart(Column, Column),
@@ -41,7 +43,8 @@ pub enum Value {
     Largest(Column, u32),
     /// The bound that `host tune` chooses.
     Chosen(Column, Objective),
-    /// Objectives of all columns, in whole percents, for which `host tune` chooses an optimum of the curve.
+    /// Objectives of all columns, in whole percents, for which `host tune` chooses an optimum of
+    /// the curve.
     Exact,
 }
 
@@ -129,7 +132,8 @@ fn percent(percent: u32) -> Share {
     Share::of_million(percent * 10_000).expect("a share")
 }
 
-/// Of O1 and O2 for 1 % to 100 % in six columns, how many are chosen as an optimum of the points, looked for by itself.
+/// Of O1 and O2 for 1 % to 100 % in six columns, how many are chosen as an optimum of the points,
+/// looked for by itself.
 fn exact(answers: &Answers) -> Option<u32> {
     let mut exact = 0;
     for column in WHOLE {
@@ -167,7 +171,8 @@ fn claim(place: &'static str, text: impl Into<String>, kind: Kind, published: Op
     Claim { place, text: text.into(), kind, is_fitted: false, published, rule: Rule::Third, value }
 }
 
-/// 99.9th percentile and bandwidth of a bound: kind, what was published, and whether it was fitted on.
+/// 99.9th percentile and bandwidth of a bound: kind, what was published, and whether it was fitted
+/// on.
 type Row = (Bound, [Option<(Kind, f64, bool)>; 2]);
 
 /// Adds what a figure has in numbers.

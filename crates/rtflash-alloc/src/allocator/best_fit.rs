@@ -6,16 +6,21 @@ use super::sizes::{Group, Sizes};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 
-/// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest chips more, and every cluster in the smallest size that
-/// its tasks pass in. A task that fits in none of the clusters as they are makes one of them larger, or gets its own.
+/// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest
+/// chips more, and every cluster in the smallest size that its tasks pass in. A task that fits in
+/// none of the clusters as they are makes one of them larger, or gets its own.
 ///
-/// Under a utilization test tasks are in Algorithm 1's order, and ties go to the highest U with the task, then to the lowest position; chips are given out
-/// in order of the clusters' lowest tasks. It is what [`ClusteringSearch`](super::ClusteringSearch) begins with.
+/// Under a utilization test tasks are in Algorithm 1's order, and ties go to the highest U with the
+/// task, then to the lowest position; chips are given out in order of the clusters' lowest tasks.
+/// It is what [`ClusteringSearch`](super::ClusteringSearch) begins with.
 ///
-/// Under a demand test tasks are ordered by what they take of the device alone: the long-run load times the chips of their own smallest cluster, the
-/// largest first. Clusters are tested as if the bus were as busy as can be, wherever their chips are: ties go to the cluster with the highest load, and a
-/// larger one is looked for among the eight with the most room. Then chips are given out, and certificates made. Where the chips do not suffice so, all is
-/// done again as if pages waited less for the bus, in some steps, and certificates, made where the clusters are then, decide.
+/// Under a demand test tasks are ordered by what they take of the device alone: the long-run load
+/// times the chips of their own smallest cluster, the largest first. Clusters are tested as if the
+/// bus were as busy as can be, wherever their chips are: ties go to the cluster with the highest
+/// load, and a larger one is looked for among the eight with the most room. Then chips are given
+/// out, and certificates made. Where the chips do not suffice so, all is done again as if pages
+/// waited less for the bus, in some steps, and certificates, made where the clusters are then,
+/// decide.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BestFit;
 
@@ -212,7 +217,8 @@ impl<S: Sizes> Groups<S> {
         first
     }
 
-    /// Gives the groups that were touched back what they were; what is needed then, the caller knows or does not ask.
+    /// Gives the groups that were touched back what they were; what is needed then, the caller
+    /// knows or does not ask.
     pub fn undo(&mut self) {
         for (position, group) in self.before.drain(..) {
             group.tasks.iter().for_each(|&task| self.home[task] = position);

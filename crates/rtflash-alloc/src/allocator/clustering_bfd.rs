@@ -13,28 +13,36 @@ use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
 
-/// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster with the highest
-/// resulting utilization that it fits in; where it fits in none, the two clusters with the lowest utilization when merged become one.
-/// Ties go to the lowest position. Because a merge can overload a cluster, every cluster is tested again at the end.
+/// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each
+/// to the cluster with the highest resulting utilization that it fits in; where it fits in none,
+/// the two clusters with the lowest utilization when merged become one. Ties go to the lowest
+/// position. Because a merge can overload a cluster, every cluster is tested again at the end.
 ///
-/// Under a demand test that test takes the place of Theorem 1: a cluster passes if its tasks hold on so many chips, wherever these are, as a stripe, or as
-/// a superblock on any chips or on whole channels or an aligned part of one.
+/// Under a demand test that test takes the place of Theorem 1: a cluster passes if its tasks hold
+/// on so many chips, wherever these are, as a stripe, or as a superblock on any chips or on whole
+/// channels or an aligned part of one.
 ///
-/// - What stands for U, in the order of tasks (alone on one chip), in the choice of a cluster and in the choice of a merge, is the least long-run load of
-///   a processor of the cluster: Σ C/T with garbage collection at its shortest deadline, in the organisation with the least of it. It is an exact
-///   fraction, and there whether or not the test passes; where no garbage collection is possible it is above all others.
-/// - A merged cluster has as many chips as both had. Which chips follows when all tasks are placed: first those of superblocks on whole or part channels,
-///   then the others, in the order of their chips; chips of clusters without tasks are left as clusters of one.
-/// - Certificates are made then, in the organisation in which each cluster holds with the least load. Where Algorithm 1 finds no clusters so, it is run
-///   again as if pages waited less for the bus, in some steps, as far as the analysis may rely on neighbours; certificates, made where the clusters are
-///   then, decide.
+/// - What stands for U, in the order of tasks (alone on one chip), in the choice of a cluster and
+///   in the choice of a merge, is the least long-run load of a processor of the cluster: Σ C/T with
+///   garbage collection at its shortest deadline, in the organisation with the least of it. It is
+///   an exact fraction, and there whether or not the test passes; where no garbage collection is
+///   possible it is above all others.
+/// - A merged cluster has as many chips as both had. Which chips follows when all tasks are placed:
+///   first those of superblocks on whole or part channels, then the others, in the order of their
+///   chips; chips of clusters without tasks are left as clusters of one.
+/// - Certificates are made then, in the organisation in which each cluster holds with the least
+///   load. Where Algorithm 1 finds no clusters so, it is run again as if pages waited less for the
+///   bus, in some steps, as far as the analysis may rely on neighbours; certificates, made where
+///   the clusters are then, decide.
 ///
-/// It finds more of the sets of sequential requests than [`BestFit`](super::BestFit), in twice its time (docs/analysis.md, Reach); neither finds all that
-/// the other one does, and [`ClusteringSearch`](super::ClusteringSearch) finds what either finds.
+/// It finds more of the sets of sequential requests than [`BestFit`](super::BestFit), in twice its
+/// time (docs/analysis.md, Reach); neither finds all that the other one does, and
+/// [`ClusteringSearch`](super::ClusteringSearch) finds what either finds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClusteringBfd;
 
-/// Full isolation as the thesis's text has it: one cluster for each chip, the same best fit, no merging.
+/// Full isolation as the thesis's text has it: one cluster for each chip, the same best fit, no
+/// merging.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FullIsolation;
 
@@ -82,7 +90,8 @@ struct Scratch {
     ties: Ties,
 }
 
-/// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory for it.
+/// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory
+/// for it.
 fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     thread_local!(static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) });
     let mut scratch = SCRATCH.take().unwrap_or_default();
@@ -241,7 +250,8 @@ impl<'a> Run<'a> {
         best
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a look: the others have not changed.
+    /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a
+    /// look: the others have not changed.
     fn merge_until_it_fits(&mut self, task: u32) -> Option<Candidate> {
         loop {
             let clusters = &mut self.scratch.clusters;
@@ -294,7 +304,8 @@ impl<'a> Run<'a> {
         self.unplaced(task as usize, candidate.total, position, size, others)
     }
 
-    /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task that joined it last.
+    /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task
+    /// that joined it last.
     fn overloaded(&self) -> Option<Unplaced> {
         let clusters = &self.scratch.clusters;
         let fails = |&slot: &u32| {

@@ -1,8 +1,10 @@
 //! The clusters while an allocation is being made.
 //!
-//! Algorithm 1 starts with m clusters of one chip, and empty clusters merge before any other (U = 0 is the least there is). So the
-//! clusters without tasks are always the chips from `free_first` up, one chip each but for the first of them, which may have grown. Only
-//! clusters that got a task are kept one by one, as slots; the list `live` holds those that have not been merged away, by position.
+//! Algorithm 1 starts with m clusters of one chip, and empty clusters merge before any other (U = 0
+//! is the least there is). So the clusters without tasks are always the chips from `free_first` up,
+//! one chip each but for the first of them, which may have grown. Only clusters that got a task are
+//! kept one by one, as slots; the list `live` holds those that have not been merged away, by
+//! position.
 
 use rtflash_model::{Allocation, TaskSet};
 
@@ -144,7 +146,8 @@ impl Clusters {
         let mut of_task = vec![0; set.tasks().len()];
         let mut next = 0;
         for slot in 0..self.slots.len() {
-            // Slots are in order of their chips and merge towards the lower, so a root comes before what was merged into it.
+            // Slots are in order of their chips and merge towards the lower, so a root comes before
+            // what was merged into it.
             let mut root = slot;
             while self.slots[root].root as usize != root {
                 root = self.slots[root].root as usize;
@@ -166,7 +169,8 @@ impl Clusters {
     }
 }
 
-/// A list index as the 32 bits that lists here are linked by: tasks and chips are counted in 32 bits.
+/// A list index as the 32 bits that lists here are linked by: tasks and chips are counted in 32
+/// bits.
 pub(super) fn index(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }

@@ -7,31 +7,37 @@ use super::sizes::{Group, Sizes};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 
-/// Exact allocation: finds one whenever one exists, and among those one that leaves the most guaranteed capacity to jobs that are not
-/// real-time.
+/// Exact allocation: finds one whenever one exists, and among those one that leaves the most
+/// guaranteed capacity to jobs that are not real-time.
 ///
-/// The objective is Σ U_s(φ), Eq. (IV.10), over all clusters, where every chip that the tasks do not need is a cluster of its own with
-/// U_s = 1; it is reached to within 10⁻⁹. Whether an allocation exists is decided exactly.
+/// The objective is Σ U_s(φ), Eq. (IV.10), over all clusters, where every chip that the tasks do
+/// not need is a cluster of its own with U_s = 1; it is reached to within 10⁻⁹. Whether an
+/// allocation exists is decided exactly.
 ///
-/// Let s(Q) be the smallest size at which the task subset Q is schedulable. A larger size is never better: each further chip costs the
-/// objective 1 and cannot lower U by as much. So the search is over partitions into blocks of those sizes, by dynamic
-/// programming over subsets with the trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
+/// Let s(Q) be the smallest size at which the task subset Q is schedulable. A larger size is never
+/// better: each further chip costs the objective 1 and cannot lower U by as much. So the search is
+/// over partitions into blocks of those sizes, by dynamic programming over subsets with the
+/// trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
 ///
-/// Under a test of another form ([`ClusterTest`](crate::analysis::ClusterTest)) every subset is tried at every size, so an allocation is found whenever
-/// there is one, whatever the test is like; that no other leaves more capacity is said of tests like Theorem 1 alone.
+/// Under a test of another form ([`ClusterTest`](crate::analysis::ClusterTest)) every subset is
+/// tried at every size, so an allocation is found whenever there is one, whatever the test is like;
+/// that no other leaves more capacity is said of tests like Theorem 1 alone.
 ///
-/// Under a demand test the search is over the same partitions, each subset in the smallest cluster of any form
-/// that holds wherever it is: the fewest chips, then the least to do on them. Where these are too many chips, and would not be if no page ever waited for
-/// the bus, it goes on to clusters that hold only next to the right neighbours: partitions with less waiting, confirmed where their chips are, what
-/// `clustering-search` finds, and at last every partition, size, placement and choice of channels, as far as some thousand trials go. On small devices
-/// that is all there are; on larger ones a no is then not proved.
+/// Under a demand test the search is over the same partitions, each subset in the smallest cluster
+/// of any form that holds wherever it is: the fewest chips, then the least to do on them. Where
+/// these are too many chips, and would not be if no page ever waited for the bus, it goes on to
+/// clusters that hold only next to the right neighbours: partitions with less waiting, confirmed
+/// where their chips are, what `clustering-search` finds, and at last every partition, size,
+/// placement and choice of channels, as far as some thousand trials go. On small devices that is
+/// all there are; on larger ones a no is then not proved.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 
 impl Exact {
     /// Tasks that it searches.
     pub const MAX_TASKS: usize = 16;
-    /// Evaluations of a task's utilization after which it gives up. Only devices of a very large number of chips get there.
+    /// Evaluations of a task's utilization after which it gives up. Only devices of a very large
+    /// number of chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
     /// Why it does not begin with so many tasks.
@@ -58,7 +64,8 @@ impl Allocator for Exact {
     }
 }
 
-/// The search with any test: the clusters of the best partition, in order of their lowest task; `None` where there is none.
+/// The search with any test: the clusters of the best partition, in order of their lowest task;
+/// `None` where there is none.
 pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<Group<S::Held>>>, Limit> {
     match Exact::refuses(sizes.tasks()) {
         Some(limit) => Err(limit),
@@ -80,7 +87,8 @@ pub(super) struct Subsets<S: Sizes> {
     cost: Vec<f64>,
 }
 
-/// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry of the rest comes before.
+/// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry
+/// of the rest comes before.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     chips: u32,
@@ -98,7 +106,8 @@ impl<S: Sizes> Subsets<S> {
         let mut subsets = Subsets { tasks, chips, size, held, cost };
         for subset in 1..all {
             let members = subsets.members(subset);
-            // Where more tasks never need fewer chips, a subset needs at least as many as each of its own subsets.
+            // Where more tasks never need fewer chips, a subset needs at least as many as each of
+            // its own subsets.
             let parts = members.iter().map(|task| subsets.size[subset & !(1 << task)]);
             let least = if sizes.is_monotone() { parts.max().unwrap_or(1) } else { 1 };
             let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
@@ -152,7 +161,8 @@ impl<S: Sizes> Subsets<S> {
         Some(groups)
     }
 
-    /// Partitions of all tasks into clusters of no more chips than there are, at most so many: those with small clusters first.
+    /// Partitions of all tasks into clusters of no more chips than there are, at most so many:
+    /// those with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
         // The fewest chips for each subset, so that none is begun that cannot be ended.
@@ -198,7 +208,8 @@ impl<S: Sizes> Subsets<S> {
     }
 }
 
-/// The parts of a subset with its highest task: each partition has one of them, so that blocks taken in that order give each partition once.
+/// The parts of a subset with its highest task: each partition has one of them, so that blocks
+/// taken in that order give each partition once.
 fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
     let highest = 1usize << subset.ilog2();
     let others = subset & !highest;

@@ -9,8 +9,9 @@ use crate::analysis::Analysis;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Global;
 
-/// One cluster for each task, the chips shared equally: the first (m mod n) clusters get one chip more. With more tasks than chips, task i
-/// goes to chip i mod m. What the published figure calls Full-Isolation.
+/// One cluster for each task, the chips shared equally: the first (m mod n) clusters get one chip
+/// more. With more tasks than chips, task i goes to chip i mod m. What the published figure calls
+/// Full-Isolation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EqualSplit;
 

@@ -1,4 +1,5 @@
-//! Allocation under a test of any form that knows tasks and a number of chips. Every cluster that is returned has been tested as it is.
+//! Allocation under a test of any form that knows tasks and a number of chips. Every cluster that
+//! is returned has been tested as it is.
 
 use rtflash_model::{Allocation, TaskSet};
 
@@ -8,7 +9,8 @@ use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
 
-/// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or so.
+/// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or
+/// so.
 const MOST_WORK: u64 = 1 << 26;
 
 /// Algorithm 1, or without merging full isolation.

@@ -1,7 +1,8 @@
 //! A task set in doubles, and the exact arithmetic behind it.
 //!
-//! Every term is a sum of products of non-negative numbers, so a double is within a known relative distance of the exact value.
-//! Where that distance could change an answer, the answer is computed again, exactly.
+//! Every term is a sum of products of non-negative numbers, so a double is within a known relative
+//! distance of the exact value. Where that distance could change an answer, the answer is computed
+//! again, exactly.
 
 use std::cmp::Ordering;
 
@@ -66,15 +67,17 @@ impl Share {
         self.tasks + self.blocking
     }
 
-    /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T) is the smaller.
+    /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T)
+    /// is the smaller.
     pub fn with(self, other: Share) -> Share {
         let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
         Share { tasks: self.tasks + other.tasks, blocking }
     }
 }
 
-/// The most by which the double `total` of so many tasks may be off. Each term goes through fewer than 12 roundings of 2⁻⁵³
-/// relative, and the sum through one more for each task; this is more than twice that.
+/// The most by which the double `total` of so many tasks may be off. Each term goes through fewer
+/// than 12 roundings of 2⁻⁵³ relative, and the sum through one more for each task; this is more
+/// than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {
     let roundings = (tasks + 16) as f64;
     total * roundings * f64::EPSILON
@@ -175,7 +178,8 @@ impl<'a> Loads<'a> {
         Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
-    /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel before any arithmetic.
+    /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel
+    /// before any arithmetic.
     #[cold]
     pub fn compare_exactly(&self, left: (Vec<usize>, u32), right: (Vec<usize>, u32)) -> Ordering {
         if left.1 == right.1 {
@@ -192,7 +196,8 @@ impl<'a> Loads<'a> {
         self.exact(&left.0, left.1).cmp(&self.exact(&right.0, right.1))
     }
 
-    /// The tasks' positions in Algorithm 1's order: by non-increasing U_i(1), ties by position (line 5). `shares` are those of size 1.
+    /// The tasks' positions in Algorithm 1's order: by non-increasing U_i(1), ties by position
+    /// (line 5). `shares` are those of size 1.
     pub fn decreasing_order(&self, shares: &[Share], order: &mut Vec<u32>) {
         order.clear();
         order.extend((0u32..).take(shares.len()));
@@ -210,7 +215,8 @@ impl<'a> Loads<'a> {
     }
 }
 
-/// The first cluster above one, and of it the first task, in Algorithm 1's order, that takes it there, and U of the whole.
+/// The first cluster above one, and of it the first task, in Algorithm 1's order, that takes it
+/// there, and U of the whole.
 pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Cluster]) -> Option<Unplaced> {
     let loads = Loads::new(set, test);
     let mut table = Vec::new();

@@ -1,8 +1,10 @@
-//! Which two clusters to merge: the pair with the lowest U at the merged size (Algorithm 1, lines 12 and 13).
+//! Which two clusters to merge: the pair with the lowest U at the merged size (Algorithm 1, lines
+//! 12 and 13).
 //!
-//! Trying all pairs at every merge costs K² evaluations each. Instead every cluster keeps its best partner among those after it. When
-//! clusters change, only what could have improved is evaluated again; where a best partner is gone or got fuller, the old value stays as a
-//! lower bound (utilization grows with the tasks) and is renewed only if it would win.
+//! Trying all pairs at every merge costs K² evaluations each. Instead every cluster keeps its best
+//! partner among those after it. When clusters change, only what could have improved is evaluated
+//! again; where a best partner is gone or got fuller, the old value stays as a lower bound
+//! (utilization grows with the tasks) and is renewed only if it would win.
 
 use std::cmp::Ordering;
 
@@ -52,8 +54,9 @@ impl Merger {
         self.memos.clear();
     }
 
-    /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions, and returns the slot of the merged
-    /// cluster. There must be at least two clusters, all of them slots.
+    /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions,
+    /// and returns the slot of the merged cluster. There must be at least two clusters, all of them
+    /// slots.
     pub fn merge_lowest(&mut self, clusters: &mut Clusters, ties: &mut Ties, view: &View<'_>) -> u32 {
         if self.rows.is_empty() {
             self.rows.resize(clusters.live.len(), STALE);

@@ -11,7 +11,8 @@ use crate::fraction::Rational;
 /// Loads of merged clusters that are remembered.
 const REMEMBERED: usize = 1 << 16;
 
-/// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more nor that more chips give more. It counts the work.
+/// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more
+/// nor that more chips give more. It counts the work.
 pub(super) trait Clusters {
     fn set(&self) -> &TaskSet;
 
@@ -37,20 +38,22 @@ pub(super) trait Clusters {
 pub(super) enum Stuck {
     /// This task fits in none of the clusters.
     Unplaced { task: usize, clusters: Vec<Cluster> },
-    /// The cluster at this position fails in the end: a merge, made for another task, left it so. `last` is the task that joined it last.
+    /// The cluster at this position fails in the end: a merge, made for another task, left it so.
+    /// `last` is the task that joined it last.
     Overloaded { last: usize, position: usize, clusters: Vec<Cluster> },
     /// A limit was reached.
     GivenUp(Limit),
 }
 
-/// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or not.
+/// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or
+/// not.
 pub(super) fn clusters(test: impl Clusters, merging: bool) -> Result<Vec<Cluster>, Stuck> {
     let run = Run { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
     run.allocate(merging)
 }
 
-/// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the chips from some point up, the first of them perhaps grown,
-/// and the test is not asked for them.
+/// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the
+/// chips from some point up, the first of them perhaps grown, and the test is not asked for them.
 struct Run<C> {
     test: C,
     /// The loads of merged clusters: their tasks and chips.
@@ -118,7 +121,8 @@ impl<C: Clusters> Run<C> {
         self.test.verdict(&tasks, chips)
     }
 
-    /// The cluster with the highest load among those that pass with the task, ties by position (lines 7 and 17); the first of those without tasks is last.
+    /// The cluster with the highest load among those that pass with the task, ties by position
+    /// (lines 7 and 17); the first of those without tasks is last.
     fn best_fit(&mut self, task: usize) -> Option<usize> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;
@@ -131,7 +135,8 @@ impl<C: Clusters> Run<C> {
         best.map(|(position, _)| position)
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not changed.
+    /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not
+    /// changed.
     fn merge_until_it_fits(&mut self, task: usize) -> Option<usize> {
         while self.test.exhausted().is_none() {
             let merged = match self.free_clusters() {
@@ -154,7 +159,8 @@ impl<C: Clusters> Run<C> {
         None
     }
 
-    /// Merges the pair with the lowest load, ties by the lexicographically smallest pair of positions. There are at least two clusters in the list.
+    /// Merges the pair with the lowest load, ties by the lexicographically smallest pair of
+    /// positions. There are at least two clusters in the list.
     fn merge_lowest(&mut self) -> usize {
         let mut best: Option<(usize, usize, Rational)> = None;
         for lower in 0..self.clusters.len() {

@@ -1,11 +1,14 @@
 //! Allocators: one trait, a file for each algorithm.
 //!
-//! An allocator divides the device's chips into clusters and gives each task to one of them, so that every cluster passes the
-//! analysis. What it decides in doubles it decides only where rounding cannot matter; elsewhere exact arithmetic decides.
+//! An allocator divides the device's chips into clusters and gives each task to one of them, so
+//! that every cluster passes the analysis. What it decides in doubles it decides only where
+//! rounding cannot matter; elsewhere exact arithmetic decides.
 //!
-//! Every algorithm here takes every [`Test`]. Those of the thesis have fast paths, which suppose that utilizations are linear in pages; `general`
-//! supposes nothing of a test, and asks it for every cluster. An algorithm of your own is an [`Allocator`] too: `examples/own_allocator.rs` has one, and
-//! [`cluster_verdict`](crate::analysis::cluster_verdict), [`decreasing_order`], [`tested`] and [`unplaceable`] are what it is made of.
+//! Every algorithm here takes every [`Test`]. Those of the thesis have fast paths, which suppose
+//! that utilizations are linear in pages; `general` supposes nothing of a test, and asks it for
+//! every cluster. An algorithm of your own is an [`Allocator`] too: `examples/own_allocator.rs` has
+//! one, and [`cluster_verdict`], [`decreasing_order`], [`tested`] and [`unplaceable`] are what it
+//! is made of.
 
 mod best_fit;
 mod clustering_bfd;
@@ -51,7 +54,8 @@ pub enum Outcome {
     Schedulable(Allocation),
     /// The algorithm found no such allocation (for [`Exact`]: there is none).
     NotSchedulable(Failure),
-    /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the declared data fit its data chips.
+    /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the
+    /// declared data fit its data chips.
     Partitioned(PartFtl),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
@@ -68,7 +72,8 @@ impl Outcome {
         }
     }
 
-    /// The allocation to run: the one found, or the complete but overloaded one of an algorithm that always gives one.
+    /// The allocation to run: the one found, or the complete but overloaded one of an algorithm
+    /// that always gives one.
     pub fn allocation(&self) -> Option<&Allocation> {
         match self {
             Outcome::Schedulable(allocation) => Some(allocation),
@@ -83,10 +88,11 @@ impl Outcome {
 pub struct Failure {
     /// The task that could not be placed.
     pub unplaced: Unplaced,
-    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on it; or the one that passes the timing test, and
-    /// whose clusters the data do not fit.
+    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on
+    /// it; or the one that passes the timing test, and whose clusters the data do not fit.
     pub overloaded: Option<Allocation>,
-    /// Whether the task had been placed, and a merge, made for another task, left its cluster overloaded.
+    /// Whether the task had been placed, and a merge, made for another task, left its cluster
+    /// overloaded.
     pub by_merge: bool,
 }
 
@@ -95,8 +101,8 @@ pub struct Failure {
 pub struct Unplaced {
     /// The task, as a position in the set.
     pub task: usize,
-    /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was given, or left overloaded by a merge, of that
-    /// cluster with all its tasks.
+    /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was
+    /// given, or left overloaded by a merge, of that cluster with all its tasks.
     pub reason: Reason,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,
@@ -116,7 +122,8 @@ pub enum Limit {
         /// Tasks it can search.
         limit: usize,
     },
-    /// A processor-demand test was given up: the load is so near to one that too many intervals would have to be looked at.
+    /// A processor-demand test was given up: the load is so near to one that too many intervals
+    /// would have to be looked at.
     TestGivenUp,
     /// The algorithm is not one for this analysis.
     OtherAnalysis,
@@ -139,7 +146,8 @@ pub enum Limit {
 }
 
 impl Unplaced {
-    /// The utilization that would have been reached, where that was the measure: above one, or under the sound analyses at least one.
+    /// The utilization that would have been reached, where that was the measure: above one, or
+    /// under the sound analyses at least one.
     pub fn best_utilization(&self) -> Option<f64> {
         self.reason.utilization()
     }
@@ -171,12 +179,14 @@ pub trait Allocator: Sync {
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
-    /// Divides the chips of the set's device among its tasks, so that each cluster passes the analysis. The same input gives the same outcome, always.
+    /// Divides the chips of the set's device among its tasks, so that each cluster passes the
+    /// analysis. The same input gives the same outcome, always.
     ///
     /// Its outcome is believed: [`tested`] makes one that is true of any division.
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
 
-    /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it sizing bounds how much it tries.
+    /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it
+    /// sizing bounds how much it tries.
     fn relative_work(&self, _tasks: usize) -> u64 {
         1
     }
@@ -199,8 +209,8 @@ enum Strategy {
 
 /// Divides the chips of the set's device among its tasks.
 ///
-/// Only demand tests know of space: under every other test the clusters are those that its verdicts lead to, and where declared data do not fit them the
-/// outcome is [`Reason::Data`].
+/// Only demand tests know of space: under every other test the clusters are those that its verdicts
+/// lead to, and where declared data do not fit them the outcome is [`Reason::Data`].
 fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
     if let Some(request) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::NotImplicit(request));
@@ -221,7 +231,8 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outco
     }
 }
 
-/// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it gives up.
+/// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it
+/// gives up.
 fn by_size<S: Sizes>(
     (set, analysis): (&TaskSet, &dyn Analysis),
     strategy: Strategy,
@@ -252,7 +263,8 @@ fn by_size<S: Sizes>(
         },
         Strategy::Exact => match exact::search(&mut sizes(Exact::MAX_WORK)) {
             Ok(Some(groups)) => schedulable(groups),
-            // Where there is no allocation, Algorithm 1 finds none either, and knows where it got stuck.
+            // Where there is no allocation, Algorithm 1 finds none either, and knows where it got
+            // stuck.
             Ok(None) => algorithm_1(true),
             Err(limit) => Outcome::CannotTell(limit),
         },
@@ -263,7 +275,8 @@ fn by_size<S: Sizes>(
 pub static ALLOCATORS: [&dyn Allocator; 8] =
     [&ClusteringBfd, &BestFit, &ClusteringSearch, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
 
-/// The algorithm where none is named: [`ClusteringBfd`], and under a demand test [`BestFit`], which finds about as much in less time.
+/// The algorithm where none is named: [`ClusteringBfd`], and under a demand test [`BestFit`], which
+/// finds about as much in less time.
 pub fn usual(analysis: &dyn Analysis) -> &'static dyn Allocator {
     match analysis.demand_test() {
         Some(_) => &BestFit,

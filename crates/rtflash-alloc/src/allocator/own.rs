@@ -1,4 +1,5 @@
-//! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and outcomes.
+//! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and
+//! outcomes.
 
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
@@ -7,8 +8,9 @@ use super::{Failure, Limit, Outcome, Unplaced, loads, placed, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
 
-/// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties by position. Under a
-/// [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one chip.
+/// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
+/// by position. Under a [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one
+/// chip.
 pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
     let loads: Vec<Rational> = (0..set.tasks().len()).map(|task| task_load(set, analysis, task, 1)).collect();
     let mut order: Vec<usize> = (0..loads.len()).collect();
@@ -16,8 +18,8 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
     order
 }
 
-/// The outcome of a complete division of the chips, whoever made it: schedulable iff every cluster passes the analysis where it is. Under a demand test it
-/// gets its certificates here.
+/// The outcome of a complete division of the chips, whoever made it: schedulable iff every cluster
+/// passes the analysis where it is. Under a demand test it gets its certificates here.
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
 pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Outcome {
@@ -44,7 +46,8 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
     )
 }
 
-/// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it does, and the load of the whole.
+/// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it
+/// does, and the load of the whole.
 fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Option<Unplaced> {
     let verdict = |tasks: &[usize], chips: u32| cluster_verdict(set, analysis, tasks, chips);
     let position = clusters.iter().position(|cluster| !verdict(&cluster.tasks, cluster.size()).passes)?;
@@ -59,8 +62,8 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
     Some(unplaced((set, analysis), task, load.to_f64(), position, chips, others))
 }
 
-/// The outcome of an algorithm that has these clusters and finds room for a task, by position in the set, in none of them: it names the one that would have
-/// the lowest load with it.
+/// The outcome of an algorithm that has these clusters and finds room for a task, by position in
+/// the set, in none of them: it names the one that would have the lowest load with it.
 pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: usize) -> Outcome {
     let with = |(position, cluster): (usize, &Cluster)| {
         let tasks = [cluster.tasks.as_slice(), &[task]].concat();

@@ -7,18 +7,21 @@ use super::sizes::{Group, Sizes};
 use super::{Allocator, Outcome, Strategy};
 use crate::analysis::Analysis;
 
-/// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where [`ClusteringBfd`](super::ClusteringBfd) finds nothing.
+/// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where
+/// [`ClusteringBfd`](super::ClusteringBfd) finds nothing.
 ///
-/// The search is over groups of tasks, each group in the smallest cluster that it is schedulable in, and ends when those clusters need no
-/// more chips than there are. It begins with [`BestFit`](super::BestFit)'s groups. Then, 50 times for each task of the set, up to six tasks of up to four
-/// groups are taken out and put back by the same rule, in random order; a step after which more chips are needed is undone. The random numbers are the same
-/// every time.
+/// The search is over groups of tasks, each group in the smallest cluster that it is schedulable
+/// in, and ends when those clusters need no more chips than there are. It begins with
+/// [`BestFit`](super::BestFit)'s groups. Then, 50 times for each task of the set, up to six tasks
+/// of up to four groups are taken out and put back by the same rule, in random order; a step after
+/// which more chips are needed is undone. The random numbers are the same every time.
 ///
-/// Under Theorem 1 there is no search where each task's share of a chip, times the chips, is too much in all however the tasks are grouped.
-/// A step tries few tasks in every group, so the search takes O(n²·(log m + `m_c`)) evaluations of a task's utilization, and at most 2²⁷.
+/// Under Theorem 1 there is no search where each task's share of a chip, times the chips, is too
+/// much in all however the tasks are grouped. A step tries few tasks in every group, so the search
+/// takes O(n²·(log m + `m_c`)) evaluations of a task's utilization, and at most 2²⁷.
 ///
-/// Under a demand test best fit and the search come first, with at most 100 000 tests of a cluster for each supposition about the bus, and Clustering-BFD
-/// where they find nothing.
+/// Under a demand test best fit and the search come first, with at most 100 000 tests of a cluster
+/// for each supposition about the bus, and Clustering-BFD where they find nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClusteringSearch;
 
@@ -51,7 +54,8 @@ impl Allocator for ClusteringSearch {
     }
 }
 
-/// Groups that need no more chips than there are. Under a test that is not monotone they have to be tested again.
+/// Groups that need no more chips than there are. Under a test that is not monotone they have to be
+/// tested again.
 pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<Group<S::Held>>> {
     let mut groups = Groups::new(sizes).ok()?;
     if groups.sizes.surely_too_many(&groups.alone) {
@@ -125,7 +129,8 @@ impl<S: Sizes> Search<S> {
             match sizes.smallest_size(&group.tasks, 1, group.size.min(sizes.chips())) {
                 Some(found) => found,
                 None if sizes.exhausted().is_some() => return, // Given up: the cluster that it had will do.
-                // Under a test that is not monotone, fewer tasks may be too many. No allocation is found with such a group.
+                // Under a test that is not monotone, fewer tasks may be too many. No allocation is
+                // found with such a group.
                 None => (sizes.chips().saturating_add(1), S::Held::default()),
             }
         };
@@ -133,7 +138,8 @@ impl<S: Sizes> Search<S> {
         (group.size, group.held) = (size, held);
     }
 
-    /// A number below `bound`, from a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA 2014).
+    /// A number below `bound`, from a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA
+    /// 2014).
     fn draw(&mut self, bound: usize) -> usize {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;

@@ -16,17 +16,19 @@ pub(super) struct Group<H> {
     pub held: H,
 }
 
-/// The smallest cluster for these tasks: what best fit, the search and `exact` ask of a test, whatever its form. It counts the work, and finds nothing any
-/// more once that is too much.
+/// The smallest cluster for these tasks: what best fit, the search and `exact` ask of a test,
+/// whatever its form. It counts the work, and finds nothing any more once that is too much.
 pub(super) trait Sizes {
     /// What a group takes of its cluster.
     type Held: Copy + Default;
 
-    /// Whether of the places where a task takes as many chips more, the one is chosen that it fills most; where not, the first of those tried, and a
-    /// cluster of its own only where that takes fewer.
+    /// Whether of the places where a task takes as many chips more, the one is chosen that it fills
+    /// most; where not, the first of those tried, and a cluster of its own only where that takes
+    /// fewer.
     const FULLEST: bool = true;
 
-    /// Whether a group that a task is too much for may hold it on as many chips, organised in another way.
+    /// Whether a group that a task is too much for may hold it on as many chips, organised in
+    /// another way.
     const REORGANISES: bool = false;
 
     /// How full that makes the cluster, in doubles.
@@ -51,7 +53,8 @@ pub(super) trait Sizes {
     /// Whether more tasks never need fewer chips.
     fn is_monotone(&self) -> bool;
 
-    /// The tasks' positions in the order in which they are placed, given the smallest cluster of each alone.
+    /// The tasks' positions in the order in which they are placed, given the smallest cluster of
+    /// each alone.
     fn order(&mut self, alone: &[(u32, Self::Held)]) -> Vec<usize>;
 
     /// Whether the tasks surely need more chips than there are, however they are grouped.
@@ -59,14 +62,15 @@ pub(super) trait Sizes {
         false
     }
 
-    /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what they take of it; `None` also where the limit was
-    /// reached.
+    /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what
+    /// they take of it; `None` also where the limit was reached.
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Self::Held)>;
 
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &Group<Self::Held>, task: usize) -> Option<Self::Held>;
 
-    /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest cluster.
+    /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest
+    /// cluster.
     fn joinable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
         tried.extend(0..groups.len());
     }
@@ -80,8 +84,9 @@ pub(super) trait Sizes {
     fn exhausted(&self) -> Option<Limit>;
 }
 
-/// Groups as an allocation of a device on which all chips are alike: clusters in order of their lowest task, chips given out in order, those left over as
-/// clusters of their own. `None` where there are too few.
+/// Groups as an allocation of a device on which all chips are alike: clusters in order of their
+/// lowest task, chips given out in order, those left over as clusters of their own. `None` where
+/// there are too few.
 pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Allocation> {
     groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
@@ -99,7 +104,8 @@ pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Al
     Allocation::from_owners(of_chip, of_task)
 }
 
-/// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of chips.
+/// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of
+/// chips.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Held {
     share: Share,
@@ -164,8 +170,9 @@ impl Sizes for LinearSizes<'_> {
         order.into_iter().map(|task| task as usize).collect()
     }
 
-    /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)), with its own min(T), add up to at most 1.
-    /// Times s and over all clusters: the tasks' least s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
+    /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
+    /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
+    /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
     fn surely_too_many(&mut self, alone: &[(u32, Held)]) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;
@@ -189,8 +196,8 @@ impl Sizes for LinearSizes<'_> {
     }
 
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
-        // Without transfer delay U falls with the size, so where that is too much is found by bisection; from there on, size by size:
-        // an analysis may charge more for a larger cluster.
+        // Without transfer delay U falls with the size, so where that is too much is found by
+        // bisection; from there on, size by size: an analysis may charge more for a larger cluster.
         let mut least = least;
         // Two sizes are as soon tried as ruled out.
         if most.saturating_sub(least) >= 2 {

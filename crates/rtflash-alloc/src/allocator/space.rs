@@ -6,7 +6,8 @@ use super::{Failure, Outcome, Unplaced};
 use crate::analysis::PartFtl;
 use crate::reason::Reason;
 
-/// The outcome of a timing test, and a failure instead where the clusters found do not hold the data that was declared.
+/// The outcome of a timing test, and a failure instead where the clusters found do not hold the
+/// data that was declared.
 pub(super) fn checked(set: &TaskSet, outcome: Outcome) -> Outcome {
     // Most sets declare nothing, and are to cost nothing.
     if set.tasks().iter().all(|task| task.data_pages.is_none()) {
@@ -23,7 +24,8 @@ pub(super) fn checked(set: &TaskSet, outcome: Outcome) -> Outcome {
     }
 }
 
-/// The first cluster whose data do not fit, and in it the first task, in the order of the set, with which they no longer do.
+/// The first cluster whose data do not fit, and in it the first task, in the order of the set, with
+/// which they no longer do.
 fn first_too_full(set: &TaskSet, allocation: &Allocation) -> Option<Unplaced> {
     let full = |cluster: &Cluster| set.space(&cluster.tasks, cluster.size(), None);
     let mut clusters = allocation.clusters().into_iter().enumerate();
@@ -39,7 +41,8 @@ fn first_too_full(set: &TaskSet, allocation: &Allocation) -> Option<Unplaced> {
     })
 }
 
-/// The last task of the shortest run of these, from the first on, that does not pass; more tasks never pass where fewer do not.
+/// The last task of the shortest run of these, from the first on, that does not pass; more tasks
+/// never pass where fewer do not.
 pub(super) fn first_too_many(tasks: &[usize], passes: impl Fn(&[usize]) -> bool) -> Option<usize> {
     let (mut fitting, mut failing) = (0, tasks.len());
     while fitting + 1 < failing {
@@ -50,8 +53,8 @@ pub(super) fn first_too_many(tasks: &[usize], passes: impl Fn(&[usize]) -> bool)
 }
 
 impl PartFtl {
-    /// The first task, in the order of the set, with which the data do not fit the data chips any more; `None` where all fit. Its cluster stands for
-    /// these chips.
+    /// The first task, in the order of the set, with which the data do not fit the data chips any
+    /// more; `None` where all fit. Its cluster stands for these chips.
     pub fn unplaced(&self, set: &TaskSet) -> Option<Unplaced> {
         if self.space.fits() {
             return None;

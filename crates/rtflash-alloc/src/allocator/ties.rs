@@ -1,5 +1,6 @@
-//! Clusters that are alike: same size, same tasks but for their names. Their utilizations are equal without computing anything, which
-//! sets of many equal tasks would otherwise pay for again and again.
+//! Clusters that are alike: same size, same tasks but for their names. Their utilizations are equal
+//! without computing anything, which sets of many equal tasks would otherwise pay for again and
+//! again.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use super::clusters::Clusters;
 
 type Shape = (Option<Request>, Option<Request>);
 
-/// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order does not matter.
+/// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
+/// does not matter.
 #[derive(Debug, Default)]
 pub(super) struct Ties {
     shapes: HashMap<Shape, u32>,

@@ -6,7 +6,8 @@ use super::Unplaced;
 use crate::analysis::Analysis;
 use crate::reason::overload;
 
-/// A task that fits nowhere: what its load says, or that one request of it is too long on every cluster.
+/// A task that fits nowhere: what its load says, or that one request of it is too long on every
+/// cluster.
 pub(super) fn unplaced(
     (set, analysis): (&TaskSet, &dyn Analysis),
     task: usize,

@@ -7,9 +7,11 @@ use rtflash_model::{Device, Task};
 use super::{Analysis, Test};
 use crate::fraction::{Fraction, Rational};
 
-/// U_i(m) ≤ 1, Eq. (IV.7) without blocking: whether the task's utilization in a cluster of all chips is at most one. Exact.
+/// U_i(m) ≤ 1, Eq. (IV.7) without blocking: whether the task's utilization in a cluster of all
+/// chips is at most one. Exact.
 ///
-/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster. Under a demand test the utilization is the thesis's.
+/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster. Under a demand test
+/// the utilization is the thesis's.
 pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool {
     let chips = device.chips();
     match analysis.test() {
@@ -22,7 +24,8 @@ pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool
     }
     let Some(demand) = analysis.demand(device, task, chips) else { return false };
     let total: f64 = demand.utilizations().map(Fraction::to_f64).sum();
-    // Three terms of three roundings each, and their sum: far fewer than 32 units in the last place.
+    // Three terms of three roundings each, and their sum: far fewer than 32 units in the last
+    // place.
     if (total - 1.0).abs() > 32.0 * f64::EPSILON {
         return total < 1.0;
     }

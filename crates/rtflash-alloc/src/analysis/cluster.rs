@@ -22,8 +22,8 @@ fn members<'a>(set: &'a TaskSet, tasks: &'a [usize]) -> impl Iterator<Item = &'a
     tasks.iter().filter_map(|&task| set.tasks().get(task))
 }
 
-/// All terms of U(φ), Eq. (IV.9), for these tasks in a cluster of `chips` chips: blocking t_e/min(T) first, then each task's.
-/// No tasks, no terms.
+/// All terms of U(φ), Eq. (IV.9), for these tasks in a cluster of `chips` chips: blocking
+/// t_e/min(T) first, then each task's. No tasks, no terms.
 pub(crate) fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[usize], chips: u32) -> Vec<Fraction> {
     let demands: Vec<TaskDemand> =
         members(set, tasks).map(|task| linear_demand(test, set.device(), task, chips)).collect();
@@ -57,13 +57,16 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
     }
 }
 
-/// What an analysis says of these tasks (positions in the set) in a cluster of `chips` chips: whether they are schedulable in it, exactly, and how full
-/// it is. Under Theorem 1, Eq. (IV.8), the load is U(φ) and may be one at most. A cluster without tasks passes, with a load of zero.
+/// What an analysis says of these tasks (positions in the set) in a cluster of `chips` chips:
+/// whether they are schedulable in it, exactly, and how full it is. Under Theorem 1, Eq. (IV.8),
+/// the load is U(φ) and may be one at most. A cluster without tasks passes, with a load of zero.
 ///
-/// Under a demand test a cluster passes that holds wherever its chips are and whatever its neighbours do; with the right neighbours it may hold where this
-/// says no ([`crate::sound::certified`]). Its load is U(φ) by the thesis's equations.
+/// Under a demand test a cluster passes that holds wherever its chips are and whatever its
+/// neighbours do; with the right neighbours it may hold where this says no
+/// ([`crate::sound::certified`]). Its load is U(φ) by the thesis's equations.
 ///
-/// No cluster passes that has a deadline or a jitter of which the analysis does not know ([`Analysis::takes_deadlines`]).
+/// No cluster passes that has a deadline or a jitter of which the analysis does not know
+/// ([`Analysis::takes_deadlines`]).
 pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterVerdict {
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
@@ -88,7 +91,8 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
     ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 
-/// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without blocking; under a [`super::ClusterTest`] its load alone.
+/// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without
+/// blocking; under a [`super::ClusterTest`] its load alone.
 pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32) -> Rational {
     let Some(of) = set.tasks().get(task) else { return Fraction::new(0, 1).into() };
     match analysis.test() {
@@ -101,13 +105,15 @@ pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chi
     }
 }
 
-/// Whether these tasks (positions in the set) are schedulable in a cluster of `chips` chips: [`cluster_verdict`]'s yes or no.
+/// Whether these tasks (positions in the set) are schedulable in a cluster of `chips` chips:
+/// [`cluster_verdict`]'s yes or no.
 pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> bool {
     cluster_verdict(set, analysis, tasks, chips).passes
 }
 
-/// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq. (IV.10), or what a [`super::ClusterTest`] says. `None`
-/// where U(φ) is above one, and under a demand test, whose servers are in its certificates.
+/// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq.
+/// (IV.10), or what a [`super::ClusterTest`] says. `None` where U(φ) is above one, and under a
+/// demand test, whose servers are in its certificates.
 pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Rational> {
     if let Test::Cluster(test) = analysis.test() {
         let tasks: Vec<&Task> = members(set, tasks).collect();
@@ -116,7 +122,8 @@ pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chi
     utilization(set, analysis, tasks, chips)?.complement()
 }
 
-/// U(φ) and U_s as doubles that a reader may compare with one and zero: where U is near one, on the side on which it is exactly.
+/// U(φ) and U_s as doubles that a reader may compare with one and zero: where U is near one, on the
+/// side on which it is exactly.
 fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
     if (estimate - 1.0).abs() > 1e-6 {
         return (estimate, (1.0 - estimate).max(0.0));
@@ -132,7 +139,8 @@ fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
 
 /// The cluster in numbers for a reader, each within a few units in the last place.
 ///
-/// Under a demand test they are those of the thesis's equations; those of its own need certificates ([`crate::verdict::report`]).
+/// Under a demand test they are those of the thesis's equations; those of its own need certificates
+/// ([`crate::verdict::report`]).
 pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterReport {
     if let Test::Cluster(_) = analysis.test() {
         let share = server_share(set, analysis, tasks, chips);

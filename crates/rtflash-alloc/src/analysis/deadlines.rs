@@ -6,7 +6,8 @@ use rtflash_model::{Request, TaskSet};
 
 use super::Analysis;
 
-/// A request that an analysis cannot test: its deadline is not its period, or it has a release jitter.
+/// A request that an analysis cannot test: its deadline is not its period, or it has a release
+/// jitter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotImplicit {
     /// The analysis, by name.
@@ -37,7 +38,8 @@ impl fmt::Display for NotImplicit {
 impl std::error::Error for NotImplicit {}
 
 impl dyn Analysis + '_ {
-    /// Why it has nothing to say of this set: the first request with D < T or J > 0, where the analysis does not know of these.
+    /// Why it has nothing to say of this set: the first request with D < T or J > 0, where the
+    /// analysis does not know of these.
     pub fn refuses(&self, set: &TaskSet) -> Option<NotImplicit> {
         if self.takes_deadlines() {
             return None;

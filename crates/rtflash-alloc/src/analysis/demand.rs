@@ -19,9 +19,11 @@ pub struct StreamDemand {
 }
 
 impl StreamDemand {
-    /// C^r = r·t_r, C^w = w·t_w, Eqs. (IV.1) and (IV.2), and D^r = r·D(s), D^w = w·D(s), Eqs. (IV.5) and (IV.6).
+    /// C^r = r·t_r, C^w = w·t_w, Eqs. (IV.1) and (IV.2), and D^r = r·D(s), D^w = w·D(s), Eqs.
+    /// (IV.5) and (IV.6).
     fn new(request: Request, page_cost: Span, page_delay: Span) -> StreamDemand {
-        // A checked task set has pages · (cost + delay) below 2⁶³ ns with the thesis's costs and delays; with others it may be above, and above every period.
+        // A checked task set has pages · (cost + delay) below 2⁶³ ns with the thesis's costs and
+        // delays; with others it may be above, and above every period.
         let times = |per_page: Span| per_page.checked_mul(request.pages()).unwrap_or(Span::LONGEST);
         StreamDemand {
             pages: request.pages(),
@@ -73,10 +75,12 @@ pub fn reclaimed_pages(device: &Device, chips: u32) -> u64 {
 /// `time` / `period`. Exact for the periods of Eq. (IV.4).
 pub(super) fn over(time: Span, period: Fraction) -> Fraction {
     let time = u128::from(time.as_ns());
-    // By Eq. (IV.4), a period is either (below 2⁶³) / (at most 2⁶³) or (below 2⁶³ · 2⁵²) / 1, and the product fits.
+    // By Eq. (IV.4), a period is either (below 2⁶³) / (at most 2⁶³) or (below 2⁶³ · 2⁵²) / 1, and
+    // the product fits.
     match time.checked_mul(period.denominator()) {
         Some(product) => Fraction::new(product, period.numerator()),
-        // A period of an analysis's own may have so many digits. Without the last 63 of both, the quotient is slightly above its value.
+        // A period of an analysis's own may have so many digits. Without the last 63 of both, the
+        // quotient is slightly above its value.
         None => Fraction::new(time * ((period.denominator() >> 63) + 1), period.numerator() >> 63),
     }
 }
@@ -86,7 +90,8 @@ pub(super) fn exactly_over(time: Span, period: Fraction) -> Rational {
     Rational::product([time.as_ns().into(), period.denominator()], [period.numerator()])
 }
 
-/// All terms of a task's utilization in a cluster, Eq. (IV.7). A missing request has no term; without a write there is no GC task.
+/// All terms of a task's utilization in a cluster, Eq. (IV.7). A missing request has no term;
+/// without a write there is no GC task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskDemand {
     /// The read request's.
@@ -98,7 +103,8 @@ pub struct TaskDemand {
 }
 
 impl TaskDemand {
-    /// The demand of `task` in a cluster of `chips` chips, with these costs of a page and this D(s): Eqs. (IV.1) to (IV.6).
+    /// The demand of `task` in a cluster of `chips` chips, with these costs of a page and this
+    /// D(s): Eqs. (IV.1) to (IV.6).
     pub fn new(device: &Device, task: &Task, chips: u32, costs: PageCosts, delay: Span) -> TaskDemand {
         TaskDemand {
             read: task.read.map(|read| StreamDemand::new(read, costs.read, delay)),
@@ -115,8 +121,8 @@ impl TaskDemand {
         read.into_iter().chain(write).chain(gc)
     }
 
-    /// Each kind of job that the task gives its cluster, read, write and GC, as far as they exist: C + D or C^g in nanoseconds, and its period. Each is due
-    /// a period after its release.
+    /// Each kind of job that the task gives its cluster, read, write and GC, as far as they exist:
+    /// C + D or C^g in nanoseconds, and its period. Each is due a period after its release.
     pub fn jobs(&self) -> impl Iterator<Item = (u128, Fraction)> + use<> {
         let request = |of: StreamDemand| {
             let time = u128::from(of.service.as_ns()) + u128::from(of.delay.as_ns());

@@ -1,4 +1,5 @@
-//! The test of a cluster where it is placed: what it allows, and what it says of a given allocation.
+//! The test of a cluster where it is placed: what it allows, and what it says of a given
+//! allocation.
 
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet};
 
@@ -15,7 +16,8 @@ pub struct DemandTest {
 }
 
 impl dyn Analysis + '_ {
-    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of chips alone.
+    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of
+    /// chips alone.
     pub fn demand_test(&self) -> Option<DemandTest> {
         match self.test() {
             Test::Demand(test) => Some(test),
@@ -30,7 +32,8 @@ impl DemandTest {
         self.placements.first().copied().unwrap_or(Placement::Stripe)
     }
 
-    /// An allocation of any origin with a certificate for each cluster: those that it has stay as they are ([`sound::certified`]).
+    /// An allocation of any origin with a certificate for each cluster: those that it has stay as
+    /// they are ([`sound::certified`]).
     pub fn certified(self, set: &TaskSet, allocation: &Allocation) -> (Allocation, Certified) {
         sound::certified(set, allocation, self.placements, self.rely_on)
     }
@@ -45,7 +48,8 @@ impl DemandTest {
         sound::holding(set, allocation, self.rely_on)
     }
 
-    /// Each cluster of an allocation with certificates in numbers for a reader ([`sound::reports`]).
+    /// Each cluster of an allocation with certificates in numbers for a reader
+    /// ([`sound::reports`]).
     pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         sound::reports(set, allocation, self.rely_on)
     }

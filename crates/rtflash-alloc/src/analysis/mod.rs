@@ -1,7 +1,8 @@
 //! Schedulability analyses: one trait, a file for each analysis.
 //!
-//! An analysis says by which [`Test`] it tests a cluster. Allocators, reports, advice, sizing and experiments ask that test and nothing else, so what
-//! an analysis of your own says is what they go by: `examples/own_analysis.rs` has two.
+//! An analysis says by which [`Test`] it tests a cluster. Allocators, reports, advice, sizing and
+//! experiments ask that test and nothing else, so what an analysis of your own says is what they go
+//! by: `examples/own_analysis.rs` has two.
 
 mod alone;
 mod cluster;
@@ -52,14 +53,17 @@ pub trait Analysis: Sync {
         &[]
     }
 
-    /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1) and (IV.2). Under every test, generated tasks are
-    /// measured by them, and the executor's operations take as long where no certificate says otherwise. t_r and t_w unless an analysis says more.
+    /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1)
+    /// and (IV.2). Under every test, generated tasks are measured by them, and the executor's
+    /// operations take as long where no certificate says otherwise. t_r and t_w unless an analysis
+    /// says more.
     fn page_costs(&self, device: &Device) -> PageCosts {
         PageCosts { read: device.page_read(), write: device.page_program() }
     }
 
-    /// Whether it knows of deadlines before the end of the period and of release jitter. Where it does not, allocators refuse a set that has one, and
-    /// [`cluster_verdict`] passes no cluster that does.
+    /// Whether it knows of deadlines before the end of the period and of release jitter. Where it
+    /// does not, allocators refuse a set that has one, and [`cluster_verdict`] passes no cluster
+    /// that does.
     fn takes_deadlines(&self) -> bool {
         false
     }
@@ -75,13 +79,15 @@ impl dyn Analysis + '_ {
         self.demand_test().map_or(&[], |test| test.placements)
     }
 
-    /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has none, and nobody asks.
+    /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has
+    /// none, and nobody asks.
     pub fn relies_on(&self) -> Reliance {
         self.demand_test().map_or_else(Reliance::default, |test| test.rely_on)
     }
 
-    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to (IV.7). `None` under a [`ClusterTest`], which has none.
-    /// Under a demand test they are those of [`Thesis`]: generated tasks are measured by them, and they decide nothing else.
+    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to
+    /// (IV.7). `None` under a [`ClusterTest`], which has none. Under a demand test they are those
+    /// of [`Thesis`]: generated tasks are measured by them, and they decide nothing else.
     pub fn demand(&self, device: &Device, task: &Task, chips: u32) -> Option<TaskDemand> {
         match self.test() {
             Test::Utilization(test) => Some(test.demand(device, task, chips)),
@@ -93,8 +99,9 @@ impl dyn Analysis + '_ {
         }
     }
 
-    /// D(s): transfer delay charged to each page of a server's job, and the wait for the bus that the executor allows a page, in a cluster of `chips` chips.
-    /// Where the test does not say, the most that a channel's other chips can take: t_d·(m_c − 1).
+    /// D(s): transfer delay charged to each page of a server's job, and the wait for the bus that
+    /// the executor allows a page, in a cluster of `chips` chips. Where the test does not say, the
+    /// most that a channel's other chips can take: t_d·(m_c − 1).
     pub fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
         match self.test() {
             Test::Linear(test) => test.transfer_delay(device, chips),

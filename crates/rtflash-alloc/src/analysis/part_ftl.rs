@@ -6,14 +6,16 @@ use rtflash_model::{Device, Request, Space, Task, TaskSet};
 
 use crate::fraction::Rational;
 
-/// The two utilizations of PaRT-FTL (Missimer & West, RTSS 2018) as the thesis's authors evaluated it.
+/// The two utilizations of PaRT-FTL (Missimer & West, RTSS 2018) as the thesis's authors evaluated
+/// it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartFtl {
     /// U_R: of the chips in read mode, blocking included.
     pub read_utilization: f64,
     /// U_W: of the chips in write mode, with encoding, GC and blocking.
     pub write_utilization: f64,
-    /// Whether both are at most one, exactly, and each request is due within its period: the test knows no others.
+    /// Whether both are at most one, exactly, and each request is due within its period: the test
+    /// knows no others.
     pub schedulable: bool,
     /// The tasks' data beside the logical pages of the N_d data chips; the other chips hold parity.
     pub space: Space,

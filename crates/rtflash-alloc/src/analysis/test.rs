@@ -8,53 +8,64 @@ use crate::fraction::Rational;
 /// How an analysis tests a cluster.
 #[derive(Clone, Copy)]
 pub enum Test<'a> {
-    /// Theorem 1 where every utilization is linear in pages: blocking and Σ U_i(s) are at most one. Allocators have fast paths for it, and its equations
-    /// cannot be replaced one by one: page costs and a transfer delay are all there is to say.
+    /// Theorem 1 where every utilization is linear in pages: blocking and Σ U_i(s) are at most one.
+    /// Allocators have fast paths for it, and its equations cannot be replaced one by one: page
+    /// costs and a transfer delay are all there is to say.
     Linear(&'a dyn LinearTest),
     /// Theorem 1 with utilizations of the analysis's own.
     Utilization(&'a dyn UtilizationTest),
     /// Any yes or no that depends on the tasks of a cluster and on its number of chips.
     Cluster(&'a dyn ClusterTest),
-    /// Processor demand of a cluster where it is placed, with certificates ([`crate::sound`]). The first three know tasks and a number of chips alone.
+    /// Processor demand of a cluster where it is placed, with certificates ([`crate::sound`]). The
+    /// first three know tasks and a number of chips alone.
     Demand(DemandTest),
 }
 
 /// Theorem 1 with [`Analysis::page_costs`] and a transfer delay: Eqs. (IV.1) to (IV.9).
 ///
-/// A request of 2⁶³ ns or more, delay included, counts as one of 2⁶³ − 1 ns, which is above every period.
+/// A request of 2⁶³ ns or more, delay included, counts as one of 2⁶³ − 1 ns, which is above every
+/// period.
 pub trait LinearTest: Analysis {
-    /// D(s): transfer delay charged to each page in a cluster of `chips` chips, the factor of D^r and D^w in Eqs. (IV.5) and (IV.6). It need not be
-    /// monotone in the chips.
+    /// D(s): transfer delay charged to each page in a cluster of `chips` chips, the factor of D^r
+    /// and D^w in Eqs. (IV.5) and (IV.6). It need not be monotone in the chips.
     fn transfer_delay(&self, device: &Device, chips: u32) -> Span;
 }
 
-/// Theorem 1 with any U_i(s): a cluster is schedulable iff t_e/min(T) + Σ U_i(s) ≤ 1, Eqs. (IV.8) and (IV.9).
+/// Theorem 1 with any U_i(s): a cluster is schedulable iff t_e/min(T) + Σ U_i(s) ≤ 1, Eqs. (IV.8)
+/// and (IV.9).
 ///
-/// U_i(s) may depend on the task, on the number of chips and on the device, in any way; the tests are made in exact fractions. Jobs that are not real-time
-/// have servers of 1 − U(φ), where a page of a job costs [`Analysis::page_costs`] and waits for all other chips of its channel.
+/// U_i(s) may depend on the task, on the number of chips and on the device, in any way; the tests
+/// are made in exact fractions. Jobs that are not real-time have servers of 1 − U(φ), where a page
+/// of a job costs [`Analysis::page_costs`] and waits for all other chips of its channel.
 pub trait UtilizationTest: Sync {
-    /// All terms of a task's utilization in a cluster of `chips` chips. The same input gives the same terms, always. [`TaskDemand::new`] has those of
-    /// the thesis, to change.
+    /// All terms of a task's utilization in a cluster of `chips` chips. The same input gives the
+    /// same terms, always. [`TaskDemand::new`] has those of the thesis, to change.
     fn demand(&self, device: &Device, task: &Task, chips: u32) -> TaskDemand;
 }
 
 /// A test of any form: response times, simulation, a table.
 ///
 /// What allocators make of it:
-/// - Every cluster of an allocation has passed after the last change to it, whatever the test is like. A cluster without tasks passes and is not asked for.
-/// - Algorithm 1's order of tasks (by their load alone on one chip), its choice among clusters that pass (the highest load) and its choice of a merge (the
-///   lowest) go by [`ClusterVerdict::load`], exactly. Loads decide nothing else.
-/// - `exact` tries every partition of the tasks with every number of chips from one up, so it finds an allocation whenever there is one, even if more tasks
-///   or more chips turn a no into a yes. Its objective takes 1 − load for what a cluster leaves to jobs that are not real-time.
-/// - Advice and limits search for boundaries: they name a change that passes, and where a test is not monotone there may be a smaller one.
+/// - Every cluster of an allocation has passed after the last change to it, whatever the test is
+///   like. A cluster without tasks passes and is not asked for.
+/// - Algorithm 1's order of tasks (by their load alone on one chip), its choice among clusters that
+///   pass (the highest load) and its choice of a merge (the lowest) go by [`ClusterVerdict::load`],
+///   exactly. Loads decide nothing else.
+/// - `exact` tries every partition of the tasks with every number of chips from one up, so it finds
+///   an allocation whenever there is one, even if more tasks or more chips turn a no into a yes.
+///   Its objective takes 1 − load for what a cluster leaves to jobs that are not real-time.
+/// - Advice and limits search for boundaries: they name a change that passes, and where a test is
+///   not monotone there may be a smaller one.
 ///
-/// In the executor, operations take [`Analysis::page_costs`], and garbage collection is released by Eq. (IV.4).
+/// In the executor, operations take [`Analysis::page_costs`], and garbage collection is released by
+/// Eq. (IV.4).
 pub trait ClusterTest: Sync {
-    /// Whether these tasks, at least one and in the order of their set, are schedulable in a cluster of `chips` chips. The same input gives the same
-    /// verdict, always.
+    /// Whether these tasks, at least one and in the order of their set, are schedulable in a
+    /// cluster of `chips` chips. The same input gives the same verdict, always.
     fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict;
 
-    /// What share of such a cluster a Total Bandwidth Server may have beside the tasks, below or equal to one. `None`: there is no server.
+    /// What share of such a cluster a Total Bandwidth Server may have beside the tasks, below or
+    /// equal to one. `None`: there is no server.
     fn server_share(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<Rational> {
         None
     }
@@ -65,7 +76,8 @@ pub trait ClusterTest: Sync {
 pub struct ClusterVerdict {
     /// Whether it is schedulable. This alone decides.
     pub passes: bool,
-    /// How full it is: what allocators order clusters by, and reports show in the place of U. One or less where it passes, by custom.
+    /// How full it is: what allocators order clusters by, and reports show in the place of U. One
+    /// or less where it passes, by custom.
     pub load: Rational,
 }
 

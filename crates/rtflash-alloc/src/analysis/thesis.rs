@@ -41,6 +41,7 @@ impl LinearTest for Thesis {
 
 /// `waits` · t_d.
 pub(super) fn times_transfer(device: &Device, waits: u32) -> Span {
-    // A checked device has t_d · m_c below the limit, and no analysis waits more often than m_c times.
+    // A checked device has t_d · m_c below the limit, and no analysis waits more often than m_c
+    // times.
     device.page_transfer().checked_mul(u64::from(waits.min(device.chips_per_channel()))).unwrap_or_default()
 }

@@ -6,8 +6,9 @@ use rtflash_model::{Device, Span};
 use super::thesis::times_transfer;
 use super::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, LinearTest, SERIAL, Test};
 
-/// Theorem 1 with page costs and transfer delay as in the authors' public simulation (Techyee/sched_test, 2020), which
-/// the published figures come from. Not monotone in the cluster size: D(s) is zero only where s fills whole channels.
+/// Theorem 1 with page costs and transfer delay as in the authors' public simulation
+/// (Techyee/sched_test, 2020), which the published figures come from. Not monotone in the cluster
+/// size: D(s) is zero only where s fills whole channels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThesisEvaluated;
 

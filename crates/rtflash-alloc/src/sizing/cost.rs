@@ -1,4 +1,5 @@
-//! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict is decided by them.
+//! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict
+//! is decided by them.
 
 use rtflash_model::{Allocation, Arrivals, Cluster, Job, TaskSet};
 
@@ -15,21 +16,26 @@ pub struct Cost {
     pub chips: u32,
     /// Each cluster, in order.
     pub clusters: Vec<ClusterCost>,
-    /// The device: pages of all clusters together; erases of the chip that has most, and the lifetime of the block that is worn first.
+    /// The device: pages of all clusters together; erases of the chip that has most, and the
+    /// lifetime of the block that is worn first.
     pub tasks: Wear,
-    /// The same with jobs that are not real-time; `None` where none writes at a known rate, or no cluster serves them.
+    /// The same with jobs that are not real-time; `None` where none writes at a known rate, or no
+    /// cluster serves them.
     pub with_jobs: Option<Wear>,
-    /// What is to be expected where every task overwrites its data in order, round and round; `None` where no task writes, or the data do not fit.
+    /// What is to be expected where every task overwrites its data in order, round and round;
+    /// `None` where no task writes, or the data do not fit.
     pub in_rings: Option<Expected>,
     /// The same where every task overwrites any of its pages.
     pub anywhere: Option<Expected>,
-    /// Positions of the jobs that write and are left out, because their arrivals are single times and no rate.
+    /// Positions of the jobs that write and are left out, because their arrivals are single times
+    /// and no rate.
     pub left_out: Vec<usize>,
 }
 
 /// What an allocation costs. Under a demand test it has certificates.
 ///
-/// Which cluster serves a job is not known beforehand: jobs' pages are spread evenly over the chips of all clusters that have a server.
+/// Which cluster serves a job is not known beforehand: jobs' pages are spread evenly over the chips
+/// of all clusters that have a server.
 pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Cost {
     let device = set.device();
     let clusters = allocation.clusters();

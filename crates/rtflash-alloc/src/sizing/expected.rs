@@ -1,4 +1,5 @@
-//! What an allocation costs where its tasks overwrite their data in a known manner: estimates (docs/lifetime.md).
+//! What an allocation costs where its tasks overwrite their data in a known manner: estimates
+//! (docs/lifetime.md).
 
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, TaskSet};
 
@@ -6,7 +7,8 @@ use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplific
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
 use crate::analysis::Analysis;
 
-/// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification that it has at most.
+/// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
+/// that it has at most.
 pub(super) fn expected(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -66,8 +68,9 @@ impl Space {
         Some(Space { room, logical, most: logical, frontier: Frontier::Shared })
     }
 
-    /// Under Theorem 1, as docs/executor.md has it: λ of what the reserve leaves. A source of GC leaves a pass out as long as more is free than the
-    /// reserve and αs for it and each other that has left one out; half of them are supposed to have.
+    /// Under Theorem 1, as docs/executor.md has it: λ of what the reserve leaves. A source of GC
+    /// leaves a pass out as long as more is free than the reserve and αs for it and each other that
+    /// has left one out; half of them are supposed to have.
     fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<Space> {
         let device = set.device();
         let (blocks, row) =
@@ -84,8 +87,9 @@ impl Space {
     }
 }
 
-/// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the pages that it declares, else an equal share of what is
-/// left, as does each job stream; what nobody keeps holds something, too.
+/// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the
+/// pages that it declares, else an equal share of what is left, as does each job stream; what
+/// nobody keeps holds something, too.
 fn writers(set: &TaskSet, cluster: &Cluster, space: &Space) -> Option<(Vec<Writer>, f64)> {
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let declared: u128 = tasks().filter_map(|task| task.data_pages).map(u128::from).sum();
@@ -94,7 +98,8 @@ fn writers(set: &TaskSet, cluster: &Cluster, space: &Space) -> Option<(Vec<Write
     let sharers = tasks().filter(|task| task.data_pages.is_none()).count() + set.jobs().len();
     let share = logical.checked_sub(declared)?.checked_div(sharers as u128).unwrap_or(0);
     let writer = |(write, pages): (Request, u128)| {
-        // A request that would not fit behind the last one begins anew: so a ring is of whole requests.
+        // A request that would not fit behind the last one begins anew: so a ring is of whole
+        // requests.
         let request = u128::from(write.pages());
         let data = if request <= pages { pages - pages % request } else { pages };
         Writer { rate: request_pages(write), data: data as f64 }

@@ -1,11 +1,15 @@
-//! How large the device has to be, and how much more it could carry: limits of a task set, and what its allocation costs.
+//! How large the device has to be, and how much more it could carry: limits of a task set, and what
+//! its allocation costs.
 //!
-//! Every limit is found by allocating again, with the algorithm and analysis asked, and nothing is guessed: what is reported passes, and the next step
-//! beyond it was tried and fails. Where not every step was tried the boundary was found by bisection; an algorithm that is not monotone may then have
-//! another one further out.
+//! Every limit is found by allocating again, with the algorithm and analysis asked, and nothing is
+//! guessed: what is reported passes, and the next step beyond it was tried and fails. Where not
+//! every step was tried the boundary was found by bisection; an algorithm that is not monotone may
+//! then have another one further out.
 //!
-//! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period and the most pages.
-//! - [`cost`]: write amplification, pages written, erases, lifetime: at most, and as they are to be expected (docs/lifetime.md).
+//! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period
+//!   and the most pages.
+//! - [`cost`]: write amplification, pages written, erases, lifetime: at most, and as they are to be
+//!   expected (docs/lifetime.md).
 
 mod cost;
 mod expected;
@@ -28,12 +32,13 @@ pub use wear::{ClusterCost, Expected, Wear};
 use search::Trials;
 pub(crate) use search::nearest;
 
-/// Tasks times chips times trials above which a limit is not looked for: it would take longer than a person waits. A trial under a sound analysis, or
-/// by a search, counts as so many more as it takes longer.
+/// Tasks times chips times trials above which a limit is not looked for: it would take longer than
+/// a person waits. A trial under a sound analysis, or by a search, counts as so many more as it
+/// takes longer.
 pub const MOST_WORK: u64 = 64_000_000;
 
-/// Requests looked at in intervals by the tests of sound analyses, for all limits of a set together; where a limit's share of them does not suffice it is
-/// [`Limit::TooMuchWork`] too.
+/// Requests looked at in intervals by the tests of sound analyses, for all limits of a set
+/// together; where a limit's share of them does not suffice it is [`Limit::TooMuchWork`] too.
 pub const MOST_EFFORT: u64 = 800_000_000;
 
 /// A limit, or why there is none.
@@ -57,14 +62,17 @@ impl<T> Limit<T> {
     }
 }
 
-/// How far a set and its device can be moved, one thing at a time, so that it still passes, or to where they have to be for it to pass.
+/// How far a set and its device can be moved, one thing at a time, so that it still passes, or to
+/// where they have to be for it to pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// The fewest chips.
     pub chips: Limit<FewestChips>,
-    /// The largest λ, in steps of 1/[`RATIO_STEPS`]; or the device's own λ, if that lies between the last step that passes and the first that fails.
+    /// The largest λ, in steps of 1/[`RATIO_STEPS`]; or the device's own λ, if that lies between
+    /// the last step that passes and the first that fails.
     pub logical_ratio: Limit<LogicalRatio>,
-    /// The largest load, in thousandths of today's: all periods divided by it, and rounded up to the nanosecond. At most [`MOST_LOAD`].
+    /// The largest load, in thousandths of today's: all periods divided by it, and rounded up to
+    /// the nanosecond. At most [`MOST_LOAD`].
     pub load_permille: Limit<u32>,
     /// Of each task, in the order of the set.
     pub tasks: Vec<TaskLimits>,
@@ -97,8 +105,9 @@ pub struct TaskLimits {
 /// The limits of one request, everything else as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The shortest period, and with it the deadline: the request's own or one of four significant digits, 0.1 % apart at most.
-    /// Longer than its own where the set fails as it is, up to a thousand times.
+    /// The shortest period, and with it the deadline: the request's own or one of four significant
+    /// digits, 0.1 % apart at most. Longer than its own where the set fails as it is, up to a
+    /// thousand times.
     pub period: Limit<Span>,
     /// Pages that each request may have more; below zero where the set fails as it is.
     pub more_pages: Limit<i64>,
@@ -113,7 +122,8 @@ pub struct Sizing {
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
     pub cost: Option<Cost>,
-    /// The same with free chips given to the clusters that wear fastest ([`spread`]); `None` where that gains nothing.
+    /// The same with free chips given to the clusters that wear fastest ([`spread`]); `None` where
+    /// that gains nothing.
     pub spread: Option<Spread>,
 }
 
@@ -126,7 +136,8 @@ pub struct Spread {
     pub cost: Cost,
 }
 
-/// Sizes a task set: its limits, and what the allocation found costs; where there is none, the allocation to the fewest chips.
+/// Sizes a task set: its limits, and what the allocation found costs; where there is none, the
+/// allocation to the fewest chips.
 pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Sizing {
     let outcome = allocator.allocate(set, analysis);
     let trials = Trials::new(set, allocator, analysis);

@@ -1,13 +1,15 @@
 //! Write amplification in the long run, from what writers overwrite: docs/lifetime.md.
 //!
-//! The store of a cluster is a log of room for C pages, collected from its oldest end. A *turn* is the time A in which the log is written once. A page
-//! of a writer with rate ρ and d pages of data is programmed n(A) times until it is overwritten, and
+//! The store of a cluster is a log of room for C pages, collected from its oldest end. A *turn* is
+//! the time A in which the log is written once. A page of a writer with rate ρ and d pages of data
+//! is programmed n(A) times until it is overwritten, and
 //!
 //! ```text
 //! A · Σ ρ n(A) + (pages never overwritten) = C          n(A) = ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere, τ = d/ρ
 //! ```
 //!
-//! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader: nothing is decided by them.
+//! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader:
+//! nothing is decided by them.
 
 /// A writer in the long run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,17 +80,20 @@ pub(super) fn amplification(writers: &[Writer], order: Order, store: Store) -> O
     if order == Order::Anywhere || store.frontier == Frontier::Shared {
         return Some(Amplification { least, most });
     }
-    // Copies in blocks of their own are not copied again, where few cycles differ; where nothing is copied any more, data at rest are neither.
+    // Copies in blocks of their own are not copied again, where few cycles differ; where nothing is
+    // copied any more, data at rest are neither.
     let once = copied_once(writers, moving);
     Some(Amplification { least: once, most: if once > 1.0 { most.max(once) } else { once } })
 }
 
-/// Rounds of an iteration at most. Each goes down to the solution and never below it, so that ending early errs by a turn that is too long.
+/// Rounds of an iteration at most. Each goes down to the solution and never below it, so that
+/// ending early errs by a turn that is too long.
 const ROUNDS: usize = 20_000;
 
 /// The longest turn A with A · Σ ρ n(A) = `moving`.
 ///
-/// n falls with A. So A ← `moving` / Σ ρ n(A), begun above all solutions, falls, and never passes one.
+/// n falls with A. So A ← `moving` / Σ ρ n(A), begun above all solutions, falls, and never passes
+/// one.
 fn turn(writers: &[Writer], order: Order, moving: f64) -> f64 {
     let programs = |turn: f64, writer: &Writer| {
         let turns = writer.cycle() / turn;
@@ -109,8 +114,8 @@ fn turn(writers: &[Writer], order: Order, moving: f64) -> f64 {
     turn
 }
 
-/// 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ pages of each writer with τ ≤ A, and d of each other, fill the
-/// room. Solved from above like [`turn`].
+/// 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ pages of each
+/// writer with τ ≤ A, and d of each other, fill the room. Solved from above like [`turn`].
 fn copied_once(writers: &[Writer], moving: f64) -> f64 {
     let whole = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let mut turn = moving / whole;
@@ -124,7 +129,8 @@ fn copied_once(writers: &[Writer], moving: f64) -> f64 {
                 dying += writer.rate;
             }
         }
-        // It falls past the cycle of a writer each time, so this ends; and never below the shortest one, as the data fit.
+        // It falls past the cycle of a writer each time, so this ends; and never below the shortest
+        // one, as the data fit.
         let next = left / dying;
         if dying <= 0.0 || next >= turn {
             return 1.0 + copied / whole;
@@ -165,7 +171,8 @@ mod tests {
 
     #[test]
     fn data_at_rest_are_copied_once_a_turn_or_never() {
-        // Turns of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that are written.
+        // Turns of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that
+        // are written.
         let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, Frontier::Shared);
         near(shared.least, 1.0);
         near(shared.most, 2.5);

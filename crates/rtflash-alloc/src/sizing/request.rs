@@ -60,8 +60,8 @@ impl Search<'_> {
         changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks))
     }
 
-    /// The shortest period that passes: the request's own, or one of four significant digits. A deadline that is stated stays, and a period below it
-    /// does not pass.
+    /// The shortest period that passes: the request's own, or one of four significant digits. A
+    /// deadline that is stated stays, and a period below it does not pass.
     fn period(&self, request: Request, passes: bool) -> Limit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);
@@ -96,7 +96,8 @@ impl Search<'_> {
     }
 }
 
-/// Numbers of four significant digits, in order: all below 10,000, and then 9,000 for each further digit.
+/// Numbers of four significant digits, in order: all below 10,000, and then 9,000 for each further
+/// digit.
 fn rounded(rank: u64) -> u64 {
     match rank.checked_sub(10_000) {
         None => rank,

@@ -31,8 +31,8 @@ impl<'a> Trials<'a> {
         Trials { set, allocator, analysis, all, one: Cell::new(all) }
     }
 
-    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor does one of which it cannot tell, or any once the effort
-    /// is spent.
+    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor
+    /// does one of which it cannot tell, or any once the effort is spent.
     pub(super) fn passes(&self, set: Option<TaskSet>) -> bool {
         self.one.get().left() > 0
             && set.is_some_and(|set| self.allocator.allocate(&set, self.analysis).is_schedulable() == Some(true))
@@ -51,7 +51,8 @@ impl<'a> Trials<'a> {
         self.work(chips).saturating_mul(trials) > MOST_WORK
     }
 
-    /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1 and best fit it takes, roughly.
+    /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1
+    /// and best fit it takes, roughly.
     pub(super) fn work(&self, chips: u32) -> u64 {
         let tasks = self.set.tasks().len() as u64;
         let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
@@ -75,8 +76,9 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection, then a few steps beyond. What is returned passes, and
-/// the next step was tried and fails, or is `end`.
+/// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection,
+/// then a few steps beyond. What is returned passes, and the next step was tried and fails, or is
+/// `end`.
 pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
     let mut passing = 0u64;
     for _ in 0..ROUNDS {
@@ -103,8 +105,8 @@ pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
     passing
 }
 
-/// The nearest step from 0, which fails, that passes, below `end`: by doubling, then back by [`farthest`]. What is returned passes, and the step before
-/// was tried and fails.
+/// The nearest step from 0, which fails, that passes, below `end`: by doubling, then back by
+/// [`farthest`]. What is returned passes, and the step before was tried and fails.
 pub(crate) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut failing, mut step) = (0, 1u64);
     let passing = loop {
@@ -134,7 +136,8 @@ mod tests {
             assert_eq!(nearest(end, |_| false), None);
         }
         assert_eq!(farthest(u64::MAX, |_| true), u64::MAX - 1);
-        // A gap that is narrow is stepped over; what is returned passes and the next step does not, whatever passes.
+        // A gap that is narrow is stepped over; what is returned passes and the next step does not,
+        // whatever passes.
         assert_eq!(farthest(100, |step| step <= 20 || (23..=40).contains(&step)), 40);
         for bits in 0..1u32 << 12 {
             let passes = |step: u64| step == 0 || bits >> (step - 1) & 1 == 1;

@@ -183,7 +183,8 @@ fn costs_of_the_case_study() {
     assert_eq!(cost.chips, set.device().chips());
 }
 
-/// What the tasks of the case study cause, by hand: t1 is alone on its chips, beside the range of each job stream.
+/// What the tasks of the case study cause, by hand: t1 is alone on its chips, beside the range of
+/// each job stream.
 #[test]
 fn rings_of_the_case_study() {
     let near = |one: f64, other: f64| assert!((one / other - 1.0).abs() < 1e-9, "{one} is not {other}");

@@ -14,14 +14,15 @@ pub struct ClusterCost {
     pub chips: Vec<u32>,
     /// Its tasks, as positions in the set, ascending.
     pub tasks: Vec<usize>,
-    /// Pages programmed for each page written, at most: 1 + v/α under an analysis with certificates, 1 + ⌈λP⌉/α under the others. `None` where
-    /// nothing is ever written.
+    /// Pages programmed for each page written, at most: 1 + v/α under an analysis with
+    /// certificates, 1 + ⌈λP⌉/α under the others. `None` where nothing is ever written.
     pub write_amplification: Option<f64>,
     /// What its real-time tasks do to it.
     pub wear: Wear,
     /// The same with its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
-    /// What is to be expected of its tasks where each overwrites its data in order, round and round; `None` where none writes, or the data do not fit.
+    /// What is to be expected of its tasks where each overwrites its data in order, round and
+    /// round; `None` where none writes, or the data do not fit.
     pub in_rings: Option<Expected>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<Expected>,
@@ -36,8 +37,8 @@ pub struct Wear {
     pub gc_pages: f64,
     /// Block erases a day and chip that this makes, if all blocks of the cluster are worn evenly.
     pub erases: f64,
-    /// Years (of 365.25 days) until a block has been erased as often as it endures, at least; `None` where nothing is written, or the device
-    /// does not say.
+    /// Years (of 365.25 days) until a block has been erased as often as it endures, at least;
+    /// `None` where nothing is written, or the device does not say.
     pub lifetime_years: Option<f64>,
 }
 

@@ -10,7 +10,8 @@ const THOROUGH: u64 = 16_000_000;
 /// Trials of a search, doublings and the steps beyond it included.
 const TRIALS: u64 = 40;
 
-/// The fewest chips that pass: every number from one up as far as that is little work, then doublings and a bisection.
+/// The fewest chips that pass: every number from one up as far as that is little work, then
+/// doublings and a bisection.
 pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChips> {
     let now = trials.set.device().chips();
     let enough = |chips: u32| trials.passes(trials.on_chips(chips));
@@ -26,7 +27,8 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
             return Limit::At(FewestChips { chips: tried, all_tried: true });
         }
     }
-    // Above what was tried: from the device's own number, if that passes, or the first doubling that does.
+    // Above what was tried: from the device's own number, if that passes, or the first doubling
+    // that does.
     let (mut failing, mut end) = (tried, now);
     if !(passes && tried < now) {
         failing = failing.max(now);
@@ -87,7 +89,8 @@ pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> Limit<LogicalR
     most.map_or(Limit::Nothing, Limit::At)
 }
 
-/// The largest step above `below` that passes though the device's own λ does not: data that do not fit may, with more logical pages.
+/// The largest step above `below` that passes though the device's own λ does not: data that do not
+/// fit may, with more logical pages.
 fn larger_ratio(trials: &Trials<'_>, below: u64, enough: &dyn Fn(u64) -> bool) -> Option<u64> {
     if trials.set.tasks().iter().all(|task| task.data_pages.is_none()) {
         return None;
@@ -120,8 +123,8 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> Limit<u32> {
     most.and_then(|permille| u32::try_from(permille).ok()).map_or(Limit::Nothing, Limit::At)
 }
 
-/// The set at so many thousandths of its load: every period divided by it, rounded up to the nanosecond. Deadlines that are stated stay, so no period
-/// becomes shorter than its deadline.
+/// The set at so many thousandths of its load: every period divided by it, rounded up to the
+/// nanosecond. Deadlines that are stated stay, so no period becomes shorter than its deadline.
 fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
     let changed = |request: Request| {
         let period = (u128::from(request.period().as_ns()) * 1_000).div_ceil(u128::from(permille.max(1)));

@@ -4,13 +4,14 @@ use rtflash_model::Device;
 
 /// Waiting for the bus, in transfers.
 ///
-/// A bus serves one transfer at a time, first come first served or in turns, and a chip asks for one at a time: so a transfer waits for at most one
-/// of each other chip of the channel.
+/// A bus serves one transfer at a time, first come first served or in turns, and a chip asks for
+/// one at a time: so a transfer waits for at most one of each other chip of the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bus {
     /// Transfers charged to each page, its own included.
     pub ways: u32,
-    /// Transfers that a page can take at most, its own included. Above `ways` where some of the waiting is counted apart.
+    /// Transfers that a page can take at most, its own included. Above `ways` where some of the
+    /// waiting is counted apart.
     pub most: u32,
     /// Transfers of other clusters' chips that a page can wait for.
     pub foreign: u32,
@@ -44,7 +45,8 @@ mod tests {
     use super::Bus;
     use rtflash_model::{Device, DeviceSpec};
 
-    /// A cluster that owns whole channels waits for no other; one that owns a part of one as well, for the other chips there.
+    /// A cluster that owns whole channels waits for no other; one that owns a part of one as well,
+    /// for the other chips there.
     #[test]
     fn compact_clusters_wait_for_the_rest_of_their_last_channel() {
         let spec = Device::profile("dgist-2021").expect("a profile").spec();

@@ -32,7 +32,8 @@ impl Choice {
     }
 }
 
-/// Looks for a deadline of garbage collection with which a unit holds, with a server of that share, next to neighbours of each of these kinds.
+/// Looks for a deadline of garbage collection with which a unit holds, with a server of that share,
+/// next to neighbours of each of these kinds.
 pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().unwrap_or(0);
     match terms(unit, server_thousandths, saved) {
@@ -41,7 +42,8 @@ pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32) 
     }
 }
 
-/// The largest share of a server, in thousandths, with which a unit is found to hold, and garbage collection with it; `None` without one.
+/// The largest share of a server, in thousandths, with which a unit is found to hold, and garbage
+/// collection with it; `None` without one.
 pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, GcTerms)> {
     let demands = |gc: GcTerms, thousandths: u32| {
         contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths))
@@ -65,18 +67,21 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, G
     (most > 0).then_some((most, gc))
 }
 
-/// Garbage collection with the deadline to be tried first, or where the load is too much at every one, the shortest; `None` where there is no room for it.
+/// Garbage collection with the deadline to be tried first, or where the load is too much at every
+/// one, the shortest; `None` where there is no room for it.
 pub(super) fn first_terms(unit: &Unit) -> Option<GcTerms> {
     let first = terms(unit, 0, 0).and_then(|terms| terms.into_iter().flatten().next());
     first.or_else(|| unit.gc(shortest(unit)?, false))
 }
 
-/// The longest deadline of garbage collection within which one request of each writer arrives at most: min (T − J).
+/// The longest deadline of garbage collection within which one request of each writer arrives at
+/// most: min (T − J).
 fn shortest(unit: &Unit) -> Option<u64> {
     unit.writers.iter().map(|writer| writer.period - writer.jitter).min()
 }
 
-/// Garbage collection as it may be, in the order of trying, where each page read may be charged less by `saved`; `None` where the load is too much or there is no room for it.
+/// Garbage collection as it may be, in the order of trying, where each page read may be charged
+/// less by `saved`; `None` where the load is too much or there is no room for it.
 fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<GcTerms>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
@@ -126,9 +131,11 @@ fn try_all(unit: &Unit, contentions: &[Contention], terms: &[Option<GcTerms>], s
     if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
-/// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is below one; it is up to some deadline, and not beyond.
+/// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is
+/// below one; it is up to some deadline, and not beyond.
 ///
-/// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the demand falls, so only such deadlines are tried.
+/// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the
+/// demand falls, so only such deadlines are tried.
 fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
     let Some(shortest) = shortest(unit) else { return vec![] };
     let level = |deadline: u64| {
@@ -151,7 +158,8 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
         if light(middle) { low = middle } else { high = middle }
     }
     let longest = low.min(TIME_LIMIT_NS - 1);
-    // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is there.
+    // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is
+    // there.
     let pages = |writer: &Writer| writer.pages as f64 * (1.0 + writer.jitter as f64 / writer.period as f64);
     let pending: f64 = unit.writers.iter().map(pages).sum();
     let mut even = longest;
@@ -187,9 +195,9 @@ mod tests {
     fn candidates_reach_from_the_shortest_to_the_longest() {
         let mut compared = 0;
         for seed in 0..2_000 {
-            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
             let Some(shortest) = shortest(&unit) else { continue };
-            let limit = shortest * dice.within(1, 300) + dice.within(0, shortest - 1);
+            let limit = shortest * rng.within(1, 300) + rng.within(0, shortest - 1);
             let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
             let all = candidates(&unit, rate, |deadline| deadline <= limit);
             let (least, most) = (all.iter().min().copied(), all.iter().max().copied());

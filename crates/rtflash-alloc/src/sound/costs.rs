@@ -26,8 +26,8 @@ pub(super) struct Costs {
 
 impl Costs {
     /// c_r and c_w, Eqs. (1) and (2): a page waits for one transfer of every other chip of its
-    /// channel, at most.
-    /// `own`: transfers charged to a user's read, its own included, in the long run and at the most.
+    /// channel, at most. `own`: transfers charged to a user's read, its own included, in the long
+    /// run and at the most.
     pub(super) fn new(device: &Device, bus: Bus, own: (u32, u32)) -> Option<Costs> {
         let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());

@@ -18,7 +18,8 @@ const MAX_LOOKS: usize = 1 << 20;
 pub enum Verdict {
     /// Demand and blocking fit into every interval.
     Holds,
-    /// They do not fit into an interval of this length, in nanoseconds; 0 where the load itself is too much.
+    /// They do not fit into an interval of this length, in nanoseconds; 0 where the load itself is
+    /// too much.
     Fails(u64),
     /// Given up, after too many steps or with numbers too large.
     TooLong,
@@ -43,7 +44,8 @@ pub struct Demand<'u> {
     share: u64,
     /// q_s, zero without a server.
     server_step: u64,
-    /// The distinct times from release to deadline at least, D − J and D_g, ascending, and B from each up to the next.
+    /// The distinct times from release to deadline at least, D − J and D_g, ascending, and B from
+    /// each up to the next.
     deadlines: Vec<(u64, u64)>,
 }
 
@@ -68,8 +70,8 @@ impl<'u> Demand<'u> {
         Demand { unit, contention, gc, share, server_step, deadlines }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs released and due within
-    /// an interval of `length` may take, waiting for the bus included.
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs
+    /// released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
         effort::spend(self.unit.items.len() + self.contention.requests() + 4);
         let mut sum = 0u128;
@@ -118,7 +120,8 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// Whether demand and blocking fit into every interval, by QPA on each stretch on which blocking is constant.
+    /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
+    /// blocking is constant.
     pub fn test(&self) -> Verdict {
         match self.search() {
             Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => Verdict::Holds,
@@ -128,7 +131,8 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// The interval with the least slack among those up to the longest relative deadline; `None` without tasks.
+    /// The interval with the least slack among those up to the longest relative deadline; `None`
+    /// without tasks.
     pub fn tightest(&self) -> Option<Nearest> {
         let &(start, blocking) = self.deadlines.first()?;
         let least = self.look(start, blocking);
@@ -208,8 +212,8 @@ impl<'u> Demand<'u> {
 
     /// Looks for an interval that demand and blocking do not fit into.
     ///
-    /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h, all intervals from
-    /// (h + B)/(1 − U_s) up to L are long enough.
+    /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
+    /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
     fn search(&self) -> Search {
         if self.share == 0 {
             return if self.deadlines.is_empty() { Search::Nothing } else { Search::Overloaded };
@@ -248,7 +252,8 @@ impl<'u> Demand<'u> {
         Search::Nothing
     }
 
-    /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage collection included.
+    /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage
+    /// collection included.
     pub fn load(&self) -> f64 {
         self.line().map_or(f64::INFINITY, |line| line.estimate)
     }
@@ -263,8 +268,8 @@ impl<'u> Demand<'u> {
         self.needed_share() <= self.share as f64 / 1_000.0
     }
 
-    /// A share of the processor with which it is sure that demand and blocking fit into every interval: the left side of
-    /// Eq. (17) for the deadline at which it is greatest.
+    /// A share of the processor with which it is sure that demand and blocking fit into every
+    /// interval: the left side of Eq. (17) for the deadline at which it is greatest.
     pub fn needed_share(&self) -> f64 {
         effort::spend(4 * self.unit.items.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.

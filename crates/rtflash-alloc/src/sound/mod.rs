@@ -1,6 +1,7 @@
 //! Sound analyses: what may be promised on the device that the executor models.
 //!
-//! - [`Unit`]: what one EDF queue serves, under two placements of pages: static stripe and superblock.
+//! - [`Unit`]: what one EDF queue serves, under two placements of pages: static stripe and
+//!   superblock.
 //! - [`Bus`] and [`Contention`]: how long its pages wait for the channel.
 //! - [`Demand`]: the processor-demand test, exact.
 //! - [`choose`]: the relative deadline of garbage collection.

@@ -13,8 +13,8 @@ pub struct Placed {
     pub contentions: Vec<Contention>,
 }
 
-/// Garbage collection with the deadline of least load on the interval that matters: the one at which the demand is in proportion, else the
-/// shortest.
+/// Garbage collection with the deadline of least load on the interval that matters: the one at
+/// which the demand is in proportion, else the shortest.
 pub(super) fn nearest_terms(unit: &Unit) -> Option<GcTerms> {
     super::choice::first_terms(unit)
 }

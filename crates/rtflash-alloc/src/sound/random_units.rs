@@ -6,12 +6,12 @@ use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request
 use super::{Bus, Contention, GcTerms, Unit};
 
 /// Draws.
-pub(super) struct Dice(Stream);
+pub(super) struct Rng(Stream);
 
-impl Dice {
+impl Rng {
     /// By seed and purpose.
-    pub(super) fn new(seed: u64, what: &'static [u8; 8]) -> Dice {
-        Dice(Stream::numbered(seed, what, 0))
+    pub(super) fn new(seed: u64, what: &'static [u8; 8]) -> Rng {
+        Rng(Stream::numbered(seed, what, 0))
     }
 
     pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
@@ -75,33 +75,33 @@ pub(super) struct Drawn {
     /// Whether the bus serves first come, first served.
     pub(super) queue: bool,
     /// For what else is to be drawn.
-    pub(super) dice: Dice,
+    pub(super) rng: Rng,
 }
 
 impl Drawn {
     /// That of a seed, if there is one.
     pub(super) fn new(seed: u64) -> Option<Drawn> {
-        let mut dice = Dice::new(seed, b"the-line");
-        let device = dice.device()?;
+        let mut rng = Rng::new(seed, b"the-line");
+        let device = rng.device()?;
         let bus = Bus::anywhere(&device);
-        let stripe = dice.within(0, 3) > 0;
+        let stripe = rng.within(0, 3) > 0;
         let placement = if stripe { Placement::Stripe } else { Placement::Superblock };
-        let most = dice.within(1, 4);
-        let unit = Unit::new(&device, &dice.tasks(most), dice.small(1, 3), placement, bus)?;
-        let mut contention = Contention::new(&device).with_more(dice.within(0, 1) * dice.within(0, 2));
-        let mut dice_of_gc = Dice::new(seed, b"the-gc--");
+        let most = rng.within(1, 4);
+        let unit = Unit::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
+        let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
+        let mut rng_of_gc = Rng::new(seed, b"the-gc--");
         let mut gc =
-            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(dice_of_gc.within(1, 300), false) };
-        for _ in 0..(if stripe { dice.within(0, 2) } else { 0 }) {
-            let most = dice.within(1, 3);
-            let Some(other) = Unit::new(&device, &dice.tasks(most), 1, Placement::Stripe, bus) else { continue };
-            contention.add(&other, gc(&other), dice.within(1, 2));
+            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(rng_of_gc.within(1, 300), false) };
+        for _ in 0..(if stripe { rng.within(0, 2) } else { 0 }) {
+            let most = rng.within(1, 3);
+            let Some(other) = Unit::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };
+            contention.add(&other, gc(&other), rng.within(1, 2));
         }
-        let queue = stripe && dice.within(0, 2) > 0;
+        let queue = stripe && rng.within(0, 2) > 0;
         if queue {
-            contention = contention.in_a_queue(&device, dice.within(0, 2));
+            contention = contention.in_a_queue(&device, rng.within(0, 2));
         }
         let gc = gc(&unit);
-        Some(Drawn { unit, contention, gc, queue, dice })
+        Some(Drawn { unit, contention, gc, queue, rng })
     }
 }

@@ -1,4 +1,5 @@
-//! Allocations with certificates: making those of an allocation that has none, testing them, and what there is to report.
+//! Allocations with certificates: making those of an allocation that has none, testing them, and
+//! what there is to report.
 
 use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, TaskSet};
 
@@ -9,8 +10,9 @@ use super::unit::GcTerms;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 
-/// An allocation of any origin with a certificate for each cluster: those that it has are kept as they are, and for the others the placement is looked
-/// for that they hold with next to them, or come nearest to holding with.
+/// An allocation of any origin with a certificate for each cluster: those that it has are kept as
+/// they are, and for the others the placement is looked for that they hold with next to them, or
+/// come nearest to holding with.
 ///
 /// Certificates are sought that rely on no more than what is granted.
 pub fn certified(
@@ -27,7 +29,7 @@ pub fn certified(
             let mut all = vec![Placement::Superblock; clusters.len()];
             all[position] = placement;
             let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted);
-            (site.holds_among_strangers(position), site.shortfall(position).order, placement)
+            (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
         best.map_or(Placement::Stripe, |(_, _, placement)| placement)
@@ -53,7 +55,8 @@ pub fn certified(
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
 }
 
-/// Other choices of a placement for each of the busy clusters: all of them where there are few, else each cluster changed alone.
+/// Other choices of a placement for each of the busy clusters: all of them where there are few,
+/// else each cluster changed alone.
 fn others<'p>(
     busy: &'p [usize],
     placements: &'p [Placement],
@@ -95,8 +98,9 @@ pub struct Held {
     pub space: Space,
 }
 
-/// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that is granted; `None` for a cluster without one, and
-/// where the certificate states less of garbage collection than the load needs.
+/// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that
+/// is granted; `None` for a cluster without one, and where the certificate states less of garbage
+/// collection than the load needs.
 pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
     let certificates: Option<Vec<Certificate>> =
@@ -111,8 +115,8 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
     certificates.iter().enumerate().map(one).collect()
 }
 
-/// Whether each cluster holds with its certificate, as far as time goes, relying on no more than what is granted; without a certificate it does not.
-/// Data are another matter ([`Held::space`]).
+/// Whether each cluster holds with its certificate, as far as time goes, relying on no more than
+/// what is granted; without a certificate it does not. Data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
     let holds = |held: &Held| {
         held.placed.contentions.iter().all(|contention| {
@@ -177,8 +181,8 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     report
 }
 
-/// What each cluster of an allocation with certificates relies on: the least with which it holds, `None` where it does not hold. Without certificates
-/// there is nothing to say.
+/// What each cluster of an allocation with certificates relies on: the least with which it holds,
+/// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
     let clusters = allocation.clusters();
     let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
@@ -203,13 +207,15 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     certificates.iter().enumerate().map(of).collect()
 }
 
-/// Whether every cluster of an allocation with certificates holds whatever its neighbours on the channels do, if it holds at all.
+/// Whether every cluster of an allocation with certificates holds whatever its neighbours on the
+/// channels do, if it holds at all.
 pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
     allocation.is_certified()
         && reliances(set, allocation).into_iter().all(|reliance| reliance == Some(Reliance::Nothing))
 }
 
-/// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in millionths.
+/// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in
+/// millionths.
 pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> u64 {
     let loads =
         held(set, allocation, granted).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(

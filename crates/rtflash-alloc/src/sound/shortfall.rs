@@ -11,8 +11,9 @@ use crate::reason::{Excess, Reason, TooLong};
 /// A cluster that fails, or may.
 #[derive(Debug)]
 pub(crate) struct Shortfall {
-    /// A number by which failing clusters are ordered, the nearest to holding first: above one. It is a ratio of whatever there is too much of, so it
-    /// compares what cannot be compared, and is never shown.
+    /// A number by which failing clusters are ordered, the nearest to holding first: above one. It
+    /// is a ratio of whatever there is too much of, so it compares what cannot be compared, and is
+    /// never shown.
     pub(crate) order: f64,
     space: Space,
     placed: Option<Placed>,
@@ -20,7 +21,8 @@ pub(crate) struct Shortfall {
 }
 
 impl Shortfall {
-    /// Of a cluster of these tasks; `placed` is its unit with its neighbours, `None` where times cannot be added up.
+    /// Of a cluster of these tasks; `placed` is its unit with its neighbours, `None` where times
+    /// cannot be added up.
     pub(crate) fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -66,7 +68,8 @@ impl Shortfall {
         })
     }
 
-    /// Why it fails, or where nothing is found that would make it fail, the interval that comes nearest: it is its neighbours that do not hold next to it.
+    /// Why it fails, or where nothing is found that would make it fail, the interval that comes
+    /// nearest: it is its neighbours that do not hold next to it.
     pub(crate) fn nearest_reason(&self) -> Reason {
         let nearest = || {
             let (length, slack) = worst(self.placed.as_ref()?, self.gc);
@@ -98,8 +101,8 @@ fn order(space: Space, placed: &Placed, gc: Option<GcTerms>) -> f64 {
     above(1.0 - slack as f64 / length.max(1) as f64)
 }
 
-/// A request of the task that takes longer than D − J on all chips of the device and under each of these placements, even if no page ever waits
-/// for the bus: more chips never make it longer.
+/// A request of the task that takes longer than D − J on all chips of the device and under each of
+/// these placements, even if no page ever waits for the bus: more chips never make it longer.
 pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Task) -> Option<TooLong> {
     let too_long = |writes: bool| {
         let request: Request = if writes { task.write? } else { task.read? };

@@ -26,7 +26,8 @@ pub struct Site<'a> {
     servers: Vec<u32>,
     /// What a cluster may rely on.
     granted: Reliance,
-    /// Garbage collection of each cluster's units, as far as it is known; `None` inside where nothing is written.
+    /// Garbage collection of each cluster's units, as far as it is known; `None` inside where
+    /// nothing is written.
     gcs: Vec<Option<Option<GcTerms>>>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
@@ -35,7 +36,8 @@ pub struct Site<'a> {
 /// Who is on a channel with one of a cluster's chips.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Neighbourhood {
-    /// Transfers charged to each page, its own included: the cluster's own chips, and those of which nothing is known.
+    /// Transfers charged to each page, its own included: the cluster's own chips, and those of
+    /// which nothing is known.
     charged: u32,
     /// The other chips of the cluster, where everything is known of all the others.
     siblings: Option<u32>,
@@ -44,7 +46,8 @@ struct Neighbourhood {
 }
 
 impl<'a> Site<'a> {
-    /// Clusters of the set's device, each with its placement and the thousandths of its server, tested by what they may rely on.
+    /// Clusters of the set's device, each with its placement and the thousandths of its server,
+    /// tested by what they may rely on.
     pub fn new(
         set: &'a TaskSet,
         clusters: &'a [Cluster],
@@ -107,7 +110,7 @@ impl<'a> Site<'a> {
     }
 
     /// A cluster's unit, all other chips of its channels taken to be as busy as can be.
-    pub fn among_strangers(&self, position: usize) -> Option<Placed> {
+    pub fn in_the_worst_case(&self, position: usize) -> Option<Placed> {
         let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
         for (channel, members) in self.channels_of(position) {
             // Each chip that there is, also one in no cluster, and no more than there are.
@@ -125,10 +128,11 @@ impl<'a> Site<'a> {
 
     /// A cluster's unit for the test that relies on so much: (T), (T') or (T'').
     ///
-    /// (T') holds on any bus that lets no chip wait for more than one transfer of each other, whatever the order, and with any times up to the worst.
+    /// (T') holds under any arbiter that lets no chip wait for more than one transfer of each
+    /// other, whatever the order, and with any times up to the worst.
     pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<Placed> {
         match reliance {
-            Reliance::Nothing => self.among_strangers(position),
+            Reliance::Nothing => self.in_the_worst_case(position),
             Reliance::Neighbours => self.beside(position, false),
             Reliance::Queue => self.beside(position, true),
         }
@@ -153,8 +157,8 @@ impl<'a> Site<'a> {
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            // (Q1): all chips of the channel known, and none of them serving other jobs. (Q3): reads of one length. (Q2) and
-            // (Q4) are rules of the device.
+            // (Q1): all chips of the channel known, and none of them serving other jobs. (Q3):
+            // reads of one length. (Q2) and (Q4) are rules of the device.
             let queued = queues
                 && self.set.device().has_exact_reads()
                 && self.is_bounded(position)
@@ -227,7 +231,8 @@ impl<'a> Site<'a> {
 }
 
 impl Site<'_> {
-    /// What a cluster that fails would have to be run with: the garbage collection that comes nearest.
+    /// What a cluster that fails would have to be run with: the garbage collection that comes
+    /// nearest.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit)?) };
@@ -249,8 +254,8 @@ impl Site<'_> {
     }
 
     /// Whether a cluster holds whatever its neighbours do.
-    pub fn holds_among_strangers(&self, position: usize) -> bool {
-        let placed = self.among_strangers(position);
+    pub fn holds_in_the_worst_case(&self, position: usize) -> bool {
+        let placed = self.in_the_worst_case(position);
         self.holds_data(position) && placed.is_some_and(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
     }
 }

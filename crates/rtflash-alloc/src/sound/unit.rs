@@ -10,7 +10,8 @@ use crate::reason::TooFewBlocks;
 /// A periodic request on a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
-    /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included as far as [`Bus::ways`] says.
+    /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included as far as
+    /// [`Bus::ways`] says.
     pub cost: u64,
     /// T, in nanoseconds.
     pub period: u64,
@@ -32,7 +33,8 @@ impl Item {
         self.deadline - self.jitter
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due within an interval of this length, at most; none if L < d.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due within an interval of this length,
+    /// at most; none if L < d.
     pub fn due(&self, length: u64) -> u64 {
         match length.checked_sub(self.window()) {
             Some(rest) => rest / self.period + 1,
@@ -40,7 +42,8 @@ impl Item {
         }
     }
 
-    /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and due after its start, at most.
+    /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and
+    /// due after its start, at most.
     pub fn live(&self, length: u64) -> u128 {
         (u128::from(length) + u128::from(self.deadline)).div_ceil(self.period.into())
     }
@@ -63,7 +66,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length y, at most.
+    /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length
+    /// y, at most.
     pub fn arriving(&self, length: u64) -> u128 {
         let requests = (u128::from(length) + u128::from(self.jitter)) / u128::from(self.period) + 1;
         requests.saturating_mul(self.pages.into())
@@ -121,7 +125,8 @@ impl GcTerms {
 }
 
 impl Unit {
-    /// The unit of a cluster of `chips` chips with these tasks; `None` where times cannot be added up.
+    /// The unit of a cluster of `chips` chips with these tasks; `None` where times cannot be added
+    /// up.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -168,8 +173,8 @@ impl Unit {
         self.placement
     }
 
-    /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a superblock), in nanoseconds; waiting for chips whose load
-    /// is known comes on top.
+    /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
+    /// superblock), in nanoseconds; waiting for chips whose load is known comes on top.
     pub fn page_costs(&self) -> (u64, u64) {
         (self.costs.user_read, self.costs.write)
     }
@@ -180,8 +185,8 @@ impl Unit {
         erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
-    /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks do not suffice for it. Without
-    /// writers the deadline says nothing.
+    /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
+    /// do not suffice for it. Without writers the deadline says nothing.
     pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
         let arrivals = self.arrivals(deadline)?;
         // R, Eq. (5).
@@ -197,8 +202,9 @@ impl Unit {
         self.terms(deadline, [reserve, open, valid, reclaimed])
     }
 
-    /// Garbage collection as a certificate states it, at what it costs here; `None` inside where nothing is ever written, and `None` where less is
-    /// stated than the load needs (docs/analysis.md, Section 8).
+    /// Garbage collection as a certificate states it, at what it costs here; `None` inside where
+    /// nothing is ever written, and `None` where less is stated than the load needs
+    /// (docs/analysis.md, Section 8).
     pub fn stated(&self, certificate: &Certificate) -> Option<Option<GcTerms>> {
         let server = certificate.server_thousandths > 0;
         if self.writers.is_empty() && !server {
@@ -249,16 +255,17 @@ impl Unit {
         self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
     }
 
-    /// A number by which units without room for garbage collection are ordered; nothing is decided by it. How many times the blocks that there are
-    /// would be needed for a pass to reclaim anything.
+    /// A number by which units without room for garbage collection are ordered; nothing is decided
+    /// by it. How many times the blocks that there are would be needed for a pass to reclaim
+    /// anything.
     pub(super) fn crowding(&self) -> f64 {
         let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
         let open = (pages / self.block_pages as f64).floor() + 1.0;
         (open + self.mapped as f64 / self.block_pages as f64) / self.blocks as f64
     }
 
-    /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest deadline of garbage collection, when the reserve is the
-    /// smallest, no pass reclaims anything.
+    /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest
+    /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
     pub fn too_few_blocks(&self) -> Option<TooFewBlocks> {
         // A = W at the shortest deadline: one request of each writer.
         let (arrivals, pending) = (self.pending(), self.pending());
@@ -297,9 +304,9 @@ mod tests {
     fn no_number_of_a_certificate_may_be_smaller() {
         let mut compared = [0; 4];
         for seed in 0..4_000 {
-            let Some(Drawn { unit, mut dice, .. }) = Drawn::new(seed) else { continue };
-            let server = dice.within(0, 1) > 0;
-            let Some(gc) = unit.gc(dice.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
+            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let server = rng.within(0, 1) > 0;
+            let Some(gc) = unit.gc(rng.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
             let certificate = |collection: Collection| Certificate {
                 placement: unit.placement(),
                 collection: Some(collection),

@@ -3,9 +3,9 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
-pub struct Dice(pub Stream);
+pub struct Rng(pub Stream);
 
-impl Dice {
+impl Rng {
     /// A number between these, both possible.
     pub fn from(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
@@ -17,8 +17,8 @@ fn us(micros: u64) -> Span {
 }
 
 /// A set of a few tasks whose load is about what its device carries.
-pub fn draw(dice: &mut Dice, chips: u64, tasks: u64) -> Option<TaskSet> {
-    let mut count = |low, high| u32::try_from(dice.from(low, high)).ok();
+pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
+    let mut count = |low, high| u32::try_from(rng.from(low, high)).ok();
     let (chips, ways, blocks, pages) = (count(1, chips)?, count(1, 4)?, count(24, 200)?, count(8, 64)?);
     let device = Device::new(DeviceSpec {
         chips,
@@ -26,28 +26,28 @@ pub fn draw(dice: &mut Dice, chips: u64, tasks: u64) -> Option<TaskSet> {
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 4096,
-        logical_ratio: LogicalRatio::from_decimal(dice.from(2, 8).into(), 1).ok()?,
-        page_read: us(dice.from(10, 80)),
-        page_program: us(dice.from(100, 600)),
-        block_erase: us(dice.from(500, 4_000)),
-        page_transfer: us(dice.from(5, 60)),
+        logical_ratio: LogicalRatio::from_decimal(rng.from(2, 8).into(), 1).ok()?,
+        page_read: us(rng.from(10, 80)),
+        page_program: us(rng.from(100, 600)),
+        block_erase: us(rng.from(500, 4_000)),
+        page_transfer: us(rng.from(5, 60)),
         shortest: Shortest::default(),
         erase_cycles: None,
     })
     .ok()?;
-    let count = dice.from(1, tasks);
-    let share = dice.from(200, 1_600) * u64::from(chips) / count;
+    let count = rng.from(1, tasks);
+    let share = rng.from(200, 1_600) * u64::from(chips) / count;
     let mut tasks = Vec::new();
     for index in 0..count {
         let mut request = |cost: u64| {
-            let pages = dice.from(1, 60);
-            let access = if dice.from(0, 1) == 1 { Access::Sequential } else { Access::Random };
+            let pages = rng.from(1, 60);
+            let access = if rng.from(0, 1) == 1 { Access::Sequential } else { Access::Random };
             // `share` thousandths of a chip, more or less.
-            let part = (share * dice.from(20, 100) / 100).max(1);
+            let part = (share * rng.from(20, 100) / 100).max(1);
             Request::new(pages, us(pages * cost * 1_000 / part)).map(|request| request.with_access(access))
         };
         let (read, write) = (request(100), request(900));
-        let kind = dice.from(0, 2);
+        let kind = rng.from(0, 2);
         let task = Task {
             name: format!("t{index}"),
             read: read.filter(|_| kind != 1),

@@ -9,14 +9,15 @@ use crate::scalar::Scalar;
 /// The best allocation there is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum<S> {
-    /// What it takes of the m chips' capacity: Σ (s − 1 + U) over the clusters with tasks. m minus this is Σ U_s over all clusters, where
-    /// every chip left over is a cluster of its own.
+    /// What it takes of the m chips' capacity: Σ (s − 1 + U) over the clusters with tasks. m minus
+    /// this is Σ U_s over all clusters, where every chip left over is a cluster of its own.
     pub cost: S,
     /// Size and tasks of each cluster with tasks.
     pub clusters: Vec<(u32, Vec<usize>)>,
 }
 
-/// Tries every partition of the tasks and every size of each cluster. Only for a few tasks and chips.
+/// Tries every partition of the tasks and every size of each cluster. Only for a few tasks and
+/// chips.
 pub fn optimum<S: Scalar>(set: &TaskSet, equations: Equations) -> Option<Optimum<S>> {
     let mut best = None;
     partitions(set.tasks().len(), &mut Vec::new(), &mut |blocks| {

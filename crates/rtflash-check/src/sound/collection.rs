@@ -1,4 +1,5 @@
-//! What has to hold of the numbers of garbage collection that a certificate states: docs/analysis.md, Sections 2.2 and 8.
+//! What has to hold of the numbers of garbage collection that a certificate states:
+//! docs/analysis.md, Sections 2.2 and 8.
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
@@ -78,7 +79,8 @@ fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> 
     writes.map(write).collect()
 }
 
-/// D_g and α of a cluster, as chips beside it see them; `None` where the certificate does not say. Within: `None` where no GC job is ever released.
+/// D_g and α of a cluster, as chips beside it see them; `None` where the certificate does not say.
+/// Within: `None` where no GC job is ever released.
 pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<(i128, i128)>> {
     if writes(set, cluster, certificate.placement).is_empty() {
         return Some(None);

@@ -1,4 +1,5 @@
-//! dbf'', B and slack: docs/analysis.md, Sections 2.6, 6 and 6.1. `None` stands for a number of more than 127 bits.
+//! dbf'', B and slack: docs/analysis.md, Sections 2.6, 6 and 6.1. `None` stands for a number of
+//! more than 127 bits.
 
 use super::numbers::{ceil, sum};
 use super::unit::Unit;
@@ -8,7 +9,8 @@ use super::unit::Unit;
 pub(super) struct Demand {
     pub reads: i128,
     pub writes: i128,
-    /// Below zero where the queue for the bus lets pages wait less for the cluster's other chips than reads and writes are charged.
+    /// Below zero where the queue for the bus lets pages wait less for the cluster's other chips
+    /// than reads and writes are charged.
     pub waiting: i128,
     pub gc: i128,
 }
@@ -21,7 +23,8 @@ impl Demand {
 }
 
 impl Unit {
-    /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without neighbours.
+    /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
+    /// neighbours.
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
             let items = self.items.iter().filter(move |item| item.writes == writes);
@@ -35,7 +38,8 @@ impl Unit {
         })
     }
 
-    /// What the page operations due in an interval wait beyond what they are charged already, at most; below zero where that was too much.
+    /// What the page operations due in an interval wait beyond what they are charged already, at
+    /// most; below zero where that was too much.
     fn waiting(&self, length: i128) -> Option<i128> {
         let one_by_one = self.waiting_one_by_one(length)?;
         match self.waiting_in_queue(length)? {
@@ -44,8 +48,8 @@ impl Unit {
         }
     }
 
-    /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known, for each of their
-    /// transfers once, and each operation once for each of their chips.
+    /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known,
+    /// for each of their transfers once, and each operation once for each of their chips.
     fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         let own = sum(self.items.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
@@ -55,7 +59,8 @@ impl Unit {
         transfers.checked_mul(self.transfer)
     }
 
-    /// What the queue for the bus lets them wait, less what they are charged for the cluster's other chips.
+    /// What the queue for the bus lets them wait, less what they are charged for the cluster's
+    /// other chips.
     fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
         let Some(queue) = &self.queue else { return Some(None) };
         let pages = sum(self.items.iter().map(|item| item.pages_due(length)))?;
@@ -87,7 +92,8 @@ impl Unit {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and that job takes longer than a step.
+    /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and
+    /// that job takes longer than a step.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.items.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);

@@ -1,4 +1,5 @@
-//! Which lengths of intervals are to be looked at, and what they show: docs/analysis.md, Sections 2.6, 2.7, 6 and 6.1.
+//! Which lengths of intervals are to be looked at, and what they show: docs/analysis.md, Sections
+//! 2.6, 2.7, 6 and 6.1.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -8,7 +9,8 @@ use super::numbers::ceil;
 use super::queue::Line;
 use super::unit::{Item, Unit};
 
-/// Lengths that are looked at before the test is tried in another way, and steps of the other way before it is given up.
+/// Lengths that are looked at before the test is tried in another way, and steps of the other way
+/// before it is given up.
 const LIMIT: u64 = 2_000_000;
 
 /// What the lengths show.
@@ -92,7 +94,8 @@ fn due(item: &Item, each: i128) -> Line {
     Line { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
 }
 
-/// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way to bound the waiting.
+/// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way
+/// to bound the waiting.
 fn last_length(unit: &Unit) -> Last {
     let mut demand = Line::sum(unit.items.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(unit.server_step);
@@ -140,8 +143,8 @@ fn one_by_one_above(unit: &Unit) -> Line {
     Line::sum(lines)
 }
 
-/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None` where it never is,
-/// Eq. (13).
+/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
+/// where it never is, Eq. (13).
 fn last_below(unit: &Unit, line: &Line) -> Option<BigInt> {
     let left = ratio(1000 - unit.server, 1000) - &line.rate;
     let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
@@ -198,7 +201,8 @@ impl Growth {
     }
 }
 
-/// QPA in the segments between relative deadlines, in which blocking is constant: Eq. (16), Lemma 5.
+/// QPA in the segments between relative deadlines, in which blocking is constant: Eq. (16),
+/// Lemma 5.
 fn by_segments(unit: &Unit, last: i128, limit: u64) -> Option<bool> {
     let mut deadlines: Vec<i128> = unit.deadlines().collect();
     deadlines.sort_unstable();

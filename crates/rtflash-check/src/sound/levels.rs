@@ -16,8 +16,9 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Decides what there is to know where so much is granted: whether the cluster holds so, by how little it would, and if it does not, whether it
-    /// would by more. `units` gives the cluster's units by what may be relied on; `None` where a number takes more than 127 bits.
+    /// Decides what there is to know where so much is granted: whether the cluster holds so, by how
+    /// little it would, and if it does not, whether it would by more. `units` gives the cluster's
+    /// units by what may be relied on; `None` where a number takes more than 127 bits.
     pub fn new(granted: Reliance, units: impl Fn(Reliance) -> Option<Vec<Unit>>) -> Option<Levels> {
         let units = Reliance::ALL.into_iter().map(units).collect::<Option<Vec<_>>>()?;
         let mut levels = Levels { granted, units, verdicts: [None; 3] };

@@ -1,8 +1,10 @@
-//! Whether an allocation's certificates are true: docs/analysis.md, from its text, with nothing searched for.
+//! Whether an allocation's certificates are true: docs/analysis.md, from its text, with nothing
+//! searched for.
 //!
-//! A certificate states D_g, H, F, v and α. They have to satisfy the inequalities of Section 8 for the load as it is. Then the demand tests
-//! (Sections 2.6, 6 and 6.1) are decided with the numbers that are stated, on the device as it is allocated, by looking at every length of interval
-//! at which demand grows: the one that supposes least first.
+//! A certificate states D_g, H, F, v and α. They have to satisfy the inequalities of Section 8 for
+//! the load as it is. Then the demand tests (Sections 2.6, 6 and 6.1) are decided with the numbers
+//! that are stated, on the device as it is allocated, by looking at every length of interval at
+//! which demand grows: the one that supposes least first.
 
 mod collection;
 mod demand;
@@ -30,7 +32,8 @@ pub struct SoundJudgement {
 }
 
 impl SoundJudgement {
-    /// Whether every cluster's test holds: `Some(false)` where one fails, else `None` where one was given up.
+    /// Whether every cluster's test holds: `Some(false)` where one fails, else `None` where one was
+    /// given up.
     pub fn holds(&self) -> Option<bool> {
         if self.clusters.iter().any(|cluster| cluster.holds == Some(false)) {
             return Some(false);
@@ -44,19 +47,24 @@ impl SoundJudgement {
     }
 }
 
-/// What the judge found of one cluster. It counts on the other clusters of its channels: what it says is true if theirs hold, too.
+/// What the judge found of one cluster. It counts on the other clusters of its channels: what it
+/// says is true if theirs hold, too.
 #[derive(Debug, Clone)]
 pub struct SoundClusterJudgement {
     /// Its chips and tasks.
     pub cluster: Cluster,
-    /// Whether its tasks' data fit and they meet their deadlines with the numbers that the certificate states, relying on no more than was granted;
-    /// `None` where that takes too many steps to find out.
+    /// Whether its tasks' data fit and they meet their deadlines with the numbers that the
+    /// certificate states, relying on no more than was granted; `None` where that takes too many
+    /// steps to find out.
     pub holds: Option<bool>,
-    /// The least that it has to rely on to hold, which may be more than was granted; `None` where it does not hold, or that was not found out.
+    /// The least that it has to rely on to hold, which may be more than was granted; `None` where
+    /// it does not hold, or that was not found out.
     pub relies_on: Option<Reliance>,
-    /// What is stated, or left out, without which nothing is promised, or that promises more than is so.
+    /// What is stated, or left out, without which nothing is promised, or that promises more than
+    /// is so.
     pub complaints: Vec<String>,
-    /// What is stated and is not so, or not so any more, and of which nothing that is promised depends.
+    /// What is stated and is not so, or not so any more, and of which nothing that is promised
+    /// depends.
     pub notes: Vec<String>,
     /// Whether the tasks' data fit.
     pub data_fits: bool,
@@ -64,16 +72,18 @@ pub struct SoundClusterJudgement {
     pub space: Space,
     /// Whether the test of time holds, whatever space the data take; `None` as for `holds`.
     pub in_time: Option<bool>,
-    /// What fills the interval that the certificate calls the tightest, by the test that was granted; another one where it names none of any use. `None` where there is none.
+    /// What fills the interval that the certificate calls the tightest, by the test that was
+    /// granted; another one where it names none of any use. `None` where there is none.
     pub shares: Option<Shares>,
     /// The utilization of that interval by each of the three tests, as [`Reliance::ALL`] has them.
     pub utilizations: Vec<f64>,
-    /// An interval that comes nearer to missing a deadline than the one that the certificate calls the tightest, where the test holds and one was
-    /// seen. Nothing that is promised depends on it.
+    /// An interval that comes nearer to missing a deadline than the one that the certificate calls
+    /// the tightest, where the test holds and one was seen. Nothing that is promised depends on it.
     pub tighter: Option<Tightest>,
 }
 
-/// What fills an interval of some length L: shares of L, on the unit of the cluster that has the most to do.
+/// What fills an interval of some length L: shares of L, on the unit of the cluster that has the
+/// most to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// L in nanoseconds.
@@ -84,24 +94,29 @@ pub struct Shares {
     pub reads: f64,
     /// Writes.
     pub writes: f64,
-    /// Waits for the transfers of neighbours whose load is known; other waits are in reads and writes. Where the queue for the bus is known well,
-    /// less what these count too much, and then it may be below zero.
+    /// Waits for the transfers of neighbours whose load is known; other waits are in reads and
+    /// writes. Where the queue for the bus is known well, less what these count too much, and then
+    /// it may be below zero.
     pub waiting: f64,
-    /// What the bus's being given first come, first served takes off the waits, in nanoseconds: a slack below it is owed to that.
+    /// What the bus's being given first come, first served takes off the waits, in nanoseconds: a
+    /// slack below it is owed to that.
     pub saved_ns: i128,
     /// Garbage collection.
     pub gc: f64,
     /// Blocking.
     pub blocking: f64,
-    /// Reads, writes, waiting, GC and blocking together, (dbf''(L) + B(L)) / L. The server's share comes on top.
+    /// Reads, writes, waiting, GC and blocking together, (dbf''(L) + B(L)) / L. The server's share
+    /// comes on top.
     pub utilization: f64,
 }
 
-/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one of these placements, where so much may be relied on.
-/// Where there are no tasks but a server alone, the placement may be another.
+/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one
+/// of these placements, where so much may be relied on. Where there are no tasks but a server
+/// alone, the placement may be another.
 ///
-/// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to hold with all other chips of the channels as
-/// busy as can be, with [`Reliance::Neighbours`] (T'), with [`Reliance::Queue`] (T'').
+/// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to
+/// hold with all other chips of the channels as busy as can be, with [`Reliance::Neighbours`] (T'),
+/// with [`Reliance::Queue`] (T'').
 pub fn judge_sound(
     set: &TaskSet,
     allocation: &Allocation,

@@ -13,7 +13,8 @@ pub(super) struct Queue {
     pub saved: i128,
     /// The part of it that is saved even if all others begin anew.
     pub first: i128,
-    /// Whether programming takes so long that a chip cannot ask for one page after another while a read is sensed.
+    /// Whether programming takes so long that a chip cannot ask for one page after another while a
+    /// read is sensed.
     pub slow_programs: bool,
     /// All other active chips.
     pub others: Vec<Neighbour>,
@@ -42,8 +43,8 @@ impl Queue {
         self.others.iter().map(|other| other.chips).sum()
     }
 
-    /// W2, Eq. (46): what own pages wait that are due in an interval of this length, all waits counted, where this many of them are read and jobs of this
-    /// number are in the interval.
+    /// W2, Eq. (46): what own pages wait that are due in an interval of this length, all waits
+    /// counted, where this many of them are read and jobs of this number are in the interval.
     pub fn waiting(&self, length: i128, pages: i128, reads: i128, jobs: i128, transfer: i128) -> Option<i128> {
         let others: Vec<(i128, Disturbance)> =
             self.others.iter().map(|it| Some((it.chips, self.disturbance(it, length)?))).collect::<Option<_>>()?;
@@ -81,8 +82,8 @@ impl Queue {
         Some(Disturbance { again, fresh: switches.checked_add(writes)? })
     }
 
-    /// A line above what is to be added, for any length, to the full wait of all own pages but for what is saved of each read; `jobs` is one above
-    /// the number of own jobs.
+    /// A line above what is to be added, for any length, to the full wait of all own pages but for
+    /// what is saved of each read; `jobs` is one above the number of own jobs.
     pub fn above(&self, jobs: Line) -> Line {
         let whole = |number: i128| BigRational::from_integer(number.into());
         let others: Vec<(BigRational, Line, Line)> = self

@@ -20,7 +20,8 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// Requests released before the end of an interval of this length and due after its start: ⌈(L + D)/T⌉.
+    /// Requests released before the end of an interval of this length and due after its start:
+    /// ⌈(L + D)/T⌉.
     pub fn live(&self, length: i128) -> Option<i128> {
         Some(ceil(length.checked_add(self.deadline)?, self.period))
     }
@@ -39,13 +40,15 @@ pub(super) struct Neighbour {
 /// A channel that a cluster has chips on, as one of these chips sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
-    /// Transfers charged to each page, its own included: the cluster's chips there, and others of which it is not known how much they move.
+    /// Transfers charged to each page, its own included: the cluster's chips there, and others of
+    /// which it is not known how much they move.
     pub ways: i128,
     /// Chips of the cluster itself.
     pub own: i128,
     /// The neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// Whether the queue for the bus may be relied on: all active chips of other clusters are among these, and what they collect is known, too.
+    /// Whether the queue for the bus may be relied on: all active chips of other clusters are among
+    /// these, and what they collect is known, too.
     pub queued: bool,
 }
 
@@ -100,7 +103,8 @@ impl Site {
     }
 }
 
-/// A channel with these numbers of chips of each cluster, and how many active ones of other clusters there are.
+/// A channel with these numbers of chips of each cluster, and how many active ones of other
+/// clusters there are.
 fn beside(
     set: &TaskSet,
     allocation: &Allocation,

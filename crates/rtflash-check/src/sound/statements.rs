@@ -1,4 +1,5 @@
-//! What is stated beside the numbers that the device is run by: what the cluster relies on, and where it comes nearest to missing a deadline.
+//! What is stated beside the numbers that the device is run by: what the cluster relies on, and
+//! where it comes nearest to missing a deadline.
 
 use rtflash_model::{Certificate, Reliance, Span, Tightest};
 
@@ -17,7 +18,8 @@ pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClust
     }
 }
 
-/// Compares the slack of the interval that is said to be the tightest, and all that was seen of others.
+/// Compares the slack of the interval that is said to be the tightest, and all that was seen of
+/// others.
 pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterJudgement) {
     let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min().unwrap_or(0);
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {

@@ -61,7 +61,8 @@ fn camera() -> Task {
     task("camera", (40, 36), (24, 30))
 }
 
-/// The example of Section 8: every page waits for all four chips, since the other two have a server.
+/// The example of Section 8: every page waits for all four chips, since the other two have a
+/// server.
 fn section_8(server: u32, numbers: [u64; 4], tightest: (u32, i64)) -> (TaskSet, Allocation) {
     let set = set(4, vec![camera()]);
     let own = certificate(Placement::Stripe, collection(Some(360), numbers), server, Some(tightest));
@@ -120,9 +121,10 @@ fn the_example_of_the_device_level_test() {
 fn reads_in_a_queue() {
     // Two chips read 160 pages each every 40 ms; a third one does, too, and writes 12 every 30 ms.
     let set = set(4, vec![task("a", (320, 40), (0, 1)), task("b", (160, 40), (12, 30))]);
-    // Reading: 160 · 90 us. Each page waits for two chips, less 50 us; but ten times (at the start, for the job, and for eight changes of b's) the
-    // 50 us are not saved, three times 40 us, and 47 times 10 us, since the chips come fresh 3 times and 44 (five jobs, two passes, one more,
-    // and 36 pages written).
+    // Reading: 160 · 90 us. Each page waits for two chips, less 50 us; but ten times (at the start,
+    // for the job, and for eight changes of b's) the 50 us are not saved, three times 40 us, and 47
+    // times 10 us, since the chips come fresh 3 times and 44 (five jobs, two passes, one more, and
+    // 36 pages written).
     let reader =
         certificate(Placement::Stripe, None, 0, Some((40, 40_000 - 14_400 - (12_800 - 8_000 + 500 + 120 + 470))));
     // 160 · 90 us, 12 · 540 us and an erase; both chips of a come fresh 3 times.
@@ -155,12 +157,14 @@ fn a_superblock_cluster() {
     let judgement =
         judge_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe], Reliance::Queue);
     assert_eq!((judgement.holds(), judgement.clusters[0].complaints.len()), (Some(true), 1));
-    // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580 us + 5 ms.
+    // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580
+    // us + 5 ms.
     let far = Certificate { tightest: Some(Tightest { length: ms(396), slack_ns: 153_400_000 }), ..own };
     let found = judge_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 396_000_000 - 13 * 6_960_000 - 11 * 3_600_000 - 112_520_000);
     assert_eq!((found.clusters[0].complaints.len(), found.clusters[0].tighter), (0, own.tightest));
-    // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of 660 us and 40 reads of 170 us in 36 ms.
+    // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of
+    // 660 us and 40 reads of 170 us in 36 ms.
 
     let beside = Certificate { tightest: Some(Tightest { length: ms(36), slack_ns: 16_280_000 }), ..own };
     let found = assert_approved(&set, &allocation(&set, &clusters, vec![Some(beside), Some(only_server(1000))]));
@@ -229,7 +233,8 @@ fn every_number_is_compared() {
 fn lighter_loads_keep_their_certificates() {
     let (_, allocation) = section_8(0, [128, 399, 128, 2], (30, 17_080));
     for (task, notes) in [
-        // A = 6 · 6 = 36: H = 291 would do. The shortest deadline is 36 ms, and the length of 30 ms of no use.
+        // A = 6 · 6 = 36: H = 291 would do. The shortest deadline is 36 ms, and the length of 30 ms
+        // of no use.
         (task("camera", (40, 36), (12, 60)), vec!["H is 399, where 291 would do", "the tightest length"]),
         (
             task("camera", (40, 36), (0, 1)),
@@ -278,7 +283,8 @@ fn what_cannot_hold() {
     assert_eq!(holds(task("writer", (0, 1), (44, 30)), Some(own)).0, Some(false));
 }
 
-/// The reader of Section 6 needs to know its neighbours, and the readers of Section 6.1 the queue; each is told what it needs, and no less may be stated.
+/// The reader of Section 6 needs to know its neighbours, and the readers of Section 6.1 the queue;
+/// each is told what it needs, and no less may be stated.
 #[test]
 fn what_is_relied_on_is_judged() {
     let tasks = ["b", "c", "d"].map(|name| task(name, (0, 1), (12, 30)));

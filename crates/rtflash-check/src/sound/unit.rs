@@ -1,4 +1,5 @@
-//! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md, Sections 2.6, 3 and 4.
+//! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md,
+//! Sections 2.6, 3 and 4.
 
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
@@ -31,7 +32,8 @@ impl Item {
         self.deadline - self.jitter
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d: requests released and due in an interval of this length.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d: requests released and due in an
+    /// interval of this length.
     pub fn requests_due(&self, length: i128) -> i128 {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
@@ -41,8 +43,8 @@ impl Item {
         self.requests_due(length).checked_mul(self.pages)
     }
 
-    /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of this length, both
-    /// included, (⌊(y + J)/T⌋ + 1) w.
+    /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of
+    /// this length, both included, (⌊(y + J)/T⌋ + 1) w.
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
         (length.checked_add(self.jitter)?.div_euclid(self.period) + 1).checked_mul(self.pages)
     }
@@ -61,7 +63,8 @@ pub(super) struct Gc {
     pub reclaimed: i128,
 }
 
-/// A unit: a superblock cluster, or a chip of a stripe on one of its channels, since their neighbours differ.
+/// A unit: a superblock cluster, or a chip of a stripe on one of its channels, since their
+/// neighbours differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
     pub items: Vec<Item>,
@@ -75,7 +78,8 @@ pub(super) struct Unit {
     pub transfer: i128,
     /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// What is known of the queue for the bus; `None` where someone in it may ask as often as it likes, or nobody else is in it.
+    /// What is known of the queue for the bus; `None` where someone in it may ask as often as it
+    /// likes, or nobody else is in it.
     pub queue: Option<Queue>,
 }
 
@@ -135,8 +139,9 @@ impl Steps {
         self.t_e.max(self.longest_read).max(self.longest_program).max(copy)
     }
 
-    /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and q_g, Eqs. (22) and (23), or
-    /// (26) and (27). `None` where nothing real-time writes, and outside where a number takes more than 127 bits.
+    /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and
+    /// q_g, Eqs. (22) and (23), or (26) and (27). `None` where nothing real-time writes, and
+    /// outside where a number takes more than 127 bits.
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
         let victim = i128::from(numbers.victim);
@@ -175,7 +180,8 @@ impl Steps {
 }
 
 impl Unit {
-    /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than 127 bits.
+    /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than
+    /// 127 bits.
     pub fn new(
         set: &TaskSet,
         cluster: &Cluster,
@@ -234,7 +240,8 @@ impl Unit {
         })
     }
 
-    /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and D_g.
+    /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and
+    /// D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
         self.items.iter().map(Item::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
     }

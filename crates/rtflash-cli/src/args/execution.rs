@@ -9,7 +9,8 @@ use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOn
 /// How chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dispatch {
-    /// One operation, or one step of garbage collection on all chips, at a time in a cluster, as Theorem 1 supposes
+    /// One operation, or one step of garbage collection on all chips, at a time in a cluster, as
+    /// Theorem 1 supposes
     Serial,
     /// Every chip takes the earliest-deadline operation that waits for it
     Parallel,
@@ -64,7 +65,8 @@ pub enum Pattern {
 pub enum Waits {
     /// Until the transfers before it are over
     Actual,
-    /// As long as all other chips of the channel may take: for clusters that hold whatever their neighbours do
+    /// As long as all other chips of the channel may take: for clusters that hold whatever their
+    /// neighbours do
     Worst,
 }
 
@@ -93,8 +95,8 @@ pub enum Phases {
 pub struct ExecArgs {
     /// Task set, or a stream of them (JSON Lines); `-` for standard input
     pub file: PathBuf,
-    /// The allocation to run; without it, the one that the algorithm finds. For a stream of task sets a stream of as many
-    /// allocations, as `alloc --format json` prints it
+    /// The allocation to run; without it, the one that the algorithm finds. For a stream of task
+    /// sets a stream of as many allocations, as `alloc --format json` prints it
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
@@ -103,7 +105,8 @@ pub struct ExecArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
-    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the device lasts longer
+    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the
+    /// device lasts longer
     #[arg(long, conflicts_with = "allocation")]
     pub spread: bool,
     /// How long to run, in simulated time
@@ -136,11 +139,13 @@ pub struct ExecArgs {
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,
-    /// Threads to use: clusters that share no channel run side by side; the output does not depend on it
+    /// Threads to use: clusters that share no channel run side by side; the output does not depend
+    /// on it
     #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: u16,
-    /// Memory that the tables of a run may take, such as 500MB or 8GiB; a device that needs more is refused, and the answer says how
-    /// much. In a stream, each set that is run at the same time (--jobs) may take it
+    /// Memory that the tables of a run may take, such as 500MB or 8GiB; a device that needs more is
+    /// refused, and the answer says how much. In a stream, each set that is run at the same time
+    /// (--jobs) may take it
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub memory: String,
     /// Where the randomness starts: addresses, arrivals, aging, lengths of operations
@@ -149,7 +154,8 @@ pub struct ExecArgs {
     /// Record the run: as a Perfetto trace (OUT ends in .json) or one event a line (.jsonl)
     #[arg(long, value_name = "OUT")]
     pub trace: Option<PathBuf>,
-    /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`, such as 0ms..40ms
+    /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`,
+    /// such as 0ms..40ms
     #[arg(long, value_name = "FROM..TO")]
     pub gantt: Option<String>,
     /// Where to draw the stretch as a figure: a file that ends in .svg or .png
@@ -185,8 +191,10 @@ pub struct SoakArgs {
 pub enum SoakWorld {
     /// Everything: shared channels, every dispatch, server, aging and address pattern
     Any,
-    /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time tasks alone
+    /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time
+    /// tasks alone
     Supposed,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their promises
+    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
+    /// promises
     Sound,
 }

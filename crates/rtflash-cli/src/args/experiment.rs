@@ -28,18 +28,19 @@ pub struct SetArgs {
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]
     pub device: String,
-    /// Make K of the tasks write-heavy: at least half of their utilization is writing, of the others' less than half
+    /// Make K of the tasks write-heavy: at least half of their utilization is writing, of the
+    /// others' less than half
     #[arg(long, value_name = "K")]
     pub write_heavy: Option<u32>,
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
     pub write_share: Option<String>,
-    /// Which pages requests read and write: any pages, consecutive pages, or for each request one or the other with equal
-    /// chance. All else of the sets is the same
+    /// Which pages requests read and write: any pages, consecutive pages, or for each request one
+    /// or the other with equal chance. All else of the sets is the same
     #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
     pub access: String,
-    /// Requests are due before the end of their period: after a part of it, drawn for each request from LO..HI. All else of
-    /// the sets is the same. The sound analyses alone take them
+    /// Requests are due before the end of their period: after a part of it, drawn for each request
+    /// from LO..HI. All else of the sets is the same. The sound analyses alone take them
     #[arg(long, value_name = "LO..HI")]
     pub deadline: Option<String>,
     /// Where the randomness starts: the same seed gives the same bytes, everywhere
@@ -57,7 +58,8 @@ pub struct GenArgs {
     pub sets: SetArgs,
     #[command(flatten)]
     pub analysis: AnalysisArg,
-    /// Write to this file instead of standard output; it is there, or replaced, once all sets are drawn
+    /// Write to this file instead of standard output; it is there, or replaced, once all sets are
+    /// drawn
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Threads to use; the output does not depend on it [default: one for each core]
@@ -72,7 +74,8 @@ pub enum ExperimentKind {
     Schedulability,
     /// The ratio against the number of write-heavy tasks, from none to all
     WriteHeavy,
-    /// Pages a second of jobs that are not real-time, run on the simulated device beside sets that all algorithms schedule
+    /// Pages a second of jobs that are not real-time, run on the simulated device beside sets that
+    /// all algorithms schedule
     Bandwidth,
 }
 
@@ -99,12 +102,14 @@ pub struct ExperimentArgs {
     pub util: Option<String>,
     #[command(flatten)]
     pub sets: SetArgs,
-    /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for each of --analyses its own]
+    /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for
+    /// each of --analyses its own]
     #[arg(long, value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
     pub analysis: Option<String>,
-    /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` behind it
-    /// [default: clustering-bfd,equal-split,part-ftl,global (with stripe, superblock or sound best-fit, and no part-ftl);
-    /// bandwidth: clustering-bfd+tbs,equal-split+background (with these best-fit+tbs)]
+    /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or
+    /// `+background` behind it [default: clustering-bfd,equal-split,part-ftl,global (with stripe,
+    /// superblock or sound best-fit, and no part-ftl); bandwidth:
+    /// clustering-bfd+tbs,equal-split+background (with these best-fit+tbs)]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub algorithms: Vec<String>,
     /// Which analyses decide, with commas between them: each algorithm under each
@@ -113,8 +118,8 @@ pub struct ExperimentArgs {
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
-    /// Change one thing besides utilization: `chips=4,8,16`. The axes are fields of the device (block_erase=1ms,5ms,
-    /// logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
+    /// Change one thing besides utilization: `chips=4,8,16`. The axes are fields of the device
+    /// (block_erase=1ms,5ms, logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
     #[arg(long, value_name = "AXIS=V,V,…")]
     pub sweep: Option<String>,
     /// For bandwidth: how long each run is, in simulated time
@@ -144,8 +149,8 @@ pub struct ExperimentArgs {
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
-    /// Do part I of N alone, I from 0, to be joined by `merge`; `auto` takes both from the environment of an array job, `auto/N` the
-    /// index alone
+    /// Do part I of N alone, I from 0, to be joined by `merge`; `auto` takes both from the
+    /// environment of an array job, `auto/N` the index alone
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// Draw no figures

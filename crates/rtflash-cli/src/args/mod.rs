@@ -17,11 +17,13 @@ use rtflash_model::{Reliance, Span};
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 
-/// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be divided among the tasks?
+/// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
+/// divided among the tasks?
 #[derive(Debug, Parser)]
 #[command(name = "rtflash", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
 pub struct Cli {
-    /// Print no answer: the exit status alone says it. Files are written, and errors go to standard error all the same
+    /// Print no answer: the exit status alone says it. Files are written, and errors go to standard
+    /// error all the same
     #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
     /// When to colour: on a terminal without NO_COLOR, always, or never
@@ -112,7 +114,8 @@ pub enum Command {
     /// Say how large the device has to be, how much more it could carry, and how long it lasts
     #[command(after_help = "Example:\n  rtflash size tasksets/drone.json")]
     Size(SizeArgs),
-    /// Run the allocation on a simulated flash device, operation by operation, and check every assumption
+    /// Run the allocation on a simulated flash device, operation by operation, and check every
+    /// assumption
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
     Exec(Box<ExecArgs>),
     /// Run random cases until an assumption breaks, and show the smallest case found
@@ -135,7 +138,8 @@ pub enum Command {
     Profile {
         /// Which one; none for the list
         name: Option<String>,
-        /// How it is printed: over several lines, or as one line of JSON; a list is a line of JSON each, with name and source
+        /// How it is printed: over several lines, or as one line of JSON; a list is a line of JSON
+        /// each, with name and source
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
@@ -172,7 +176,8 @@ pub struct HostArgs {
 /// Commands of `host`.
 #[derive(Debug, Subcommand)]
 pub enum HostCommand {
-    /// Run a script by a scheduler alone, without a device: prints what it hands out, an array of ids for each `ask`
+    /// Run a script by a scheduler alone, without a device: prints what it hands out, an array of
+    /// ids for each `ask`
     Order {
         /// Script; `-` for standard input
         file: PathBuf,
@@ -181,7 +186,8 @@ pub enum HostCommand {
     Run(HostRunArgs),
     /// Bound the latencies of real-time jobs, whatever the phases and places are
     Bound(HostBoundArgs),
-    /// Choose the queue bound and the size of pieces: what settings cost and gain, and the lines that make a host use them
+    /// Choose the queue bound and the size of pieces: what settings cost and gain, and the lines
+    /// that make a host use them
     Tune(HostTuneArgs),
 }
 
@@ -190,9 +196,10 @@ pub enum HostCommand {
 pub struct HostTuneArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// What is wanted. `latency-share=50%`: each real-time job's 99.9th percentile at most this share of none's, then the most bandwidth. `bandwidth-share=80%`: at
-    /// least this share of none's, then the shortest percentile. `deadline`, `deadline=5ms`: every real-time job has a bound (of at most so long), then the most
-    /// bandwidth
+    /// What is wanted. `latency-share=50%`: each real-time job's 99.9th percentile at most this
+    /// share of none's, then the most bandwidth. `bandwidth-share=80%`: at least this share of
+    /// none's, then the shortest percentile. `deadline`, `deadline=5ms`: every real-time job has a
+    /// bound (of at most so long), then the most bandwidth
     #[arg(long, value_name = "WHAT", value_parser = objective)]
     pub objective: Objective,
     /// Schedulers that are tried
@@ -201,7 +208,8 @@ pub struct HostTuneArgs {
     /// Where the randomness starts: places of random jobs, jitter
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Draw percentiles and bandwidths over the queue bound into this folder, as SVG with the numbers as CSV
+    /// Draw percentiles and bandwidths over the queue bound into this folder, as SVG with the
+    /// numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     #[command(flatten)]
@@ -242,7 +250,8 @@ fn share(text: &str) -> Option<Share> {
 pub struct HostInputArgs {
     /// Scenario, or a job file of fio; `-` for standard input
     pub file: PathBuf,
-    /// Device, host and scheduler for a job file of fio, which has none: an object with `device`, `host` and `scheduler`, as in a scenario
+    /// Device, host and scheduler for a job file of fio, which has none: an object with `device`,
+    /// `host` and `scheduler`, as in a scenario
     #[arg(long, value_name = "FILE")]
     pub device: Option<PathBuf>,
 }
@@ -252,7 +261,8 @@ pub struct HostInputArgs {
 pub struct HostBoundArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
+    /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the
+    /// scenario has keeps its parameters
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
     pub scheduler: Vec<String>,
     #[command(flatten)]
@@ -264,16 +274,19 @@ pub struct HostBoundArgs {
 pub struct HostRunArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers to run it by, in this order, in place of the scenario's own; one that the scenario has keeps its parameters
+    /// Schedulers to run it by, in this order, in place of the scenario's own; one that the
+    /// scenario has keeps its parameters
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write the requests' ways through the queues into this file, for Perfetto; with several schedulers one for each, with its name before the ending
+    /// Write the requests' ways through the queues into this file, for Perfetto; with several
+    /// schedulers one for each, with its name before the ending
     #[arg(long, value_name = "OUT.json")]
     pub trace: Option<PathBuf>,
-    /// Draw distributions of latencies, percentiles and bandwidths into this folder, as SVG with the numbers as CSV
+    /// Draw distributions of latencies, percentiles and bandwidths into this folder, as SVG with
+    /// the numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     /// How the answer is printed
@@ -325,8 +338,8 @@ pub struct AllocArgs {
 /// `--guarantee` and `--no-guarantee`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GuaranteeArg {
-    /// Say whether the set is guaranteed on the device, by --analysis sound with clusters of its own
-    /// [default: for a single task set, not in a stream]
+    /// Say whether the set is guaranteed on the device, by --analysis sound with clusters of its
+    /// own [default: for a single task set, not in a stream]
     #[arg(long, overrides_with = "no_guarantee")]
     pub guarantee: bool,
     /// Do not
@@ -356,7 +369,8 @@ fn analyses() -> PossibleValuesParser {
 /// `--algorithm`.
 #[derive(Debug, Args)]
 pub struct AlgorithmArg {
-    /// Which algorithm divides the chips [default: clustering-bfd; best-fit with --analysis stripe, superblock or sound]
+    /// Which algorithm divides the chips [default: clustering-bfd; best-fit with --analysis stripe,
+    /// superblock or sound]
     #[arg(long, value_parser = algorithms())]
     pub algorithm: Option<String>,
 }
@@ -379,8 +393,9 @@ pub struct AnalysisArg {
 /// `--rely-on`: to be flattened by every command that promises something or judges a promise.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct RelyOnArg {
-    /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the tasks of its neighbours on the channel move; or,
-    /// moreover, a bus that serves first come, first served, and reads and transfers that are never shorter than the device says
+    /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the
+    /// tasks of its neighbours on the channel move; or, moreover, a bus that serves first come,
+    /// first served, and reads and transfers that are never shorter than the device says
     #[arg(long, value_enum, default_value_t = RelyOn::Neighbours)]
     pub rely_on: RelyOn,
 }
@@ -403,15 +418,17 @@ pub enum RelyOn {
     Nothing,
     /// The clusters on its channels move no more than their tasks
     Neighbours,
-    /// And the bus is first come, first served, and reads and transfers take exactly as long as stated
+    /// And the bus is first come, first served, and reads and transfers take exactly as long as
+    /// stated
     Queue,
 }
 
 /// `--spread`.
 #[derive(Debug, Args)]
 pub struct SpreadArg {
-    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the device lasts longer; every
-    /// cluster is tested again, and the chips serve no other jobs by themselves any more
+    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the
+    /// device lasts longer; every cluster is tested again, and the chips serve no other jobs by
+    /// themselves any more
     #[arg(long)]
     pub spread: bool,
 }
@@ -419,8 +436,9 @@ pub struct SpreadArg {
 /// `--set`: to be flattened by every command that reads a task set.
 #[derive(Debug, Args)]
 pub struct ChangeArg {
-    /// Change a field of the input before it is read: `device.chips=8`, `tasks.camera.read.period=36ms`, `tasks[0].write=null`. The value is JSON, or a
-    /// string without quotes. May be given several times
+    /// Change a field of the input before it is read: `device.chips=8`,
+    /// `tasks.camera.read.period=36ms`, `tasks[0].write=null`. The value is JSON, or a string
+    /// without quotes. May be given several times
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     pub changes: Vec<Change>,
 }
@@ -428,8 +446,8 @@ pub struct ChangeArg {
 /// `--format`.
 #[derive(Debug, Args)]
 pub struct FormatArg {
-    /// How the answer is printed. JSON begins with `"format": 1`; in a stream `"line": N` follows, and a wrong value is an
-    /// `"error"`: docs/formats.md
+    /// How the answer is printed. JSON begins with `"format": 1`; in a stream `"line": N` follows,
+    /// and a wrong value is an `"error"`: docs/formats.md
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -439,15 +457,16 @@ pub struct FormatArg {
 pub struct CheckArgs {
     /// Task set, or a stream of them; `-` for standard input
     pub file: PathBuf,
-    /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by hand. For a stream of
-    /// task sets a stream of as many allocations
+    /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by
+    /// hand. For a stream of task sets a stream of as many allocations
     #[arg(long, value_name = "ALLOC.json", required_unless_present = "trace")]
     pub allocation: Option<PathBuf>,
-    /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the allocation is the one that was
-    /// run, found by the algorithm where none is given
+    /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the
+    /// allocation is the one that was run, found by the algorithm where none is given
     #[arg(long, value_name = "TRACE.jsonl")]
     pub trace: Option<PathBuf>,
-    /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with --analysis stripe, superblock or sound]
+    /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with
+    /// --analysis stripe, superblock or sound]
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy
@@ -471,8 +490,8 @@ pub struct CheckArgs {
 pub struct ExplainArgs {
     /// Task set; `-` for standard input
     pub file: PathBuf,
-    /// The allocation to explain; without it, the one that the algorithm finds. For a stream of task sets a stream of as many
-    /// allocations, as `alloc --format json` prints it
+    /// The allocation to explain; without it, the one that the algorithm finds. For a stream of
+    /// task sets a stream of as many allocations, as `alloc --format json` prints it
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]

@@ -85,7 +85,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// The judgement, and of each cluster its utilization by each of the tests, if there are several.
+    /// The judgement, and of each cluster its utilization by each of the tests, if there are
+    /// several.
     fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let (set, meta) = (&file.set, file.meta.as_deref());
         match self.test {
@@ -127,8 +128,9 @@ pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Ite
     gone.map(|name| format!("task `{name}` is not in the task set"))
 }
 
-/// Notes where the utilizations that an allocation states are not those that it has: nothing depends on them, but somebody may. Of clusters whose
-/// certificates were looked for they are another analysis's.
+/// Notes where the utilizations that an allocation states are not those that it has: nothing
+/// depends on them, but somebody may. Of clusters whose certificates were looked for they are
+/// another analysis's.
 fn disagreements(allocation: &str, looked_for: &[usize], utilizations: &[Vec<f64>], answer: &mut CheckAnswer<'_>) {
     let stated = serde_json::from_str::<serde_json::Value>(allocation).unwrap_or_default();
     for (cluster, position) in answer.clusters.iter_mut().zip(0usize..).filter(|(_, at)| !looked_for.contains(at)) {

@@ -172,7 +172,8 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
     }
 }
 
-/// A given allocation with the certificates that it lacks. Under an analysis that has none it is run by all that it has or by none.
+/// A given allocation with the certificates that it lacks. Under an analysis that has none it is
+/// run by all that it has or by none.
 fn given_one(
     set: &TaskSet,
     name: &str,
@@ -208,7 +209,8 @@ pub fn refused(error: &NotRun) -> Status {
     }
 }
 
-/// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check` judges them.
+/// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check`
+/// judges them.
 pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis, given: bool) -> Option<bool> {
     if analysis.refuses(set).is_some() {
         return None;
@@ -229,8 +231,8 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     Some(format!("the data of cluster {position} do not fit: {}", data::sentence(set.device(), &space)))
 }
 
-/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its neighbours does not hold if every page waits for all of
-/// them, and never has to.
+/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
+/// neighbours does not hold if every page waits for all of them, and never has to.
 fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
     let asked = options.placed.waits == Waits::Worst;
     (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {

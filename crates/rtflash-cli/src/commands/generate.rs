@@ -126,7 +126,8 @@ pub enum DeviceFrom {
     Inline,
 }
 
-/// The device of a profile's name, JSON, or a file if it may be one; `None` once its faults have been told.
+/// The device of a profile's name, JSON, or a file if it may be one; `None` once its faults have
+/// been told.
 pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, Failure> {
     let (name, json) = if text.trim_start().starts_with('{') {
         ("--device", text.to_owned())

@@ -79,7 +79,8 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
     Ok(Status::Yes)
 }
 
-/// Where the trace of a run by this scheduler goes: its name is put before the ending where there are several.
+/// Where the trace of a run by this scheduler goes: its name is put before the ending where there
+/// are several.
 fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
     let Some(scheduler) = scheduler else { return trace.to_owned() };
     let stem = trace.file_stem().unwrap_or_default();

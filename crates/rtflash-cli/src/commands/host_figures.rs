@@ -23,7 +23,8 @@ const STEPS: u32 = 5;
 /// How many times the shortest bar the longest may be on a linear axis.
 const FAR_APART: f64 = 50.0;
 
-/// Writes the figures of runs of one scenario into a folder, each as SVG with its numbers beside it as CSV.
+/// Writes the figures of runs of one scenario into a folder, each as SVG with its numbers beside it
+/// as CSV.
 ///
 /// # Errors
 /// Where one cannot be written.
@@ -53,7 +54,8 @@ pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), Failure> {
     keep("bandwidth", &bars.svg(), &bars.csv())
 }
 
-/// What a job's files are called: letters, digits and hyphens of its name, and a number where that is taken.
+/// What a job's files are called: letters, digits and hyphens of its name, and a number where that
+/// is taken.
 fn file_name(job: &str, known: &mut HashSet<String>) -> String {
     let plain: String =
         job.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
@@ -74,7 +76,8 @@ fn ms(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }
 
-/// For each scheduler, the share of a job's I/Os that take at least so long; `None` where none counts at all.
+/// For each scheduler, the share of a job's I/Os that take at least so long; `None` where none
+/// counts at all.
 fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, String)> {
     let all = || latencies.iter().map(|(_, latencies)| latencies);
     let shortest = all().filter_map(|latencies| latencies.percentile(0)).min()?;

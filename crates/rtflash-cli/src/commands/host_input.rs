@@ -89,7 +89,8 @@ impl Input {
         Ok(Input { file, setup, folder })
     }
 
-    /// The scenario, with its own scheduler or the one of this name. `None` where something is wrong with it, which has been said.
+    /// The scenario, with its own scheduler or the one of this name. `None` where something is
+    /// wrong with it, which has been said.
     pub fn scenario(&self, scheduler: Option<&str>) -> Option<Scenario> {
         let Some(setup) = &self.setup else {
             let read = read_scenario_with(&self.file.text, scheduler, &mut Beside(self.folder.as_deref()));

@@ -38,7 +38,8 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, Failure> {
     Ok(Status::of(Some(tuning.chosen.is_some())))
 }
 
-/// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler and size of pieces.
+/// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler
+/// and size of pieces.
 fn draw(folder: &Path, tuning: &Tuning) -> Result<(), Failure> {
     let failure = |path: &Path, error: &std::io::Error| Failure::io(&format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;

@@ -17,7 +17,8 @@ pub fn completions(shell: Shell) -> Result<Status, Failure> {
     print(&script)
 }
 
-/// Prints the manual page with every command in it, or that of one command; or writes one of each into a folder.
+/// Prints the manual page with every command in it, or that of one command; or writes one of each
+/// into a folder.
 ///
 /// # Errors
 /// Where they cannot be written.

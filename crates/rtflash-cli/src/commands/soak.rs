@@ -26,7 +26,8 @@ pub struct SoakAnswer {
     runs: u64,
     /// Cases that the analysis accepts and that were run.
     judged: u64,
-    /// The mean real-time load of the fullest cluster of each case, garbage collection included (world `sound`).
+    /// The mean real-time load of the fullest cluster of each case, garbage collection included
+    /// (world `sound`).
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_load: Option<f64>,
     /// What broke.

@@ -89,7 +89,8 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     let records = |trace: &Path| -> Result<_, Failure> {
         Ok(TraceReader::new(&plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
     };
-    // Use is a share of the time, which may be known only at the end: statistics are made in a second reading.
+    // Use is a share of the time, which may be known only at the end: statistics are made in a
+    // second reading.
     let mut end = Instant::START;
     let mut last = None;
     for record in records(trace)? {

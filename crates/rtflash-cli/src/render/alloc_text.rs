@@ -1,4 +1,5 @@
-//! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would help.
+//! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would
+//! help.
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;

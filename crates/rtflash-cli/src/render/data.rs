@@ -80,7 +80,8 @@ fn each(set: &TaskSet, tasks: &[usize]) -> String {
     text
 }
 
-/// The lines of `explain`: a cluster's data and its logical pages, where anything is declared, and each task's where they do not fit.
+/// The lines of `explain`: a cluster's data and its logical pages, where anything is declared, and
+/// each task's where they do not fit.
 pub fn lines(set: &TaskSet, tasks: &[usize], space: &Space) -> String {
     match (space.fits(), space.declared) {
         (true, false) => String::new(),

@@ -1,4 +1,5 @@
-//! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation costs.
+//! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation
+//! costs.
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;

@@ -1,4 +1,5 @@
-//! The task that could not be placed, and why, in words. A load, a demand and a number of pages each have a name of their own.
+//! The task that could not be placed, and why, in words. A load, a demand and a number of pages
+//! each have a name of their own.
 
 use rtflash_alloc::allocator::{Failure, Unplaced};
 use rtflash_alloc::reason::{Excess, Reason};
@@ -12,7 +13,8 @@ use crate::output::{BOLD, paint};
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
 
-/// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two. `placed`: under an analysis that tests placed clusters.
+/// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two. `placed`: under
+/// an analysis that tests placed clusters.
 pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
     let unplaced = &failure.unplaced;
     let task = paint(BOLD, &plain(task_name(set, unplaced.task)));

@@ -41,8 +41,8 @@ fn start() {
     });
 }
 
-/// The signals that whoever started the process wants ignored (`nohup`, a shell's `&`), a bit for each, from 1 up. Waiting for one
-/// would undo that.
+/// The signals that whoever started the process wants ignored (`nohup`, a shell's `&`), a bit for
+/// each, from 1 up. Waiting for one would undo that.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

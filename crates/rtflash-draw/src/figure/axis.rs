@@ -90,7 +90,8 @@ impl Axis {
         axis
     }
 
-    /// A logarithmic axis over these values; `None` where they are not all positive, or none, or too far apart.
+    /// A logarithmic axis over these values; `None` where they are not all positive, or none, or
+    /// too far apart.
     pub fn by_tens(values: impl Iterator<Item = f64>) -> Option<Axis> {
         let (from, to) =
             values.fold((f64::INFINITY, 0.0), |(from, to): (f64, f64), value| (value.min(from), value.max(to)));
@@ -125,7 +126,8 @@ impl Axis {
         Some(Axis { from, to, logarithmic: true, ticks, exponent: 0 })
     }
 
-    /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its ends.
+    /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its
+    /// ends.
     pub fn place(&self, value: f64) -> f64 {
         let share = if self.logarithmic {
             let value = value.max(self.from);

@@ -23,7 +23,8 @@ pub struct Bars {
     pub groups: Vec<String>,
     /// The bars of a group, in the order of the legend: a name, and a number for each group.
     pub series: Vec<(String, Vec<f64>)>,
-    /// Whether the axis is logarithmic, if all numbers are positive: bars begin at the power of ten at or below the least of them.
+    /// Whether the axis is logarithmic, if all numbers are positive: bars begin at the power of ten
+    /// at or below the least of them.
     pub logarithmic: bool,
 }
 
@@ -101,7 +102,8 @@ impl Bars {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }
 
-    /// The numbers as CSV, with all their digits: a heading, and a row for each group; nothing where a number is absent.
+    /// The numbers as CSV, with all their digits: a heading, and a row for each group; nothing
+    /// where a number is absent.
     pub fn csv(&self) -> String {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let mut csv = String::from("\"\"");

@@ -1,7 +1,7 @@
 //! What is drawn of curves that lie on one another, and which intervals are drawn at all.
 //!
-//! Where several curves are one line, each of them has every so-many-th piece of it, and every so-many-th marker: all their colours
-//! and markers show.
+//! Where several curves are one line, each of them has every so-many-th piece of it, and every
+//! so-many-th marker: all their colours and markers show.
 
 use std::ops::Range;
 
@@ -51,15 +51,16 @@ impl Share {
         [self.piece(), self.piece() * (self.among - 1) as f64]
     }
 
-    /// How far into the first stroke and gap the line begins. Pieces have their places on the paper, so that short lines do not all
-    /// show the same curve.
+    /// How far into the first stroke and gap the line begins. Pieces have their places on the
+    /// paper, so that short lines do not all show the same curve.
     pub fn phase(&self) -> f64 {
         (self.from - self.piece() * self.turn as f64).rem_euclid(self.piece() * self.among as f64)
     }
 }
 
 impl Plot {
-    /// For each row but the last: which curves are one line from there to the next row. Each curve that has a line there is in one group.
+    /// For each row but the last: which curves are one line from there to the next row. Each curve
+    /// that has a line there is in one group.
     pub(super) fn one_line(&self) -> Vec<Vec<Group>> {
         let heights: Vec<Vec<Option<f64>>> = self
             .grid
@@ -100,8 +101,8 @@ impl Plot {
         strokes.into_iter().map(|(stroke, _)| stroke).collect()
     }
 
-    /// For each curve, the rows at which it has a marker. Where several have one at the same place, they take turns; a point without
-    /// neighbours always has one.
+    /// For each curve, the rows at which it has a marker. Where several have one at the same place,
+    /// they take turns; a point without neighbours always has one.
     pub fn marked(&self) -> Vec<Vec<usize>> {
         let curves = self.grid.curves.len();
         let mut candidates: Vec<Vec<usize>> = vec![Vec::new(); self.grid.xs.len()];
@@ -132,9 +133,9 @@ impl Plot {
         !has(row.checked_sub(1)) && !has(Some(row + 1))
     }
 
-    /// The stretches in which the intervals of a curve say something, with the point before and after. At 0 and 1 a ratio's interval
-    /// says only how many sets there were, and one that is no taller than the line is hidden by it. Curves with the same intervals have
-    /// one band.
+    /// The stretches in which the intervals of a curve say something, with the point before and
+    /// after. At 0 and 1 a ratio's interval says only how many sets there were, and one that is no
+    /// taller than the line is hidden by it. Curves with the same intervals have one band.
     pub fn bands(&self, curve: usize) -> Vec<Range<usize>> {
         let points = &self.grid.curves[curve];
         if self.grid.curves[..curve].contains(points) {
@@ -157,7 +158,8 @@ impl Plot {
         (0..self.grid.curves.len()).any(|curve| !self.bands(curve).is_empty())
     }
 
-    /// The name of a curve in the legend; of one that is the same as an earlier one in all its points, with the name of that.
+    /// The name of a curve in the legend; of one that is the same as an earlier one in all its
+    /// points, with the name of that.
     pub fn name(&self, figure: &Figure, curve: usize) -> String {
         let label = &figure.curves[curve].label;
         let values = |curve: usize| self.grid.curves[curve].iter().map(|point| point.map(|point| point.y));

@@ -44,8 +44,8 @@ impl Grid {
         stretches(&self.curves[curve], |_, _| true)
     }
 
-    /// Rows at which the curve might have a marker: all, or every so-many-th beyond twenty points, then from another row on for
-    /// each curve. A point without neighbours always has one.
+    /// Rows at which the curve might have a marker: all, or every so-many-th beyond twenty points,
+    /// then from another row on for each curve. A point without neighbours always has one.
     pub fn marked(&self, curve: usize) -> Vec<usize> {
         let (step, first) = (self.marker_step(), self.first_marker(curve));
         let lines = self.lines(curve);
@@ -56,8 +56,8 @@ impl Grid {
         rows.collect()
     }
 
-    /// Every how-many-th row has a marker: few enough markers to be legible, and where possible as many as there are
-    /// curves, so that coinciding curves show all their markers.
+    /// Every how-many-th row has a marker: few enough markers to be legible, and where possible as
+    /// many as there are curves, so that coinciding curves show all their markers.
     pub fn marker_step(&self) -> usize {
         let rows = self.xs.len();
         if rows <= 20 { 1 } else { rows.div_ceil(12).max(self.curves.len().min(rows / 6)) }

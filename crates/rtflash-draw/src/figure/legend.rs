@@ -98,7 +98,8 @@ impl Legend {
 struct Covered {
     columns: usize,
     rows: usize,
-    /// At (row, column), of a table with one more of each: how many cells above and to the left are covered.
+    /// At (row, column), of a table with one more of each: how many cells above and to the left are
+    /// covered.
     sums: Vec<u32>,
 }
 

@@ -1,8 +1,9 @@
 //! Figures: a ratio or a bandwidth against what is swept, fit for one column of a paper.
 //!
-//! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so that they can be told
-//! apart in grey; where several are one line, they take turns in it. It is drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend, or
-//! finds a place for the legend where no curve is. The bytes are the same on every machine.
+//! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so
+//! that they can be told apart in grey; where several are one line, they take turns in it. It is
+//! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
+//! or finds a place for the legend where no curve is. The bytes are the same on every machine.
 
 mod axis;
 mod bars;
@@ -41,13 +42,14 @@ pub struct Figure {
     pub y_label: String,
     /// What the y axis spans.
     pub y_axis: YAxis,
-    /// For a sweep over few values (4, 8, 16, 32 chips): ticks at exactly these. If each is the same multiple of the one
-    /// before and all of x is positive, the axis is logarithmic.
+    /// For a sweep over few values (4, 8, 16, 32 chips): ticks at exactly these. If each is the
+    /// same multiple of the one before and all of x is positive, the axis is logarithmic.
     pub x_ticks: Option<Vec<f64>>,
-    /// Whether the x axis is logarithmic, with ticks at powers of ten, if all of x is positive and `x_ticks` are absent.
+    /// Whether the x axis is logarithmic, with ticks at powers of ten, if all of x is positive and
+    /// `x_ticks` are absent.
     pub x_logarithmic: bool,
-    /// The curves, in the order of the legend. Marker, dashes and colour go by the position: the first twelve look alike in
-    /// every figure.
+    /// The curves, in the order of the legend. Marker, dashes and colour go by the position: the
+    /// first twelve look alike in every figure.
     pub curves: Vec<Curve>,
 }
 
@@ -68,8 +70,8 @@ pub enum YAxis {
 pub struct Curve {
     /// Its name in the legend; without one, it is not in the legend.
     pub label: String,
-    /// In any order; the first one counts where several are at one x. The line breaks where a point is absent: where its
-    /// numbers are, or where another curve has a point and this one has none.
+    /// In any order; the first one counts where several are at one x. The line breaks where a point
+    /// is absent: where its numbers are, or where another curve has a point and this one has none.
     pub points: Vec<Point>,
 }
 
@@ -108,13 +110,15 @@ impl Figure {
         pdf::document(&self.svg())
     }
 
-    /// The numbers, in columns for pgfplots: `x`, then `NAME`, `NAME-low` and `NAME-high` for each curve, where `NAME` has
-    /// the letters and digits of its label; a row for each x of any curve, `nan` where a number is absent.
+    /// The numbers, in columns for pgfplots: `x`, then `NAME`, `NAME-low` and `NAME-high` for each
+    /// curve, where `NAME` has the letters and digits of its label; a row for each x of any curve,
+    /// `nan` where a number is absent.
     pub fn table(&self) -> String {
         table::table(self)
     }
 
-    /// A `tikzpicture` for a paper, with its numbers in it. What it needs is in a comment at its top.
+    /// A `tikzpicture` for a paper, with its numbers in it. What it needs is in a comment at its
+    /// top.
     pub fn pgfplots(&self) -> String {
         tex::picture(self)
     }

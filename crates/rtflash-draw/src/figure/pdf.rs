@@ -19,7 +19,8 @@ use crate::png::svg_tree;
 /// Points in a unit of SVG.
 const POINTS: f32 = 0.75;
 
-/// A document of one page with the SVG figure. It has no date, and its identity is that of its content.
+/// A document of one page with the SVG figure. It has no date, and its identity is that of its
+/// content.
 pub(super) fn document(svg: &str) -> Result<Vec<u8>, FigureError> {
     let tree = svg_tree(svg).map_err(FigureError::Picture)?;
     let (width, height) = (tree.size().width(), tree.size().height());
@@ -53,7 +54,8 @@ struct Drawing<'a, 'b> {
 }
 
 impl Drawing<'_, '_> {
-    /// Draws a group. Figures have no images, and groups that are neither clipped, masked, blended nor filtered.
+    /// Draws a group. Figures have no images, and groups that are neither clipped, masked, blended
+    /// nor filtered.
     fn group(&mut self, group: &Group) {
         self.surface.push_transform(&transform(group.transform()));
         for child in group.children() {

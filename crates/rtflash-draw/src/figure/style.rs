@@ -1,6 +1,7 @@
 //! How curves are told apart: marker, dashes, colour.
 
-/// The colours of Okabe and Ito without yellow, which paper does not show; neighbours differ in lightness.
+/// The colours of Okabe and Ito without yellow, which paper does not show; neighbours differ in
+/// lightness.
 pub(super) const COLOURS: [&str; 7] = ["000000", "D55E00", "0072B2", "E69F00", "009E73", "CC79A7", "56B4E9"];
 
 /// Lengths of strokes and gaps, in points.
@@ -68,7 +69,8 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// The look of the curve at this position. Pairs of marker and dashes repeat after 72 curves, markers after 12.
+    /// The look of the curve at this position. Pairs of marker and dashes repeat after 72 curves,
+    /// markers after 12.
     pub fn of(curve: usize) -> Style {
         let dashes = (curve + curve / MARKERS.len()) % DASHES.len();
         Style { colour: COLOURS[curve % COLOURS.len()], dashes: DASHES[dashes], marker: MARKERS[curve % MARKERS.len()] }

@@ -1,6 +1,7 @@
 //! The figure as SVG, in points.
 //!
-//! Positions are written in hundredths of a point, and come from operations that are exact to the last bit everywhere.
+//! Positions are written in hundredths of a point, and come from operations that are exact to the
+//! last bit everywhere.
 
 use std::fmt::Write;
 use std::ops::Range;

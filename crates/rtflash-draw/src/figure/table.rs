@@ -36,7 +36,8 @@ fn cell(value: f64) -> String {
     if value.is_nan() { "nan".into() } else { number(value) }
 }
 
-/// A name for the columns of each curve: what its label has of letters and digits, and a count where that is taken.
+/// A name for the columns of each curve: what its label has of letters and digits, and a count
+/// where that is taken.
 fn names(figure: &Figure) -> Vec<String> {
     let mut taken = HashSet::from(["x".to_owned()]);
     let mut name = |label: &str| {

@@ -12,7 +12,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// As many ticks from `from` up to `to` as have room for their labels, `room` characters in all; at most a dozen.
+    /// As many ticks from `from` up to `to` as have room for their labels, `room` characters in
+    /// all; at most a dozen.
     pub fn new(from: u64, to: u64, room: usize) -> Axis {
         let mut last = Axis { unit: "ns", ticks: Vec::new() };
         for intervals in (1..=12).rev() {
@@ -71,7 +72,8 @@ pub(super) fn at_most(cells: usize, from: u64, to: u64) -> usize {
     usize::try_from(to - from).map_or(cells, |length| cells.min(length))
 }
 
-/// What occupies most of each cell, if anything does: the look, and of this look the bar with the largest share.
+/// What occupies most of each cell, if anything does: the look, and of this look the bar with the
+/// largest share.
 pub(super) fn cells(bars: &[Bar], from: u64, to: u64, cells: usize) -> Vec<Option<(Look, JobId)>> {
     #[derive(Clone, Default)]
     struct Cell {

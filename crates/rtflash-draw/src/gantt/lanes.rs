@@ -63,7 +63,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Lanes in the order of clusters and of the tasks in them; `members` are the tasks' positions in their clusters, by source.
+    /// Lanes in the order of clusters and of the tasks in them; `members` are the tasks' positions
+    /// in their clusters, by source.
     pub(super) fn new(plan: &Plan, members: &[usize], from: u64, to: u64) -> Lanes {
         let of_requests = |&(_, source): &(usize, &Source)| matches!(source.kind, Kind::Read | Kind::Write);
         let mut order: BTreeMap<(u32, usize, bool, usize), usize> = BTreeMap::new();

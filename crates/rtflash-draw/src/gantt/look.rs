@@ -12,7 +12,8 @@ pub(super) enum Look {
     Server,
 }
 
-/// Hues that tasks of a cluster have within the colour of an operation, by their position in it; then they begin anew.
+/// Hues that tasks of a cluster have within the colour of an operation, by their position in it;
+/// then they begin anew.
 pub(super) const HUES: usize = 6;
 
 impl Look {
@@ -50,7 +51,8 @@ impl Look {
         }
     }
 
-    /// The hues of its colour. Operations differ in lightness as well: erases are darkest, then reads, what is not real-time, writes, GC copies.
+    /// The hues of its colour. Operations differ in lightness as well: erases are darkest, then
+    /// reads, what is not real-time, writes, GC copies.
     pub(super) fn hues(self) -> [&'static str; HUES] {
         match self {
             Look::Read => ["#2f6fc0", "#0b7f83", "#5f55c4", "#17497a", "#4f8bd0", "#2b6f8f"],
@@ -61,7 +63,8 @@ impl Look {
         }
     }
 
-    /// Its character in a terminal. A task's own operations are its letter, small where it reads and large where it writes; `?` beyond the alphabet.
+    /// Its character in a terminal. A task's own operations are its letter, small where it reads
+    /// and large where it writes; `?` beyond the alphabet.
     pub(super) fn character(self, member: usize) -> char {
         let letter = u8::try_from(member).ok().filter(|&member| member < 26).map(|member| char::from(b'a' + member));
         match self {

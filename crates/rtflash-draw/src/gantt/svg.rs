@@ -13,7 +13,8 @@ use super::axis::{Axis, joined};
 use super::look::HUES;
 use super::{Bar, Gantt, Look, Miss, Row};
 
-/// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a screen shows.
+/// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a
+/// screen shows.
 const MAX_BOXES: usize = 20_000;
 /// Rows, and marks of missed deadlines, that are drawn.
 const MAX_ROWS: usize = 600;
@@ -45,7 +46,8 @@ impl fmt::Display for Px {
 impl Gantt {
     /// The chart as an SVG document, 1200 pixels wide.
     ///
-    /// Where there are too many operations to draw each, boxes show what occupies most of a stretch, and the figure says so.
+    /// Where there are too many operations to draw each, boxes show what occupies most of a
+    /// stretch, and the figure says so.
     pub fn svg(&self) -> String {
         let drawn: Vec<Vec<&Row>> = self.groups.iter().map(|group| self.folded(group).0).collect();
         let all = drawn.iter().map(Vec::len).sum::<usize>();
@@ -236,7 +238,8 @@ impl Gantt {
         }
     }
 
-    /// From release to deadline a line, a triangle at the deadline, and a dashed line on to completion.
+    /// From release to deadline a line, a triangle at the deadline, and a dashed line on to
+    /// completion.
     fn misses_lane(&self, svg: &mut String, misses: &[&Miss], top: u64, y: u64) {
         self.text_at(svg, "l m", LEFT - 8 * PX, y + 14 * PX, "misses");
         let middle = Px(y + 10 * PX);

@@ -73,7 +73,8 @@ fn a_figure_is_well_formed_and_says_what_is_missed() {
     }
     assert!(svg.contains("<title>log#0: not real-time, 50.001us to 550.001us</title>"));
     assert!(svg.contains("a&lt;b&gt;&amp;&quot;c&quot;\\#9\u{fffd}é.gc#0"));
-    // Four pages of the log, and their transfers, two of them drawn as one; on each chip three pages copied and an erase.
+    // Four pages of the log, and their transfers, two of them drawn as one; on each chip three
+    // pages copied and an erase.
     let boxes = |class: &str| {
         let start = format!("<rect class=\"{class}\"");
         svg.lines().filter(|line| line.starts_with(&start) && line.contains("<title>")).count()

@@ -14,7 +14,8 @@ const LISTED: usize = 20;
 const LANE_NAME: usize = 18;
 
 impl Gantt {
-    /// The chart in lines of `width` characters, or little more where that is too narrow to show anything.
+    /// The chart in lines of `width` characters, or little more where that is too narrow to show
+    /// anything.
     pub fn text(&self, width: usize) -> String {
         let names = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max("misses".len());
         let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME)).max().unwrap_or(0);
@@ -85,7 +86,8 @@ impl Gantt {
         }
     }
 
-    /// Of each job a release, a deadline, and what is between release and completion; a missed deadline hides everything else.
+    /// Of each job a release, a deadline, and what is between release and completion; a missed
+    /// deadline hides everything else.
     fn lane_marks(&self, lane: &Lane, columns: usize) -> String {
         let mut marks = vec![' '; columns];
         let shown = self.from..self.to;

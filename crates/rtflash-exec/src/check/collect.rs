@@ -1,4 +1,5 @@
-//! Garbage collection under certificates: releases by the pages that arrive, passes that begin or are left out, victims, copies, cost.
+//! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
+//! are left out, victims, copies, cost.
 
 use rtflash_model::Instant;
 
@@ -39,7 +40,8 @@ struct Pass {
     buffer: Vec<(u32, u32)>,
     /// Pages read.
     copied: u64,
-    /// When the last step of reads and the last one of programs began, and how many there were, silent ones included.
+    /// When the last step of reads and the last one of programs began, and how many there were,
+    /// silent ones included.
     began: (Option<Instant>, Option<Instant>),
     /// When the last read ends.
     read: Option<Instant>,
@@ -69,7 +71,8 @@ struct Account {
     passes: [Pass; 2],
 }
 
-/// Pages that a cluster's requests have to write: all that were released, and all that the units were told of.
+/// Pages that a cluster's requests have to write: all that were released, and all that the units
+/// were told of.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrivals {
     at: Instant,
@@ -252,16 +255,16 @@ impl Collections {
         let free = map.free(cluster, position, chip, left_out.at);
         let enough = left_out.free >= waiting.saturating_add(terms.reserve);
         let nothing = map.fewest(cluster, position, chip).is_none_or(|(fewest, ..)| fewest == NONE);
-        let lawful = free.is_none_or(|free| free == left_out.free) && (enough || nothing);
-        self.gc.left_out.note(0, u64::from(!lawful), || leaving(left_out));
+        let is_valid = free.is_none_or(|free| free == left_out.free) && (enough || nothing);
+        self.gc.left_out.note(0, u64::from(!is_valid), || leaving(left_out));
     }
 
     /// A copy only lets time pass.
     pub(super) fn silent(&mut self, silent: &Silent, pending: &Pending) {
         let worst = self.worst;
         let Some(account) = self.unit(silent.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
-        let lawful = worst && (silent.step == Step::Copyback) == account.terms.stripe;
-        self.gc.padding.note(0, u64::from(!lawful), || silence(silent));
+        let is_valid = worst && (silent.step == Step::Copyback) == account.terms.stripe;
+        self.gc.padding.note(0, u64::from(!is_valid), || silence(silent));
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         if let Some(time) = pass.times.first_mut() {
             *time = time.saturating_add(silent.end.since(silent.start).as_ns());
@@ -308,7 +311,7 @@ impl Collections {
             *time = time.saturating_add(operation.end.since(operation.start).as_ns());
         }
         let valid = |&(lpn, spot): &(u32, u32)| map.is_at(operation.cluster, lpn, spot);
-        let lawful = match operation.action {
+        let is_valid = match operation.action {
             Action::Read => {
                 if pass.began.0.replace(operation.start) != Some(operation.start) {
                     pass.steps.0 += 1;
@@ -334,7 +337,7 @@ impl Collections {
             }
             Action::Erase => {
                 let kept = pass.buffer.iter().any(valid);
-                let lawful = pass.victim == Some(operation.block) && !kept;
+                let is_valid = pass.victim == Some(operation.block) && !kept;
                 self.cost.note(terms.pass, pass.times.get(column).copied().unwrap_or_default(), at);
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);
@@ -348,10 +351,10 @@ impl Collections {
                 if pass.erased == chips {
                     *pass = Pass { times: vec![0; chips as usize], ..Pass::default() };
                 }
-                lawful
+                is_valid
             }
         };
-        self.gc.copies.note(0, u64::from(!lawful), at);
+        self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 
     /// The run is over.

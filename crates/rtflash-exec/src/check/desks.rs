@@ -1,5 +1,5 @@
-//! How long operations take, and the transfers inside them: chip by chip, which is rule S4, and bus by bus, which are
-//! rules S3 and D2.
+//! How long operations take, and the transfers inside them: chip by chip, which is rule S4, and bus
+//! by bus, which are rules S3 and D2.
 
 use rtflash_model::{Instant, Span};
 
@@ -75,7 +75,8 @@ pub(super) struct Desks {
     pub(super) lengths: Gauge,
     /// Transfers that are missing, too many or misplaced, against zero.
     pub(super) transfers: Gauge,
-    /// How long a bus leaves a page waiting whose turn it is, or takes another one before it, against zero.
+    /// How long a bus leaves a page waiting whose turn it is, or takes another one before it,
+    /// against zero.
     pub(super) order: Gauge,
     desks: Vec<Desk>,
     buses: Vec<Line>,
@@ -220,15 +221,15 @@ impl Desks {
         else {
             return;
         };
-        let lawful = desk.open
+        let is_valid = desk.open
             && desk.job == transfer.job
             && desk.kind == transfer.kind
             && desk.cluster == transfer.cluster
             && channel == transfer.channel
             && transfer.start >= desk.start
             && transfer.end <= desk.end;
-        self.transfers.note(0, u64::from(!lawful), place);
-        if !lawful {
+        self.transfers.note(0, u64::from(!is_valid), place);
+        if !is_valid {
             return;
         }
         desk.open = false;
@@ -242,7 +243,8 @@ impl Desks {
         let off = self.transfer.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note(0, off, place);
         if self.sensing.least == self.sensing.most {
-            // The bus goes to whoever has waited longest, the lowest chip among equals, as soon as it is free.
+            // The bus goes to whoever has waited longest, the lowest chip among equals, as soon as
+            // it is free.
             let turn = wanted.max(bus.free_at);
             let late = transfer.start.since(turn).as_ns();
             let before = bus.last.0.since(wanted).as_ns();

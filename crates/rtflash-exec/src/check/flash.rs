@@ -60,7 +60,8 @@ impl BusExclusion {
     }
 }
 
-/// Pages of a block are programmed in order, each once between erases: pages out of order, against zero.
+/// Pages of a block are programmed in order, each once between erases: pages out of order, against
+/// zero.
 #[derive(Debug)]
 pub(super) struct PageOrder {
     pub(super) gauge: Gauge,
@@ -92,7 +93,7 @@ impl PageOrder {
     #[inline]
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize) {
         let Some(next) = self.next.get_mut(chip * self.blocks + operation.block as usize) else { return };
-        let lawful = match operation.action {
+        let is_valid = match operation.action {
             Action::Read => return,
             Action::Erase => {
                 *next = 0;
@@ -101,6 +102,6 @@ impl PageOrder {
             Action::Program => (*next == NONE || *next == operation.page) && operation.page < self.pages,
         };
         *next = operation.page.saturating_add(1);
-        self.gauge.note(0, u64::from(!lawful), || place(operation));
+        self.gauge.note(0, u64::from(!is_valid), || place(operation));
     }
 }

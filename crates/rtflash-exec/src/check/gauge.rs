@@ -54,7 +54,7 @@ impl Gauge {
             self.worst = Some(Worst { bound, observed, place: place() });
             return;
         };
-        // observed − bound against the worst's. Nothing lawful comes near 64 bits.
+        // observed − bound against the worst's. Nothing valid comes near 64 bits.
         match observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(bound)) {
             Ordering::Less => {}
             Ordering::Greater => self.worst = Some(Worst { bound, observed, place: place() }),

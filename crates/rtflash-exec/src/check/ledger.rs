@@ -32,7 +32,8 @@ pub(crate) struct Pending {
     pub(crate) starved: bool,
     /// Whether it ever was starved.
     pub(crate) was_starved: bool,
-    /// Operations of later deadlines that were under way at its release, by chip: what was left of them.
+    /// Operations of later deadlines that were under way at its release, by chip: what was left of
+    /// them.
     pub(crate) blockers: Vec<(u32, Span)>,
 }
 
@@ -43,7 +44,8 @@ impl Pending {
     }
 }
 
-/// The jobs of one source, in order of release; complete ones leave holes until those before them are complete too.
+/// The jobs of one source, in order of release; complete ones leave holes until those before them
+/// are complete too.
 #[derive(Debug, Default)]
 struct Line {
     next: u64,
@@ -75,8 +77,8 @@ impl Ledger {
         Ledger { lines: (0..sources).map(|_| Line::default()).collect(), whole }
     }
 
-    /// Whether a job that is released is the next one of its source. Of a job stream some may be left out where not all clusters are seen: its jobs are
-    /// divided between them.
+    /// Whether a job that is released is the next one of its source. Of a job stream some may be
+    /// left out where not all clusters are seen: its jobs are divided between them.
     pub(crate) fn is_next(&self, release: &Release) -> bool {
         let Some(line) = self.lines.get(release.job.source as usize) else { return false };
         let index = release.job.index;

@@ -1,4 +1,5 @@
-//! The page map, as the records tell of it: what is read, what is erased, how full every block is, how much is free.
+//! The page map, as the records tell of it: what is read, what is erased, how full every block is,
+//! how much is free.
 
 use prefetch_index::prefetch_index;
 use rtflash_model::Instant;
@@ -30,7 +31,8 @@ struct Pool {
 }
 
 impl Pool {
-    /// A block is erased. The blocks of a superblock are free together, once the last one is erased: its erases are one step.
+    /// A block is erased. The blocks of a superblock are free together, once the last one is
+    /// erased: its erases are one step.
     fn erased(&mut self, operation: &Operation, superblock: bool) {
         let mut end = operation.end;
         if superblock {
@@ -42,25 +44,30 @@ impl Pool {
     }
 }
 
-/// What is read is what was last written, and nothing that is valid is erased: stale reads and lost pages, against zero.
+/// What is read is what was last written, and nothing that is valid is erased: stale reads and lost
+/// pages, against zero.
 #[derive(Debug)]
 pub(super) struct Mapping {
     pub(super) gauge: Gauge,
     blocks: usize,
     pages: u32,
-    /// Where each logical page of a cluster was last seen: position of the chip · pages of a chip + page; `NONE` if it has not been yet.
+    /// Where each logical page of a cluster was last seen: position of the chip · pages of a chip +
+    /// page; `NONE` if it has not been yet.
     clusters: Vec<Vec<u32>>,
     shapes: Vec<Shape>,
-    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks are): pages known to be valid; pages programmed since
-    /// the last erase; and the valid ones again while it is closed and no victim, else `NONE`.
+    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks
+    /// are): pages known to be valid; pages programmed since the last erase; and the valid ones
+    /// again while it is closed and no victim, else `NONE`.
     valid: Vec<u32>,
     programmed: Vec<u32>,
     candidates: Vec<u32>,
-    /// For each chip that is watched, where its unit or cluster keeps its free pages: the first chip's.
+    /// For each chip that is watched, where its unit or cluster keeps its free pages: the first
+    /// chip's.
     pools: Vec<Pool>,
     /// Whether it is known what was on the device at the start.
     known: bool,
-    /// Of each superblock cluster, when its last row began, and the logical pages of that row with page and block.
+    /// Of each superblock cluster, when its last row began, and the logical pages of that row with
+    /// page and block.
     rows: Vec<(Instant, Row)>,
 }
 
@@ -105,7 +112,8 @@ impl Mapping {
         map
     }
 
-    /// A page is programmed at the start, with this logical page or with what is stale. `first`: where the cluster's chips begin.
+    /// A page is programmed at the start, with this logical page or with what is stale. `first`:
+    /// where the cluster's chips begin.
     pub(super) fn starts(&mut self, cluster: u32, position: usize, first: usize, at: (usize, u32), lpn: u32) {
         let shape = self.shapes[cluster as usize];
         let (block, row) = at;
@@ -149,7 +157,8 @@ impl Mapping {
         if stripe { chip } else { chip - position as usize }
     }
 
-    /// Free pages at an instant, of the unit of a chip, or without certificates of its cluster; `None` where the start is not known.
+    /// Free pages at an instant, of the unit of a chip, or without certificates of its cluster;
+    /// `None` where the start is not known.
     pub(super) fn free(&mut self, cluster: u32, position: u32, chip: usize, at: Instant) -> Option<u64> {
         let pool = self.pool(cluster, position, chip);
         let pages = i64::from(self.pages);
@@ -162,8 +171,9 @@ impl Mapping {
         self.known.then(|| u64::try_from(pool.free).unwrap_or(0))
     }
 
-    /// Of the unit of a chip: the fewest valid pages of a closed block that is no victim, the lowest such block, and how many blocks are not
-    /// closed, or victims. `None` where the start is not known.
+    /// Of the unit of a chip: the fewest valid pages of a closed block that is no victim, the
+    /// lowest such block, and how many blocks are not closed, or victims. `None` where the start is
+    /// not known.
     pub(super) fn fewest(&self, cluster: u32, position: u32, chip: usize) -> Option<(u32, u32, u64)> {
         let base = self.base(cluster, position, chip);
         let candidates = self.candidates.get(base..base + self.blocks).filter(|_| self.known)?;
@@ -173,7 +183,8 @@ impl Mapping {
         Some((fewest, u32::try_from(block).unwrap_or(NONE), (self.blocks - closed) as u64))
     }
 
-    /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no victim yet.
+    /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
+    /// victim yet.
     pub(super) fn take(&mut self, cluster: u32, position: u32, chip: usize, block: u32) -> Option<u32> {
         let base = self.base(cluster, position, chip);
         let candidate = self.candidates.get_mut(base + block as usize)?;
@@ -202,7 +213,8 @@ impl Mapping {
         self.clusters.get(cluster as usize).and_then(|map| map.get(lpn as usize)) == Some(&spot)
     }
 
-    /// Whether of two programs of a page in one row, which a trace tells of by chip, the one told of first was the later one.
+    /// Whether of two programs of a page in one row, which a trace tells of by chip, the one told
+    /// of first was the later one.
     fn was_overwritten(&mut self, operation: &Operation) -> bool {
         let Some((began, row)) = self.rows.get_mut(operation.cluster as usize) else { return false };
         if *began != operation.start {

@@ -1,6 +1,8 @@
-//! Observers that judge: each sees only the events of a run, guards one assumption, and keeps the worst that it has seen.
+//! Observers that judge: each sees only the events of a run, guards one assumption, and keeps the
+//! worst that it has seen.
 //!
-//! They know the plan (what was promised) and not the machine: a recorded trace is judged by the same checkers.
+//! They know the plan (what was promised) and not the machine: a recorded trace is judged by the
+//! same checkers.
 
 mod assumptions;
 mod collect;
@@ -56,7 +58,8 @@ pub struct Checks<'a> {
     /// The clusters that are watched.
     clusters: Vec<u32>,
     ledger: Ledger,
-    /// For each chip of the device that is watched: its cluster, its position in it, and among the chips that are watched.
+    /// For each chip of the device that is watched: its cluster, its position in it, and among the
+    /// chips that are watched.
     chips: Vec<Option<(u32, u32, usize)>>,
     /// The logical pages of each source of requests.
     ranges: Vec<std::ops::Range<u32>>,
@@ -148,8 +151,9 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// Checkers that are shown the records of a trace: those of these clusters, in one order. What certificates grant to jobs that are not real-time is
-    /// known to them; see [`Checks::with_admission`].
+    /// Checkers that are shown the records of a trace: those of these clusters, in one order. What
+    /// certificates grant to jobs that are not real-time is known to them; see
+    /// [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
         if plan.is_certified() {
@@ -158,7 +162,8 @@ impl<'a> Checks<'a> {
         checks
     }
 
-    /// Without certificates: who says what jobs that are not real-time are granted, where a server serves them. All clusters have to be watched.
+    /// Without certificates: who says what jobs that are not real-time are granted, where a server
+    /// serves them. All clusters have to be watched.
     #[must_use]
     pub fn with_admission(mut self, admission: Box<dyn Admission + Send + 'a>) -> Checks<'a> {
         if !self.plan.is_certified() {
@@ -172,7 +177,8 @@ impl<'a> Checks<'a> {
         self.setup
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when the run ended at `duration`.
+    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when
+    /// the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
         let lost = self.released.abs_diff(self.completed + pending);

@@ -10,8 +10,9 @@ use super::timing::place;
 use crate::plan::Plan;
 use crate::trace::{Action, JobId, Kind, Moved, Operation, Silent};
 
-/// Whether operations start in the order of their deadlines: how much earlier than the deadline served the earliest one that had to
-/// wait was, against zero. Starved jobs do not count: they cannot go on.
+/// Whether operations start in the order of their deadlines: how much earlier than the deadline
+/// served the earliest one that had to wait was, against zero. Starved jobs do not count: they
+/// cannot go on.
 #[derive(Debug)]
 pub(super) struct SerialEdf {
     pub(super) gauge: Gauge,
@@ -69,7 +70,8 @@ impl SerialEdf {
     }
 }
 
-/// Whether a cluster under serial dispatch works without a break while a job waits for it: how long it did not, against zero.
+/// Whether a cluster under serial dispatch works without a break while a job waits for it: how long
+/// it did not, against zero.
 #[derive(Debug)]
 pub(super) struct SerialIdling {
     pub(super) gauge: Gauge,
@@ -121,19 +123,21 @@ struct Chip {
     collected: Instant,
     /// Since when it has been busy without a break, and until when.
     busy: (Instant, Instant),
-    /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of those that are not remembered any more, the latest.
+    /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of
+    /// those that are not remembered any more, the latest.
     moved: Vec<(JobId, u32, Instant)>,
     forgotten: Instant,
 }
 
-/// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a later deadline may have started there, nor may
-/// the chip have been idle.
+/// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
+/// later deadline may have started there, nor may the chip have been idle.
 #[derive(Debug)]
 pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
     chips: Vec<Chip>,
-    /// For each cluster, when each logical page was last programmed: before that was over, its read had no business on the chip.
+    /// For each cluster, when each logical page was last programmed: before that was over, its read
+    /// had no business on the chip.
     programmed: Vec<Vec<Instant>>,
     /// When the last erase in each cluster ended.
     erased: Vec<Instant>,
@@ -191,7 +195,8 @@ impl ParallelEdf {
             let erased = self.erased.get(operation.cluster as usize).copied().unwrap_or_default();
             return released.max(chip.collected).max(erased);
         }
-        // The pages of a job that is not real-time wait behind its passes, together: since the first of them starts, at the latest.
+        // The pages of a job that is not real-time wait behind its passes, together: since the
+        // first of them starts, at the latest.
         let begun = match pending.release.kind {
             Kind::Server if pending.collected => pending.begun.unwrap_or(operation.start).max(released),
             Kind::Server => pending.left_out.unwrap_or(released),
@@ -212,7 +217,8 @@ impl ParallelEdf {
         begun.max(came.saturating_add(Span::from_ns(1).unwrap_or_default()))
     }
 
-    /// The run is over, and a job is pending in the cluster of these chips: they should not all have idled.
+    /// The run is over, and a job is pending in the cluster of these chips: they should not all
+    /// have idled.
     pub(super) fn end(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
         let busy = chips.iter().filter_map(|&chip| self.chips.get(chip as usize)).map(|chip| chip.busy.1).max();
         let since = busy.unwrap_or(duration).max(pending.release.at);
@@ -270,9 +276,11 @@ impl Chip {
     }
 }
 
-/// What is under way in each cluster (serial) or on each chip (parallel), to tell who is blocked by it.
+/// What is under way in each cluster (serial) or on each chip (parallel), to tell who is blocked by
+/// it.
 ///
-/// Kept field by field: read as a whole, what has just been written field by field has to wait for all earlier writes.
+/// Kept field by field: read as a whole, what has just been written field by field has to wait for
+/// all earlier writes.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     starts: Vec<Instant>,
@@ -300,7 +308,8 @@ impl UnderWay {
         }
     }
 
-    /// For how long the operation under way blocks a job released at `at`; `None` where it has an earlier deadline, or is over.
+    /// For how long the operation under way blocks a job released at `at`; `None` where it has an
+    /// earlier deadline, or is over.
     pub(super) fn blocks(&self, place: u32, at: Instant, deadline: u64) -> Option<Span> {
         let place = place as usize;
         let (start, end) = (*self.starts.get(place)?, *self.ends.get(place)?);

@@ -1,4 +1,5 @@
-//! Garbage collection without certificates: when passes begin and are left out, which victims they take, what they copy, what they cost.
+//! Garbage collection without certificates: when passes begin and are left out, which victims they
+//! take, what they copy, what they cost.
 
 use rtflash_model::Instant;
 
@@ -20,7 +21,8 @@ struct ChipPass {
     valid: u64,
     /// Copies that have been read, silent ones included.
     reads: u64,
-    /// A page that has been read and not programmed: the logical page, and where it was; `NONE` where there is none.
+    /// A page that has been read and not programmed: the logical page, and where it was; `NONE`
+    /// where there is none.
     hand: (u32, u32),
     /// Where the page programmed last is.
     last: u32,
@@ -53,7 +55,8 @@ pub(super) struct Passes {
     pub(super) gc: Collecting,
     chips: Vec<ChipPass>,
     clusters: Vec<ClusterPass>,
-    /// For each source, and behind them for each cluster's server, whether its last pass was left out.
+    /// For each source, and behind them for each cluster's server, whether its last pass was left
+    /// out.
     left_out: Vec<bool>,
     sources: usize,
     /// How many programs of an instant a record of that instant may know of.
@@ -83,8 +86,9 @@ impl Collecting {
         self.left_out.note(0, u64::from(neither), || place(at, pending, None));
     }
 
-    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already), where `fewest` says what there was. `off`: how far
-    /// the two may be apart, because of what else happens at the instant.
+    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
+    /// where `fewest` says what there was. `off`: how far the two may be apart, because of what
+    /// else happens at the instant.
     pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, u32), valid: u32, off: u32) {
         let (least, lowest) = fewest;
         let at = || selected(selection);
@@ -179,8 +183,8 @@ impl Passes {
         let begins = !self.chips.iter().skip(first).take(chips as usize).any(|of| of.victim != NONE);
         if selection.forced {
             // A job that is not real-time collects for itself when it finds no page.
-            let lawful = pending.release.kind == Kind::Server && pending.starved;
-            self.gc.left_out.note(0, u64::from(!lawful), at);
+            let is_valid = pending.release.kind == Kind::Server && pending.starved;
+            self.gc.left_out.note(0, u64::from(!is_valid), at);
         }
         if begins && let Some(of) = self.clusters.get_mut(cluster as usize) {
             (of.began, of.steps) = (None, 0);
@@ -194,7 +198,8 @@ impl Passes {
         }
         if let Some((fewest, lowest, _)) = map.fewest(cluster, position, chip) {
             let closed = map.take(cluster, position, chip, selection.block);
-            // Under parallel dispatch the page that closes a block may be begun at the same instant.
+            // Under parallel dispatch the page that closes a block may be begun at the same
+            // instant.
             let closing = || map.about_to_close(cluster, position, chip, selection.block).filter(|_| off > 0);
             let valid = closed.or_else(closing).unwrap_or(NONE);
             self.gc.chosen(selection, (fewest, lowest), valid, off);
@@ -210,9 +215,9 @@ impl Passes {
         let most = self.threshold(cluster, pending);
         let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
         let off = if self.parallel { u64::from(chips) } else { 0 };
-        let mut lawful = true;
+        let mut is_valid = true;
         if let Some(free) = map.free(cluster, 0, first, left_out.at) {
-            lawful &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
+            is_valid &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
         }
         if left_out.free > most {
             if let Some(flag) = self.flag(cluster, pending) {
@@ -227,9 +232,9 @@ impl Passes {
                 let fewest = map.fewest(cluster, position, first + position as usize);
                 fewest.is_some_and(|(fewest, ..)| fewest != NONE)
             };
-            lawful &= !(0..chips).any(closed);
+            is_valid &= !(0..chips).any(closed);
         }
-        self.gc.left_out.note(0, u64::from(!lawful), || leaving(left_out));
+        self.gc.left_out.note(0, u64::from(!is_valid), || leaving(left_out));
     }
 
     /// A copy only lets time pass.
@@ -260,7 +265,7 @@ impl Passes {
         let at = || place(operation.start, pending, Some(operation.chip));
         // What was read and is still where it was has to be programmed before anything else.
         let dropped = |hand: (u32, u32)| hand.0 != NONE && map.is_at(operation.cluster, hand.0, hand.1);
-        let lawful = match operation.action {
+        let is_valid = match operation.action {
             Action::Program => {
                 let hand = std::mem::replace(&mut work.hand, (NONE, NONE));
                 work.last = map.spot(position, operation.block, operation.page);
@@ -293,6 +298,6 @@ impl Passes {
                 victim == operation.block && !dropped(hand)
             }
         };
-        self.gc.copies.note(0, u64::from(!lawful), at);
+        self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 }

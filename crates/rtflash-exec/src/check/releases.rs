@@ -1,4 +1,5 @@
-//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which cluster.
+//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which
+//! cluster.
 
 use rtflash_model::{Arrivals, Instant, Span};
 
@@ -40,7 +41,8 @@ impl std::fmt::Debug for Grants<'_> {
     }
 }
 
-/// The judge of releases: those that are not as the plan says, and those that are missing, against zero.
+/// The judge of releases: those that are not as the plan says, and those that are missing, against
+/// zero.
 #[derive(Debug)]
 pub(super) struct Released<'a> {
     pub(super) gauge: Gauge,
@@ -72,14 +74,15 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// A release, the next one of its source, or of a job stream a later one. Returns it as the plan has it.
+    /// A release, the next one of its source, or of a job stream a later one. Returns it as the
+    /// plan has it.
     pub(super) fn judge(&mut self, release: &Release) -> Release {
         let number = release.job.source as usize;
         let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
             return *release;
         };
         let mut last = release.at;
-        let mut lawful = release.pages == source.read_pages.saturating_add(source.write_pages);
+        let mut is_valid = release.pages == source.read_pages.saturating_add(source.write_pages);
         let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
         match source.releases {
             Releases::Periodic(period) => {
@@ -88,11 +91,11 @@ impl<'a> Released<'a> {
                 let due = match request {
                     Some((nominal, deadline)) => {
                         last = nominal;
-                        lawful &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
+                        is_valid &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
                         nominal.saturating_add(deadline)
                     }
                     None => {
-                        lawful &= release.at == period.release(release.job.index);
+                        is_valid &= release.at == period.release(release.job.index);
                         period.deadline(release.job.index)
                     }
                 };
@@ -102,27 +105,27 @@ impl<'a> Released<'a> {
                 let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
                 let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
                 let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
-                lawful &= deadline.is_some();
+                is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
             }
             Releases::Handed => {
                 // When, how many pages, and what the server grants to these is the host's affair.
-                (lawful, as_planned.pages) = (self.is_served_lawfully(release), release.pages);
+                (is_valid, as_planned.pages) = (self.is_served_as_granted(release), release.pages);
             }
             Releases::Arrivals(stream) => {
-                lawful &= self.arrives(stream, seen, release);
-                lawful &= self.is_served_lawfully(release);
+                is_valid &= self.arrives(stream, seen, release);
+                is_valid &= self.is_served_as_granted(release);
                 if let Some(granted) = self.granted(source, release) {
                     (as_planned.deadline, as_planned.cluster) = granted;
                 }
             }
         }
-        lawful &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
+        is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
         if let Some(seen) = self.seen.get_mut(number) {
             *seen = Seen { next: release.job.index.saturating_add(1), last };
         }
         self.latest = self.latest.max(release.at);
-        self.gauge.note(0, u64::from(!lawful), || Place {
+        self.gauge.note(0, u64::from(!is_valid), || Place {
             at: release.at,
             job: Some(release.job),
             cluster: release.cluster,
@@ -132,7 +135,7 @@ impl<'a> Released<'a> {
     }
 
     /// Whether a job that is not real-time has a deadline where it has to have one.
-    fn is_served_lawfully(&self, release: &Release) -> bool {
+    fn is_served_as_granted(&self, release: &Release) -> bool {
         match self.service {
             Service::Background => release.deadline.is_none(),
             Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),
@@ -173,8 +176,8 @@ impl<'a> Released<'a> {
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
 
-    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones what the deadline says that is recorded, as far as
-    /// the release and the request before allow.
+    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones
+    /// what the deadline says that is recorded, as far as the release and the request before allow.
     fn nominal(&self, source: &Source, period: Span, deadline: Span, seen: Seen, release: &Release) -> (Instant, Span) {
         let index = release.job.index;
         if !self.sporadic {
@@ -187,7 +190,8 @@ impl<'a> Released<'a> {
         (stated.min(release.at).max(before(release.at, source.jitter)).max(least), deadline)
     }
 
-    /// The run is over: what should have been released before `duration`, in the clusters that are watched, and of the job streams if `streams`.
+    /// The run is over: what should have been released before `duration`, in the clusters that are
+    /// watched, and of the job streams if `streams`.
     pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
         let place = || Place { at: duration, ..Place::default() };
         if self.latest >= duration && self.gauge.worst().is_some() {
@@ -199,7 +203,8 @@ impl<'a> Released<'a> {
                 Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {
                     Some(period.release(seen.next).saturating_add(source.jitter))
                 }
-                // A request may come late, and GC under a certificate is looked at where the pages arrive.
+                // A request may come late, and GC under a certificate is looked at where the pages
+                // arrive.
                 Releases::Periodic(_) | Releases::Collected { .. } | Releases::Handed => None,
                 Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
             };

@@ -1,4 +1,5 @@
-//! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the plan, the aging and the seed alone.
+//! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
+//! plan, the aging and the seed alone.
 
 use rtflash_model::random::Stream;
 
@@ -8,7 +9,8 @@ use crate::ftl::{aged_chip, initial_pages};
 use crate::options::Aging;
 use crate::plan::Plan;
 
-/// Fills in what every block of the clusters in `clusters` holds. The chips of a cluster stand one after another, in the order of `clusters`.
+/// Fills in what every block of the clusters in `clusters` holds. The chips of a cluster stand one
+/// after another, in the order of `clusters`.
 pub(super) fn fill(
     plan: &Plan,
     clusters: &[u32],

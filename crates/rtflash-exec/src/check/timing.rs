@@ -46,8 +46,8 @@ impl Overdue {
     }
 }
 
-/// How late a server's job may be under a certificate: a step, where its deadline is shorter than every task's and that of garbage collection, and
-/// so is not looked at by the demand test.
+/// How late a server's job may be under a certificate: a step, where its deadline is shorter than
+/// every task's and that of garbage collection, and so is not looked at by the demand test.
 pub(super) fn lateness(plan: &Plan, pending: &Pending) -> Span {
     let cluster = pending.release.cluster.and_then(|cluster| plan.clusters().get(cluster as usize));
     let (Some(cluster), Some(deadline)) = (cluster.filter(|_| plan.is_certified()), pending.release.deadline) else {

@@ -23,7 +23,8 @@ struct Stretch {
 #[derive(Debug, Default)]
 struct Line {
     under_way: Option<Stretch>,
-    /// Whether no chip has done anything but users' reads in it, and what the reads waited for their buses: each with what others may make it wait.
+    /// Whether no chip has done anything but users' reads in it, and what the reads waited for
+    /// their buses: each with what others may make it wait.
     only_reads: bool,
     waits: Vec<(u64, u64, Place)>,
     /// Since when it has been busy without a break.
@@ -65,7 +66,8 @@ impl Line {
         }
     }
 
-    /// Looks at copies without pages that begin before `start`: until when the unit was busy before that.
+    /// Looks at copies without pages that begin before `start`: until when the unit was busy before
+    /// that.
     fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
         while let Some(&(from, to)) = self.silent.front().filter(|&&(from, _)| from < start) {
@@ -106,7 +108,8 @@ pub(super) struct Units {
     foreign: Vec<u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
-    /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not lengthen.
+    /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not
+    /// lengthen.
     pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
@@ -160,7 +163,8 @@ impl Units {
         self.lines[self.unit(chip)?].under_way.map(|step| step.end)
     }
 
-    /// The run is over, and a job is pending on the only unit of its cluster, that of a chip: it should not have idled.
+    /// The run is over, and a job is pending on the only unit of its cluster, that of a chip: it
+    /// should not have idled.
     pub(super) fn end(&mut self, chip: u32, duration: Instant, pending: &Pending) {
         let Some(unit) = self.unit(chip) else { return };
         let line = &mut self.lines[unit];
@@ -170,8 +174,9 @@ impl Units {
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
     }
 
-    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on, so one of them at least has been busy ever since.
-    /// Garbage collection is the affair of its own chip.
+    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on,
+    /// so one of them at least has been busy ever since. Garbage collection is the affair of its
+    /// own chip.
     pub(super) fn end_on_chips(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
         let released = pending.release.at;
         let mut least = None;
@@ -224,7 +229,8 @@ impl Units {
         }
     }
 
-    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and D1.
+    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
+    /// D1.
     fn judge(&mut self, unit: usize, operation: &Operation, pending: &Pending, deadline: u64) {
         let (line, released) = (&self.lines[unit], pending.release.at);
         let at = || place(operation.start, pending, Some(operation.chip));

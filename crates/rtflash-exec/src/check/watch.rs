@@ -13,7 +13,7 @@ use crate::trace::{
 };
 
 impl Checks<'_> {
-    fn unlawful(&mut self, at: Instant, job: JobId) {
+    fn violation(&mut self, at: Instant, job: JobId) {
         self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
     }
 
@@ -21,7 +21,8 @@ impl Checks<'_> {
         self.units.is_none() && self.dispatch == Dispatch::Serial
     }
 
-    /// A chip's position in its cluster, and among those that are watched, if it is one of this cluster.
+    /// A chip's position in its cluster, and among those that are watched, if it is one of this
+    /// cluster.
     fn chip(&self, cluster: u32, chip: u32) -> Option<(u32, usize)> {
         let (of, position, watched) = self.chips.get(chip as usize).copied().flatten()?;
         (of == cluster).then_some((position, watched))
@@ -77,7 +78,7 @@ impl Observer for Checks<'_> {
 
     fn release(&mut self, release: &Release) {
         if !self.ledger.is_next(release) {
-            self.unlawful(release.at, release.job);
+            self.violation(release.at, release.job);
             return;
         }
         // From now on it is judged by what it should be, and not by what it is said to be.
@@ -100,7 +101,7 @@ impl Observer for Checks<'_> {
 
     fn complete(&mut self, complete: &Complete) {
         let Some(pending) = self.ledger.complete(complete.job) else {
-            self.unlawful(complete.at, complete.job);
+            self.violation(complete.at, complete.job);
             return;
         };
         self.completed += 1;
@@ -134,7 +135,7 @@ impl Observer for Checks<'_> {
     fn starved(&mut self, starved: &Starved) {
         let serial = self.is_serial();
         let Some(pending) = self.ledger.get(starved.job) else {
-            self.unlawful(starved.at, starved.job);
+            self.violation(starved.at, starved.job);
             return;
         };
         (pending.starved, pending.was_starved) = (true, true);
@@ -148,7 +149,7 @@ impl Observer for Checks<'_> {
         let Some(first) = operations.first() else { return };
         let serial = self.is_serial();
         let Some(pending) = self.ledger.get(first.job) else {
-            self.unlawful(first.start, first.job);
+            self.violation(first.start, first.job);
             return;
         };
         if pending.starved {
@@ -241,7 +242,7 @@ impl Observer for Checks<'_> {
     fn transfer(&mut self, transfer: &Transfer) {
         if self.setup.waits == Waits::Worst && self.units.is_some() {
             // Nobody looks at buses then.
-            self.unlawful(transfer.start, transfer.job);
+            self.violation(transfer.start, transfer.job);
         }
         self.bus_exclusion.transfer(transfer);
         self.desks.transfer(transfer);
@@ -256,7 +257,7 @@ impl Observer for Checks<'_> {
     fn left_out(&mut self, left_out: &LeftOut) {
         let chip = self.chip(left_out.cluster, left_out.chip);
         let (Some(pending), Some((position, chip))) = (self.ledger.get(left_out.job), chip) else {
-            self.unlawful(left_out.at, left_out.job);
+            self.violation(left_out.at, left_out.job);
             return;
         };
         // A job of garbage collection has one pass.
@@ -276,7 +277,7 @@ impl Observer for Checks<'_> {
     fn selected(&mut self, selection: &Selection) {
         let chip = self.chip(selection.cluster, selection.chip);
         let (Some(pending), Some(at)) = (self.ledger.get(selection.job), chip) else {
-            self.unlawful(selection.at, selection.job);
+            self.violation(selection.at, selection.job);
             return;
         };
         pending.victims += 1;
@@ -289,7 +290,7 @@ impl Observer for Checks<'_> {
     fn silent(&mut self, silent: &Silent) {
         let (serial, chip) = (self.is_serial(), self.chip(silent.cluster, silent.chip));
         let (Some(pending), Some((_, chip))) = (self.ledger.get(silent.job), chip) else {
-            self.unlawful(silent.start, silent.job);
+            self.violation(silent.start, silent.job);
             return;
         };
         self.desks.silent(silent);

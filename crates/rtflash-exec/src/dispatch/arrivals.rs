@@ -22,12 +22,14 @@ pub struct Grant {
 
 /// Who grants: the Total Bandwidth Servers of all clusters together.
 pub trait Admission {
-    /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve it.
+    /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve
+    /// it.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
 }
 
-/// How long after its nominal arrival a task's request is released, up to J: drawn from the seed for each source and number. A quarter of the requests
-/// are not late at all, a quarter as late as they may be, the others anything in between.
+/// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
+/// for each source and number. A quarter of the requests are not late at all, a quarter as late as
+/// they may be, the others anything in between.
 pub fn release_jitter(seed: u64, source: u32, index: u64, most: Span) -> Span {
     if most == Span::ZERO {
         return most;
@@ -63,15 +65,17 @@ pub struct Arrival {
     pub read_pages: u64,
     /// w_j.
     pub write_pages: u64,
-    /// The first of its pages in its stream's range, whose others follow, from the start of the range again at its end; `None` where each is
-    /// drawn. The reads come first. Serial dispatch draws them always.
+    /// The first of its pages in its stream's range, whose others follow, from the start of the
+    /// range again at its end; `None` where each is drawn. The reads come first. Serial dispatch
+    /// draws them always.
     pub first_page: Option<u64>,
     /// What it was granted; always `None` in the background.
     pub grant: Option<Grant>,
 }
 
 impl Arrival {
-    /// The logical pages that it reads, and then those that it writes, in the cluster at this position, where `range` is its stream's.
+    /// The logical pages that it reads, and then those that it writes, in the cluster at this
+    /// position, where `range` is its stream's.
     pub(crate) fn pages(&self, seed: u64, cluster: u32, range: &Range<u32>) -> Vec<u32> {
         let pages = self.read_pages.saturating_add(self.write_pages);
         match self.first_page {
@@ -81,7 +85,8 @@ impl Arrival {
     }
 }
 
-/// All arrivals of a plan's job streams before the end of the run, in order of time, then of source.
+/// All arrivals of a plan's job streams before the end of the run, in order of time, then of
+/// source.
 pub struct ArrivalQueue<'a> {
     streams: Vec<Arriving<'a>>,
 }
@@ -153,8 +158,8 @@ impl<'a> ArrivalQueue<'a> {
     }
 }
 
-/// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12): the GC passes of a job that writes `pages`, where `written` pages were
-/// written since the last pass; and what w(φ) is afterwards.
+/// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12): the GC passes of a job that writes
+/// `pages`, where `written` pages were written since the last pass; and what w(φ) is afterwards.
 pub(crate) fn background_passes(written: u64, pages: u64, reclaimed: u64) -> (u64, u64) {
     let sum = written.saturating_add(pages);
     if sum > reclaimed { (sum.div_ceil(reclaimed), pages) } else { (0, sum) }

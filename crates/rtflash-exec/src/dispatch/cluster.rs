@@ -1,4 +1,5 @@
-//! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs draw.
+//! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs
+//! draw.
 
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 
@@ -84,7 +85,8 @@ impl Cluster {
         }
     }
 
-    /// Whether a job that draws its addresses from this slot leaves its next pass out, because there is nothing to do.
+    /// Whether a job that draws its addresses from this slot leaves its next pass out, because
+    /// there is nothing to do.
     pub(crate) fn leaves_out(&mut self, slot: usize) -> bool {
         // Slots behind the tasks' are those of job streams: the server's.
         let own = slot.min(self.left_out.len() - 1);
@@ -94,7 +96,8 @@ impl Cluster {
         self.left_out[own]
     }
 
-    /// Begins a pass for a job, and tells of each victim; `false` where there is nothing to collect. `forced`: it was not asked whether to leave it out.
+    /// Begins a pass for a job, and tells of each victim; `false` where there is nothing to
+    /// collect. `forced`: it was not asked whether to leave it out.
     pub(crate) fn begin_pass(
         &mut self,
         (job, forced): (JobId, bool),
@@ -131,7 +134,8 @@ impl Cluster {
         u32::try_from(self.chips.len()).unwrap_or(u32::MAX)
     }
 
-    /// The slot of a job stream's reads (its writes have the next one), by position of the stream in the task set.
+    /// The slot of a job stream's reads (its writes have the next one), by position of the stream
+    /// in the task set.
     pub(crate) fn stream_slot(&self, stream: usize) -> usize {
         self.streams + 2 * stream
     }
@@ -142,7 +146,8 @@ impl Cluster {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
-    /// A page of a job: its `number`-th one from `first` on in the slot's part, where that is given, else the next one that the slot draws.
+    /// A page of a job: its `number`-th one from `first` on in the slot's part, where that is
+    /// given, else the next one that the slot draws.
     pub(crate) fn page(&mut self, slot: usize, first: Option<u64>, number: u64) -> u32 {
         match first {
             Some(first) => self.addresses[slot].at(first, number),
@@ -150,7 +155,8 @@ impl Cluster {
         }
     }
 
-    /// The page that a slot will draw a few draws later, if that is known; asks memory for what will be needed then.
+    /// The page that a slot will draw a few draws later, if that is known; asks memory for what
+    /// will be needed then.
     #[inline]
     pub(crate) fn ahead(&self, slot: usize) -> Option<u32> {
         let addresses = &self.addresses[slot];
@@ -238,8 +244,9 @@ impl Job {
 /// Jobs (with parallel dispatch also pages) that may be pending in all groups of clusters.
 const MAX_PENDING: usize = 1 << 20;
 
-/// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are many groups, and where each job is
-/// compared at its release with what many chips are doing. So all of them together take less than a gigabyte.
+/// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are
+/// many groups, and where each job is compared at its release with what many chips are doing. So
+/// all of them together take less than a gigabyte.
 pub(crate) fn max_pending(plan: &Plan, options: &Options) -> usize {
     let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
     let compared = if options.dispatch == Dispatch::Parallel || plan.is_certified() { 1 + widest / 64 } else { 1 };

@@ -23,7 +23,8 @@ use crate::trace::{
 const RELEASE: u8 = 0;
 const END: u8 = 1;
 
-/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the page in it, slot of the job, what.
+/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
+/// page in it, slot of the job, what.
 type Entry = (u64, Kind, u32, u64, u64, usize, Work);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +68,8 @@ enum Attempt {
     Waits,
 }
 
-/// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one group.
+/// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one
+/// group.
 pub(crate) struct Parallel<'a, O> {
     options: &'a Options,
     lengths: Lengths,

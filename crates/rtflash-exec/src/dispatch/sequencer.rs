@@ -16,7 +16,8 @@ pub(crate) struct Sequencer<O> {
     held: Vec<Record>,
     /// How many have to be held for the next look.
     enough: usize,
-    /// Starts of operations that are not told of yet, ascending, with how many there are of each; none at the front that has none left.
+    /// Starts of operations that are not told of yet, ascending, with how many there are of each;
+    /// none at the front that has none left.
     open: VecDeque<(Instant, u32)>,
     /// Whether anybody is told.
     told: bool,
@@ -64,7 +65,8 @@ impl<O: Observer> Sequencer<O> {
         }
     }
 
-    /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing can precede is told.
+    /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing
+    /// can precede is told.
     #[inline]
     pub(crate) fn passes(&mut self, now: Instant) {
         if self.held.len() >= self.enough {
@@ -72,7 +74,8 @@ impl<O: Observer> Sequencer<O> {
         }
     }
 
-    /// Tells everything from before `now` that nothing can precede any more, and says from when on something may be missing.
+    /// Tells everything from before `now` that nothing can precede any more, and says from when on
+    /// something may be missing.
     pub(crate) fn tell_before(&mut self, now: Instant) -> Instant {
         let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
         // Stable: what has the same place in the order is told as it was pushed.

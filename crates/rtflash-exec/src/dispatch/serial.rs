@@ -1,4 +1,5 @@
-//! Serial dispatch: one page operation, or one step of a GC pass on all chips, at a time in a cluster.
+//! Serial dispatch: one page operation, or one step of a GC pass on all chips, at a time in a
+//! cluster.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -48,7 +49,8 @@ struct Lane {
     running: Option<(usize, Step)>,
     /// An operation on a shared bus. Its end is known when it gets the bus.
     open: Option<(Operation, Phase)>,
-    /// Releases since the start of an operation that has not been told of yet: they are told of after it.
+    /// Releases since the start of an operation that has not been told of yet: they are told of
+    /// after it.
     held: Vec<Release>,
 }
 
@@ -67,7 +69,8 @@ enum Attempt {
     Starved,
 }
 
-/// A group of clusters under serial dispatch. Clusters that share a channel have to be in one group.
+/// A group of clusters under serial dispatch. Clusters that share a channel have to be in one
+/// group.
 pub(crate) struct Serial<'a, O> {
     options: &'a Options,
     lengths: Lengths,
@@ -92,7 +95,8 @@ pub(crate) struct Serial<'a, O> {
 }
 
 impl<'a, O: Observer> Serial<'a, O> {
-    /// The clusters at these positions of the plan, ascending. `shared` says of each channel whether several clusters are on it.
+    /// The clusters at these positions of the plan, ascending. `shared` says of each channel
+    /// whether several clusters are on it.
     pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[u32], shared: &[bool], observer: O) -> Self {
         let releaser = Releaser::new(plan, clusters, options.service);
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
@@ -162,7 +166,8 @@ impl<'a, O: Observer> Serial<'a, O> {
         held.filter_map(|lane| lane.open.map(|(operation, _)| operation.start)).fold(limit, Instant::min)
     }
 
-    /// Dispatches the only cluster, and goes on with it as long as nothing else happens: no event has to be kept for that.
+    /// Dispatches the only cluster, and goes on with it as long as nothing else happens: no event
+    /// has to be kept for that.
     fn run_alone(&mut self, now: Instant, limit: Instant) {
         self.touched.clear();
         let mut now = now;
@@ -445,7 +450,8 @@ impl<'a, O: Observer> Serial<'a, O> {
         self.page(position, slot, Action::Program, place, lpn, now)
     }
 
-    /// A starved job goes on with the pass under way, or begins one, if it is not real-time: nobody else might.
+    /// A starved job goes on with the pass under way, or begins one, if it is not real-time: nobody
+    /// else might.
     fn collect_for_itself(&mut self, position: usize, slot: usize, now: Instant) -> Attempt {
         let (cluster, observer) = (&mut self.clusters[position], &mut self.observer);
         let Job { id, kind, .. } = self.jobs[slot];

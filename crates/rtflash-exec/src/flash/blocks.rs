@@ -25,7 +25,8 @@ pub(crate) enum Stream {
 
 /// The blocks and pages of one chip. Pages are numbered through the chip: block · P + page.
 ///
-/// A page holds a logical page or is stale; whether it is programmed at all follows from the state of its block.
+/// A page holds a logical page or is stale; whether it is programmed at all follows from the state
+/// of its block.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     pages: u32,
@@ -41,7 +42,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// A chip of `blocks` blocks of `pages` pages, the first ones full with these logical pages, the others erased.
+    /// A chip of `blocks` blocks of `pages` pages, the first ones full with these logical pages,
+    /// the others erased.
     pub(crate) fn new(blocks: u32, pages: u32, full: &[u32]) -> Blocks {
         let full_blocks = u32::try_from(full.len()).unwrap_or(NONE) / pages;
         let mut lpns = full.to_vec();
@@ -91,8 +93,8 @@ impl Blocks {
         frontier.map_or(0, |frontier| u64::from(self.pages - frontier.next))
     }
 
-    /// Programs the next page of a frontier with a logical page, opening the lowest erased block where the frontier has none.
-    /// `None` where there is no erased block to open.
+    /// Programs the next page of a frontier with a logical page, opening the lowest erased block
+    /// where the frontier has none. `None` where there is no erased block to open.
     pub(crate) fn program(&mut self, stream: Stream, lpn: u32) -> Option<u32> {
         let frontier = match stream {
             Stream::Write => &mut self.open,
@@ -130,7 +132,8 @@ impl Blocks {
         }
     }
 
-    /// The closed block with the fewest valid pages that is not a victim yet, the lowest among equals.
+    /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
+    /// equals.
     pub(crate) fn fewest_valid(&self) -> Option<u32> {
         let fewest = self.candidates.iter().copied().min().filter(|&fewest| fewest != NONE)?;
         let block = self.candidates.iter().position(|&valid| valid == fewest)?;

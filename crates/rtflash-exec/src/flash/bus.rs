@@ -1,4 +1,5 @@
-//! A channel's bus: one transfer at a time, first come first served, ties by chip. Rules S3 and D2, and (Q2).
+//! A channel's bus: one transfer at a time, first come first served, ties by chip. Rules S3 and D2,
+//! and (Q2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,8 +19,8 @@ impl Bus {
         self.waiting.push(Reverse((now, chip)));
     }
 
-    /// If the bus is idle, it is given to the chip that has waited longest, the lowest among equals. Only to be called once all
-    /// requests of an instant are known.
+    /// If the bus is idle, it is given to the chip that has waited longest, the lowest among
+    /// equals. Only to be called once all requests of an instant are known.
     pub(crate) fn grant(&mut self) -> Option<u32> {
         if self.busy {
             return None;

@@ -1,4 +1,5 @@
-//! Mechanism: chips, their blocks, and the buses of the channels. Nothing here knows a deadline, a task or a policy.
+//! Mechanism: chips, their blocks, and the buses of the channels. Nothing here knows a deadline, a
+//! task or a policy.
 
 mod blocks;
 mod bus;

@@ -7,18 +7,21 @@ use rtflash_model::random::Stream;
 
 use crate::options::Pattern;
 
-/// The addresses of one source in one cluster: draws one logical page after another from its own part of the space.
+/// The addresses of one source in one cluster: draws one logical page after another from its own
+/// part of the space.
 #[derive(Debug)]
 pub struct Addresses {
     pattern: Pattern,
     part: Range<u32>,
     stream: Stream,
     next: u32,
-    /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the front.
+    /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the
+    /// front.
     on_first: VecDeque<u32>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
-    /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be asked for in time.
+    /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
+    /// asked for in time.
     ahead: VecDeque<u32>,
 }
 
@@ -26,8 +29,9 @@ pub struct Addresses {
 const AHEAD: usize = 4;
 
 impl Addresses {
-    /// The addresses of the source at position `source` in the cluster at position `cluster`, within `part`; `reads` where they are
-    /// those of reads. `chip_of` says on which chip of the cluster (by position in it) a logical page is at the start.
+    /// The addresses of the source at position `source` in the cluster at position `cluster`,
+    /// within `part`; `reads` where they are those of reads. `chip_of` says on which chip of the
+    /// cluster (by position in it) a logical page is at the start.
     pub fn new(
         pattern: Pattern,
         seed: u64,

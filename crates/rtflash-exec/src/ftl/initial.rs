@@ -7,12 +7,14 @@ use crate::options::Aging;
 use crate::plan::ClusterPlan;
 use crate::trace::NONE;
 
-/// The pages of a unit that are programmed when a run begins, in the order of programming: blocks (superblocks) 0, 1, … filled one after the other,
-/// the last one perhaps in part. A superblock is filled row by row, a row chip by chip. Each is a logical page of the cluster, or [`NONE`] where
+/// The pages of a unit that are programmed when a run begins, in the order of programming: blocks
+/// (superblocks) 0, 1, … filled one after the other, the last one perhaps in part. A superblock is
+/// filled row by row, a row chip by chip. Each is a logical page of the cluster, or [`NONE`] where
 /// what it held is stale.
 ///
-/// `unit` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`] alone. Every logical page of the unit is mapped, and
-/// at least the certificate's reserve is free; with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
+/// `unit` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`]
+/// alone. Every logical page of the unit is mapped, and at least the certificate's reserve is free;
+/// with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
 pub fn initial_pages(cluster: &ClusterPlan, unit: u32, aging: Aging, stream: &mut Stream) -> Vec<u32> {
     let layout = &cluster.layout;
     let (chips, pages) = (layout.chips(), layout.pages());
@@ -29,11 +31,13 @@ pub fn initial_pages(cluster: &ClusterPlan, unit: u32, aging: Aging, stream: &mu
     let closed = programmed / block_pages * block_pages;
     let mut lpns = vec![NONE; programmed as usize];
     let blocks = closed / block_pages;
-    // As many as the closed blocks hold go there, evenly; what is too much for them is in the open block.
+    // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
+    // block.
     let inside = mapped.min(closed);
     for nth in 0..inside {
         let (block, place) = (nth % blocks, nth / blocks);
-        // The k-th valid page of a superblock: chips are filled one after the other, so that a pass reads as often as can be.
+        // The k-th valid page of a superblock: chips are filled one after the other, so that a pass
+        // reads as often as can be.
         let place = place % pages * width + place / pages;
         lpns[(block * block_pages + place) as usize] = lpn(nth);
     }

@@ -104,7 +104,8 @@ impl PageMap {
         Some(Place { chip, block, page })
     }
 
-    /// Copies a valid page of a chip, numbered through it, to the chip's copy block; returns the new page, numbered likewise.
+    /// Copies a valid page of a chip, numbered through it, to the chip's copy block; returns the
+    /// new page, numbered likewise.
     pub(super) fn copy(&mut self, chip: u32, page: u32) -> Option<u32> {
         let blocks = &mut self.chips[chip as usize];
         let lpn = blocks.lpn(page);

@@ -31,7 +31,8 @@ struct ChipPass {
     last: Option<(u32, u32)>,
 }
 
-/// The garbage collector of a cluster. One pass is under way at a time: whichever job is served goes on with it.
+/// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
+/// goes on with it.
 #[derive(Debug)]
 pub(crate) struct Collector {
     /// For each chip by position; all `None` between passes.
@@ -45,7 +46,8 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector for `chips` chips with blocks of `pages` pages that has nothing to do while more than `reserve` pages are free.
+    /// A collector for `chips` chips with blocks of `pages` pages that has nothing to do while more
+    /// than `reserve` pages are free.
     pub(crate) fn new(chips: u32, pages: u32, reserve: u64, victims: Victims, bound: u32) -> Collector {
         let padded_to = match victims {
             Victims::Actual => 0,
@@ -54,7 +56,8 @@ impl Collector {
         Collector { pass: vec![None; chips as usize], busy: 0, padded_to, pages, reserve }
     }
 
-    /// Whether a pass has nothing to do: the free pages are above the reserve even without so many that passes left out will not free.
+    /// Whether a pass has nothing to do: the free pages are above the reserve even without so many
+    /// that passes left out will not free.
     pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
         map.free_pages() > self.reserve.saturating_add(left_out)
     }
@@ -64,7 +67,8 @@ impl Collector {
         self.busy > 0
     }
 
-    /// Whether a chip (by position) takes part in the pass under way and has not erased its victim yet.
+    /// Whether a chip (by position) takes part in the pass under way and has not erased its victim
+    /// yet.
     pub(crate) fn is_on(&self, chip: u32) -> bool {
         self.pass[chip as usize].is_some()
     }
@@ -77,8 +81,8 @@ impl Collector {
         }
         let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
         let left = others * u64::from(self.pages) + blocks.rest(Stream::Copy);
-        // The pass under way must find room for its copies, or the next one, or no page would ever be freed again. A pass that is
-        // over has freed a block, which has room for any other.
+        // The pass under way must find room for its copies, or the next one, or no page would ever
+        // be freed again. A pass that is over has freed a block, which has room for any other.
         let copies = match self.pass[chip as usize] {
             Some(pass) => blocks.valid(pass.victim).max(self.padded_to.saturating_sub(pass.finished)),
             None => blocks.fewest_valid().map_or(self.pages, |victim| blocks.valid(victim)).max(self.padded_to),
@@ -86,7 +90,8 @@ impl Collector {
         left >= copies.into()
     }
 
-    /// Begins a pass and says whether there is anything to collect. Only to be called between passes.
+    /// Begins a pass and says whether there is anything to collect. Only to be called between
+    /// passes.
     pub(crate) fn begin(&mut self, map: &mut PageMap) -> bool {
         for (blocks, pass) in map.chips.iter_mut().zip(&mut self.pass) {
             let Some(victim) = blocks.fewest_valid() else { continue };
@@ -123,7 +128,8 @@ impl Collector {
         Some(copy)
     }
 
-    /// The logical page that the next GC read on a chip will probably be for, and asks memory for its place.
+    /// The logical page that the next GC read on a chip will probably be for, and asks memory for
+    /// its place.
     #[inline]
     pub(crate) fn ahead(&self, map: &PageMap, chip: u32) -> Option<u32> {
         let pass = self.pass[chip as usize]?;

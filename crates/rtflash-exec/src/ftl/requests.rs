@@ -1,4 +1,5 @@
-//! Which logical pages a request reads or writes, under a certificate: all of them are known when it is released.
+//! Which logical pages a request reads or writes, under a certificate: all of them are known when
+//! it is released.
 
 use std::ops::Range;
 
@@ -23,7 +24,8 @@ pub struct Requests {
 const DRAWS: u32 = 16;
 
 impl Requests {
-    /// The addresses of the source at this position of the plan, in a cluster of `chips` chips with this placement.
+    /// The addresses of the source at this position of the plan, in a cluster of `chips` chips with
+    /// this placement.
     pub fn new(
         (pattern, seed): (Pattern, u64),
         source: u32,
@@ -45,10 +47,12 @@ impl Requests {
         self.pattern == Pattern::Fullest && self.access == Access::Random
     }
 
-    /// The pages of the next request, `pages` of them, added to `lpns`. `chip_of` says on which chip of the cluster (by position) a page is now.
+    /// The pages of the next request, `pages` of them, added to `lpns`. `chip_of` says on which
+    /// chip of the cluster (by position) a page is now.
     ///
-    /// Sequential requests take consecutive pages from where the last one ended, and begin anew at the start of the range when the next one would
-    /// not fit; only a request longer than the range goes round.
+    /// Sequential requests take consecutive pages from where the last one ended, and begin anew at
+    /// the start of the range when the next one would not fit; only a request longer than the range
+    /// goes round.
     pub fn draw(&mut self, pages: u64, lpns: &mut Vec<u32>, chip_of: impl Fn(u32) -> u32) {
         let length = self.range.end - self.range.start;
         if self.access == Access::Sequential {
@@ -69,7 +73,8 @@ impl Requests {
 
     /// The page at the position, which moves on.
     fn step(&mut self, length: u32) -> u32 {
-        // A position at the end is one at the start, but for a request that has just been found to fit.
+        // A position at the end is one at the start, but for a request that has just been found to
+        // fit.
         let lpn = self.range.start + self.next % length;
         self.next = self.next % length + 1;
         lpn
@@ -117,8 +122,9 @@ pub fn pages_from(first: u64, pages: u64, range: &Range<u32>) -> impl Iterator<I
     (0..pages).map(move |page| start + u32::try_from((first + page % length) % length).unwrap_or(0))
 }
 
-/// The pages of a job that is not real-time, in the cluster at this position: first those that it reads, then those that it writes, each any page of
-/// `range`. `job` is the position of its source in the plan, and its number.
+/// The pages of a job that is not real-time, in the cluster at this position: first those that it
+/// reads, then those that it writes, each any page of `range`. `job` is the position of its source
+/// in the plan, and its number.
 pub fn job_pages(seed: u64, cluster: u32, job: (u32, u64), pages: u64, range: &Range<u32>) -> Vec<u32> {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

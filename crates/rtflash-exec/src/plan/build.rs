@@ -68,8 +68,8 @@ fn cluster_of(
 }
 
 impl Plan {
-    /// The plan of an allocation, with what an analysis says of each cluster. With certificates operations take the device's own times, whatever
-    /// `timing` says.
+    /// The plan of an allocation, with what an analysis says of each cluster. With certificates
+    /// operations take the device's own times, whatever `timing` says.
     ///
     /// # Errors
     /// What cannot be run.

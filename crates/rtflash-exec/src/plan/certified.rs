@@ -64,7 +64,8 @@ pub(super) fn cluster(
     }
 }
 
-/// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel. m_c is that of the fullest of the cluster's channels.
+/// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel.
+/// m_c is that of the fullest of the cluster's channels.
 fn longest_wait(device: &Device, chips: &[u32]) -> Span {
     let ways = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip))).max();
     let others = ways.unwrap_or(1).saturating_sub(1);
@@ -72,8 +73,8 @@ fn longest_wait(device: &Device, chips: &[u32]) -> Span {
 }
 
 impl ClusterPlan {
-    /// Under a certificate, what a pass of a unit takes at most, C_g: v(t_r + t_w) + t_e on a chip of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a
-    /// superblock.
+    /// Under a certificate, what a pass of a unit takes at most, C_g: v(t_r + t_w) + t_e on a chip
+    /// of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock.
     pub fn pass_cost(&self, device: &Device) -> Option<Span> {
         let certificate = self.certificate?;
         let valid = certificate.collection?.victim_pages;

@@ -17,14 +17,16 @@ pub enum PlanError {
     },
     /// The device has more pages than can be simulated, [`MAX_PAGES`].
     TooManyPages(u64),
-    /// Under certificates, a request or job has more pages than can be simulated, [`MAX_REQUEST_PAGES`].
+    /// Under certificates, a request or job has more pages than can be simulated,
+    /// [`MAX_REQUEST_PAGES`].
     LargeRequest {
         /// Whose jobs they are.
         source: String,
         /// The pages of each.
         pages: u64,
     },
-    /// Two sources of jobs have this name: a job stream is called like a task with `.read`, `.write` or `.gc` behind it.
+    /// Two sources of jobs have this name: a job stream is called like a task with `.read`,
+    /// `.write` or `.gc` behind it.
     SameName(String),
     /// Some clusters have a certificate, and others have none.
     MixedCertificates,
@@ -35,7 +37,8 @@ pub enum PlanError {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// Under its certificate a cluster has no room for a page of each task and the free pages kept in reserve.
+    /// Under its certificate a cluster has no room for a page of each task and the free pages kept
+    /// in reserve.
     NoRoom {
         /// The cluster, by position.
         cluster: usize,
@@ -47,12 +50,14 @@ pub enum PlanError {
         /// Job streams.
         streams: usize,
     },
-    /// Without certificates, a request has a deadline before the end of its period, or a release jitter.
+    /// Without certificates, a request has a deadline before the end of its period, or a release
+    /// jitter.
     NotImplicit {
         /// The task that it belongs to, by name.
         task: String,
     },
-    /// The terms do not belong to this allocation: there are more or fewer of them than clusters or tasks.
+    /// The terms do not belong to this allocation: there are more or fewer of them than clusters or
+    /// tasks.
     OtherAllocation,
 }
 

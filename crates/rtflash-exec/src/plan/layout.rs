@@ -1,4 +1,5 @@
-//! How the blocks of a cluster are divided between data and reserve, and its logical space between the tasks.
+//! How the blocks of a cluster are divided between data and reserve, and its logical space between
+//! the tasks.
 
 use std::fmt;
 use std::ops::Range;
@@ -41,9 +42,11 @@ impl fmt::Display for TooFewBlocks {
 impl std::error::Error for TooFewBlocks {}
 
 impl Layout {
-    /// The layout of a cluster of `chips` chips whose writing tasks write so many pages a request, and whose logical space has so many owners.
+    /// The layout of a cluster of `chips` chips whose writing tasks write so many pages a request,
+    /// and whose logical space has so many owners.
     ///
-    /// The reserve is Σ max(αs, w) over the writers, αs for the server, and on each chip an open block and one to copy to.
+    /// The reserve is Σ max(αs, w) over the writers, αs for the server, and on each chip an open
+    /// block and one to copy to.
     ///
     /// # Errors
     /// Where the blocks do not suffice.
@@ -74,8 +77,8 @@ impl Layout {
         }
     }
 
-    /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a stripe, of the cluster in a superblock).
-    /// `None` where there is no logical page.
+    /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a
+    /// stripe, of the cluster in a superblock). `None` where there is no logical page.
     pub fn certified(device: &Device, chips: u32, reserve: u64) -> Option<Layout> {
         let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
         let logical = device.logical_ratio().floor_of(u64::from(blocks) * u64::from(pages));
@@ -128,7 +131,8 @@ impl Layout {
         self.logical_per_chip * self.chips
     }
 
-    /// The logical pages of an owner: first the cluster's tasks in order, then the job streams. Equal parts, the first ones get one more.
+    /// The logical pages of an owner: first the cluster's tasks in order, then the job streams.
+    /// Equal parts, the first ones get one more.
     pub fn part(&self, owner: usize) -> Range<u32> {
         let (pages, owners, owner) = (u64::from(self.logical_pages()), self.owners.max(1) as u64, owner as u64);
         let (each, more) = (pages / owners, pages % owners);

@@ -22,7 +22,8 @@ use crate::trace::{JobId, Kind};
 pub struct ClusterTerms {
     /// D(s): what the analysis charges a page for waiting.
     pub page_delay: Span,
-    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task that does not write. Not used under a certificate.
+    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
+    /// that does not write. Not used under a certificate.
     pub gc_periods: Vec<Option<Period>>,
     /// What a sound analysis promises: all clusters of a plan have one, or none has.
     pub certificate: Option<Certificate>,
@@ -31,29 +32,32 @@ pub struct ClusterTerms {
 /// When the jobs of a source are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// Job k arrives nominally at k periods. Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the nominal
-    /// arrival; GC jobs at once, and due a period later.
+    /// Job k arrives nominally at k periods. Requests are released up to [`Source::jitter`] later
+    /// and due [`Source::deadline`] after the nominal arrival; GC jobs at once, and due a period
+    /// later.
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
     /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
     Handed,
-    /// GC under a certificate: one job for each so many pages that arrive to be written to this chip of the device, or to the whole cluster where it
-    /// is `None`.
+    /// GC under a certificate: one job for each so many pages that arrive to be written to this
+    /// chip of the device, or to the whole cluster where it is `None`.
     Collected {
         /// The chip, in a stripe.
         chip: Option<u32>,
     },
 }
 
-/// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of jobs that are not real-time.
+/// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of
+/// jobs that are not real-time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// What its jobs are called, before `#` and the number: `camera.read`, `camera.gc`, `log`.
     pub name: String,
     /// What its jobs are.
     pub kind: Kind,
-    /// The task it belongs to, or for jobs the stream, by position in the task set. GC under a certificate belongs to no task: its cluster.
+    /// The task it belongs to, or for jobs the stream, by position in the task set. GC under a
+    /// certificate belongs to no task: its cluster.
     pub owner: usize,
     /// The cluster that serves it; `None` for jobs, which are placed one by one.
     pub cluster: Option<u32>,
@@ -65,7 +69,8 @@ pub struct Source {
     pub releases: Releases,
     /// D of a task's requests, counted from their nominal arrival; `None` for other jobs.
     pub deadline: Option<Span>,
-    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero for other jobs.
+    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero
+    /// for other jobs.
     pub jitter: Span,
     /// Which pages of its owner's range a request takes; only looked at under a certificate.
     pub access: Access,
@@ -86,7 +91,8 @@ pub struct ClusterPlan {
     pub layout: Layout,
     /// What it is run by, if a sound analysis promises something of it.
     pub certificate: Option<Certificate>,
-    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job stream.
+    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job
+    /// stream.
     pub ranges: Vec<Range<u32>>,
     /// What its tasks declare to keep on it; `None` where none declares anything.
     pub data: Option<Data>,
@@ -114,11 +120,13 @@ pub struct Plan {
 /// Pages that a device may have to be run: each takes some ten bytes of memory.
 pub const MAX_PAGES: u64 = 1 << 30;
 
-/// Pages that a request or job may have to be run under certificates: all of them are drawn at its release.
+/// Pages that a request or job may have to be run under certificates: all of them are drawn at its
+/// release.
 pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
 
 impl Plan {
-    /// The same for a host: jobs of its streams come when the host hands them over, with pages of their own. In a run without a host none comes.
+    /// The same for a host: jobs of its streams come when the host hands them over, with pages of
+    /// their own. In a run without a host none comes.
     #[must_use]
     pub fn for_host(mut self) -> Plan {
         for source in &mut self.sources {
@@ -144,8 +152,8 @@ impl Plan {
         self.clusters.iter().any(|cluster| cluster.certificate.is_some())
     }
 
-    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under certificates then the GC of each unit, then the job
-    /// streams.
+    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
+    /// certificates then the GC of each unit, then the job streams.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
@@ -160,7 +168,8 @@ impl Plan {
         &self.jobs
     }
 
-    /// The logical pages of its cluster that a source of requests reads or writes; none for other sources.
+    /// The logical pages of its cluster that a source of requests reads or writes; none for other
+    /// sources.
     pub(crate) fn range(&self, source: &Source) -> Range<u32> {
         let cluster = source.cluster.and_then(|cluster| self.clusters.get(cluster as usize));
         let Some(cluster) = cluster.filter(|_| matches!(source.kind, Kind::Read | Kind::Write)) else { return 0..0 };

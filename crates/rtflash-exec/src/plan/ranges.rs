@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// Who keeps how many pages: `declared` where that is known, else an equal share of what is left. In whole rows of `row` pages: consecutive pages of
-/// a stripe are then on different chips everywhere. `None` where they do not fit into `room` pages, or one would keep none.
+/// Who keeps how many pages: `declared` where that is known, else an equal share of what is left.
+/// In whole rows of `row` pages: consecutive pages of a stripe are then on different chips
+/// everywhere. `None` where they do not fit into `room` pages, or one would keep none.
 pub(crate) fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<u32>>> {
     let row = u64::from(row.max(1));
     let mut left = room / row;

@@ -18,7 +18,8 @@ impl Timing {
         Timing { read: with_transfer(device.page_read()), program: with_transfer(device.page_program()), transfer }
     }
 
-    /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None` where the transfer is longer than one of them.
+    /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None`
+    /// where the transfer is longer than one of them.
     pub fn new(read: Span, program: Span, transfer: Span) -> Option<Timing> {
         (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer })
     }
@@ -57,7 +58,8 @@ pub struct Period {
 }
 
 impl Period {
-    /// The period `numerator`/`denominator` ns; `None` below one nanosecond and where one of the two does not fit into 120 bits.
+    /// The period `numerator`/`denominator` ns; `None` below one nanosecond and where one of the
+    /// two does not fit into 120 bits.
     pub fn new(numerator: u128, denominator: u128) -> Option<Period> {
         let fits = |number: u128| number > 0 && number < 1 << 120;
         (fits(numerator) && fits(denominator) && numerator >= denominator).then_some(Period { numerator, denominator })
@@ -68,7 +70,8 @@ impl Period {
         self.multiple(k).map_or(Instant::END, |(whole, _)| instant(whole))
     }
 
-    /// The deadline of the k-th job: k + 1 times the period, rounded up. So rounding never asks for more than the period does.
+    /// The deadline of the k-th job: k + 1 times the period, rounded up. So rounding never asks for
+    /// more than the period does.
     pub fn deadline(self, k: u64) -> Instant {
         self.multiple(k.saturating_add(1)).map_or(Instant::END, |(whole, rest)| instant(whole + u128::from(rest > 0)))
     }

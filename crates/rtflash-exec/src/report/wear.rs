@@ -16,10 +16,12 @@ pub struct Wear {
     pub erases: u64,
     /// As many a day.
     pub erases_per_day: f64,
-    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at the start is still at work.
+    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at
+    /// the start is still at work.
     pub turns: f64,
-    /// Years (of 365.25 days) until its blocks have been erased as often as they endure, all alike, if it goes on so; `None` where it was not erased, or the
-    /// device does not say what a block endures.
+    /// Years (of 365.25 days) until its blocks have been erased as often as they endure, all alike,
+    /// if it goes on so; `None` where it was not erased, or the device does not say what a block
+    /// endures.
     pub lifetime_years: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! Trace events in the JSON format that Perfetto and chrome://tracing read: what all traces in it have in common.
+//! Trace events in the JSON format that Perfetto and chrome://tracing read: what all traces in it
+//! have in common.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,8 @@ use super::jsonl::{Line, quoted};
 
 /// Writes trace events, as they come, inside one JSON object.
 ///
-/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter) around it. Without [`finish`](TraceEvents::finish) the JSON is not closed.
+/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter)
+/// around it. Without [`finish`](TraceEvents::finish) the JSON is not closed.
 #[derive(Debug)]
 pub struct TraceEvents<W: Write> {
     out: W,

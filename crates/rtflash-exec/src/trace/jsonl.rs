@@ -17,8 +17,9 @@ pub use reader::{MAX_LINE, TraceError, TraceReader};
 
 /// Writes records as JSON Lines.
 ///
-/// Records are written in the order in which they come; a trace is in the order of [`Record::order`].
-/// Each line is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter) around it.
+/// Records are written in the order in which they come; a trace is in the order of
+/// [`Record::order`]. Each line is one call of `write_all`, so a file wants a
+/// [`BufWriter`](std::io::BufWriter) around it.
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
     out: W,
@@ -105,7 +106,8 @@ impl JobNames {
         JobNames(plan.sources().iter().map(|source| escaped(&source.name)).collect())
     }
 
-    /// The name of a source by its position, ready to stand between quotes. Empty if there is no such source.
+    /// The name of a source by its position, ready to stand between quotes. Empty if there is no
+    /// such source.
     pub fn source(&self, source: u32) -> &str {
         self.0.get(source as usize).map_or("", String::as_str)
     }

@@ -7,8 +7,9 @@ use super::setup::Setup;
 
 /// Somebody who is told what happens.
 ///
-/// A run tells each cluster's releases, completions and operations in the order of [`Record::order`], and each channel's transfers
-/// in theirs, each behind its operation; between clusters, and between transfers and the rest, the order is not fixed. What else happens at an
+/// A run tells each cluster's releases, completions and operations in the order of
+/// [`Record::order`], and each channel's transfers in theirs, each behind its operation; between
+/// clusters, and between transfers and the rest, the order is not fixed. What else happens at an
 /// instant is told behind the releases and before the operations of that instant.
 pub trait Observer {
     /// A job is released.
@@ -22,13 +23,15 @@ pub trait Observer {
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
 
-    /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer may ask memory for what it knows of it.
+    /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
+    /// may ask memory for what it knows of it.
     #[inline]
     fn expect(&self, cluster: u32, lpn: u32) {
         let _ = (cluster, lpn);
     }
 
-    /// Whether it has to be told anything at all but [`over`](Observer::over): what nobody is told need not be put into order. Asked once, at the start.
+    /// Whether it has to be told anything at all but [`over`](Observer::over): what nobody is told
+    /// need not be put into order. Asked once, at the start.
     fn is_told(&self) -> bool {
         true
     }

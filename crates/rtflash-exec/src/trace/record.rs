@@ -1,10 +1,12 @@
-//! What happens in a run, as plain records: all that observers, checkers and trace files get to see.
+//! What happens in a run, as plain records: all that observers, checkers and trace files get to
+//! see.
 
 use rtflash_model::Instant;
 
 use super::setup::Setup;
 
-/// One job: the `index`-th one (from 0) of a source, by the source's position in [`Plan::sources`](crate::Plan::sources).
+/// One job: the `index`-th one (from 0) of a source, by the source's position in
+/// [`Plan::sources`](crate::Plan::sources).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId {
     /// Position of the source.
@@ -146,7 +148,8 @@ pub struct Starved {
     pub chip: u32,
 }
 
-/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a unit (a chip of a stripe, a superblock cluster).
+/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a unit (a
+/// chip of a stripe, a superblock cluster).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// When.
@@ -161,7 +164,8 @@ pub struct Selection {
     pub block: u32,
     /// Its valid pages.
     pub valid: u32,
-    /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page, and collects for itself.
+    /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page,
+    /// and collects for itself.
     pub forced: bool,
 }
 
@@ -208,7 +212,8 @@ pub struct Silent {
     pub step: Step,
 }
 
-/// A page to be written goes on to wait for another chip, because the one before has no room (parallel dispatch).
+/// A page to be written goes on to wait for another chip, because the one before has no room
+/// (parallel dispatch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
     /// When.
@@ -223,7 +228,8 @@ pub struct Moved {
     pub lpn: u32,
 }
 
-/// Pages have arrived to be written to a unit, under a certificate: how it stands when all releases and ends of the instant are done.
+/// Pages have arrived to be written to a unit, under a certificate: how it stands when all releases
+/// and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reserve {
     /// When.
@@ -268,8 +274,9 @@ pub enum Record {
 }
 
 impl Record {
-    /// The order of a trace: by time (what takes time by its start), at one instant as the variants are ordered, and within these by job, chip or
-    /// channel. What is equal in that stays as it was told.
+    /// The order of a trace: by time (what takes time by its start), at one instant as the variants
+    /// are ordered, and within these by job, chip or channel. What is equal in that stays as it was
+    /// told.
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);
         match self {
@@ -287,8 +294,8 @@ impl Record {
         }
     }
 
-    /// Whether it tells what the device does or is asked to do. The others say how it came to that: how the run was made, why a pass began or did
-    /// not, what lets time pass, how much is free.
+    /// Whether it tells what the device does or is asked to do. The others say how it came to that:
+    /// how the run was made, why a pass began or did not, what lets time pass, how much is free.
     pub fn is_event(&self) -> bool {
         matches!(
             self,

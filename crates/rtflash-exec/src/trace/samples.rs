@@ -9,7 +9,8 @@ use rtflash_exec::trace::{
     Starved, Step, Transfer,
 };
 
-/// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that want escaping.
+/// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
+/// want escaping.
 pub(crate) fn plan() -> Plan {
     let text = r#"{
         "device": { "chips": 6, "chips_per_channel": 2, "blocks_per_chip": 16, "pages_per_block": 8, "page_size": 4096,

@@ -4,10 +4,12 @@ use rtflash_model::Instant;
 
 use crate::options::{Aging, Options, Phases, Service, Victims, Waits};
 
-/// How a run was made, as far as its records cannot be judged without it: the first record of a trace.
+/// How a run was made, as far as its records cannot be judged without it: the first record of a
+/// trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Whether a task's requests come a period after each other at the earliest, and not at 0, T, 2T, …
+    /// Whether a task's requests come a period after each other at the earliest, and not at 0, T,
+    /// 2T, …
     pub sporadic: bool,
     /// How jobs that are not real-time are served.
     pub service: Service,
@@ -26,7 +28,8 @@ pub struct Setup {
 }
 
 impl Default for Setup {
-    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no time that passes silently. The start is not known.
+    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no time that
+    /// passes silently. The start is not known.
     fn default() -> Setup {
         Setup {
             sporadic: false,

@@ -20,9 +20,9 @@ pub struct World {
 }
 
 /// Random numbers.
-pub struct Dice(pub Stream);
+pub struct Rng(pub Stream);
 
-impl Dice {
+impl Rng {
     pub fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)
     }
@@ -41,44 +41,44 @@ pub fn ns(nanoseconds: u64) -> Span {
 }
 
 /// Ranges of t_r, t_w, t_e and t_d, in one world of two, and what is taken of them.
-pub fn ranges(dice: &mut Dice, longest: [u64; 4]) -> (Times, Shortest) {
-    let times = dice.one_of(&[Times::Worst, Times::Best, Times::Random]);
-    let stated = dice.within(0, 1) == 1;
+pub fn ranges(rng: &mut Rng, longest: [u64; 4]) -> (Times, Shortest) {
+    let times = rng.one_of(&[Times::Worst, Times::Best, Times::Random]);
+    let stated = rng.within(0, 1) == 1;
     let [page_read, page_program, block_erase, page_transfer] = longest.map(|most| {
-        let least = dice.within(1, most.max(1));
+        let least = rng.within(1, most.max(1));
         (stated && most > 0).then(|| ns(least))
     });
     (times, Shortest { page_read, page_program, block_erase, page_transfer })
 }
 
 /// At most two jobs that are not real-time.
-pub fn jobs(dice: &mut Dice) -> Option<Vec<Job>> {
-    let job = |number: u32, dice: &mut Dice| {
-        let arrivals = match dice.within(0, 2) {
-            0 => Arrivals::Every(ns(dice.within(20, 200))),
-            1 => Arrivals::Uniform(ns(dice.within(10, 50)), ns(dice.within(50, 200))),
+pub fn jobs(rng: &mut Rng) -> Option<Vec<Job>> {
+    let job = |number: u32, rng: &mut Rng| {
+        let arrivals = match rng.within(0, 2) {
+            0 => Arrivals::Every(ns(rng.within(20, 200))),
+            1 => Arrivals::Uniform(ns(rng.within(10, 50)), ns(rng.within(50, 200))),
             _ => Arrivals::At(vec![Instant::START, Instant::from_ns(100)?, Instant::from_ns(100)?]),
         };
-        let (read_pages, write_pages) = (dice.within(0, 6), dice.within(1, 6));
+        let (read_pages, write_pages) = (rng.within(0, 6), rng.within(1, 6));
         Some(Job { name: format!("j{number}"), read_pages, write_pages, arrivals })
     };
-    (0..dice.one_of(&[0, 0, 1, 2])).map(|number| job(number, dice)).collect()
+    (0..rng.one_of(&[0, 0, 1, 2])).map(|number| job(number, rng)).collect()
 }
 
 /// Any clusters: some chips may be in none.
-pub fn allocation(dice: &mut Dice, set: &TaskSet) -> Option<Allocation> {
+pub fn allocation(rng: &mut Rng, set: &TaskSet) -> Option<Allocation> {
     let chips = set.device().chips();
-    let most = dice.small(1, chips);
+    let most = rng.small(1, chips);
     let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();
     for chip in 0..chips {
-        let cluster = dice.small(0, most);
+        let cluster = rng.small(0, most);
         if let Some(cluster) = clusters.get_mut(cluster as usize) {
             cluster.chips.push(chip);
         }
     }
     clusters.retain(|cluster| !cluster.chips.is_empty());
     for task in 0..set.tasks().len() {
-        let cluster = dice.within(0, (clusters.len() as u64).checked_sub(1)?);
+        let cluster = rng.within(0, (clusters.len() as u64).checked_sub(1)?);
         clusters[usize::try_from(cluster).ok()?].tasks.push(task);
     }
     if clusters.is_empty() {
@@ -87,7 +87,8 @@ pub fn allocation(dice: &mut Dice, set: &TaskSet) -> Option<Allocation> {
     Allocation::new(chips, set.tasks().len(), &clusters).ok()
 }
 
-/// Compares the engine with its twin on cases drawn from a seed, as many as asked for; shows what both said where they differ first.
+/// Compares the engine with its twin on cases drawn from a seed, as many as asked for; shows what
+/// both said where they differ first.
 ///
 /// # Panics
 /// At the first case that differs.
@@ -117,7 +118,8 @@ pub fn agree(
     }
 }
 
-/// What the checkers say of a run in which jobs that are not real-time have no server but those of certificates.
+/// What the checkers say of a run in which jobs that are not real-time have no server but those of
+/// certificates.
 pub fn judged(world: &World) -> Vec<Finding> {
     let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
     let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
@@ -125,7 +127,7 @@ pub fn judged(world: &World) -> Vec<Finding> {
 }
 
 /// What holds whatever the load.
-pub const LAWFUL: [&str; 16] = [
+pub const ALWAYS_HOLD: [&str; 16] = [
     "edf-order",
     "chip-exclusion",
     "bus-exclusion",

@@ -358,8 +358,8 @@ impl Cluster {
         }
     }
 
-    /// Starts the GC program of a chip that has read a page. A copy that needs no program takes no time, but with worst
-    /// victims the time of one.
+    /// Starts the GC program of a chip that has read a page. A copy that needs no program takes no
+    /// time, but with worst victims the time of one.
     fn start_gc_program(&mut self, world: &World, id: JobId, chip: usize) {
         let stage =
             Stage::Works { until: world.now + world.lengths.program(self.clock(world, chip), world.instant()).as_ns() };
@@ -393,7 +393,8 @@ impl Cluster {
         leaves_out
     }
 
-    /// Sees to it that a pass is under way for a job that has one to do; otherwise the job goes on behind it.
+    /// Sees to it that a pass is under way for a job that has one to do; otherwise the job goes on
+    /// behind it.
     fn is_collecting(&mut self, world: &mut World, id: JobId) -> bool {
         if self.pages.has_pass() || (!self.leaves_out(world, id) && self.pages.begin()) {
             return true;
@@ -603,7 +604,8 @@ impl Cluster {
         }
     }
 
-    /// Starts what comes next on a chip that takes part in a pass. There is always something, the erase at the latest.
+    /// Starts what comes next on a chip that takes part in a pass. There is always something, the
+    /// erase at the latest.
     fn go_on_with_pass(&mut self, world: &World, id: JobId, chip: usize) {
         if self.pages.part(chip).is_some_and(|part| part.copy.is_some()) {
             self.start_gc_program(world, id, chip);

@@ -1,5 +1,6 @@
-//! A second executor, written from `docs/executor.md` alone: nanosecond by nanosecond, with lists that are searched from end to end. It is
-//! slow and meant to be seen through at a glance; what it says is what the engine has to say, record for record.
+//! A second executor, written from `docs/executor.md` alone: nanosecond by nanosecond, with lists
+//! that are searched from end to end. It is slow and meant to be seen through at a glance; what it
+//! says is what the engine has to say, record for record.
 
 mod chip;
 mod cluster;
@@ -15,7 +16,8 @@ use cluster::{Cluster, Job};
 
 /// All records of a run, in the order of [`Record::order`].
 ///
-/// `arrivals` are the jobs that are not real-time, all that arrive before the end of the run, in order.
+/// `arrivals` are the jobs that are not real-time, all that arrive before the end of the run, in
+/// order.
 pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> {
     assert!(plan.timing().transfer() > Span::ZERO, "a transfer that takes no time would never be seen to end");
     let duration = options.duration.as_ns();
@@ -79,7 +81,8 @@ pub fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("a device has fewer than 2^32 of anything")
 }
 
-/// Releases what is released now. Job streams are the last sources and `arrivals` has them in order, so all come by source, then by number.
+/// Releases what is released now. Job streams are the last sources and `arrivals` has them in
+/// order, so all come by source, then by number.
 fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
     for (source, position) in world.plan.sources().iter().zip(0..) {
         let Releases::Periodic(period) = source.releases else { continue };

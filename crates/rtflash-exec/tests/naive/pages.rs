@@ -19,7 +19,8 @@ pub struct Place {
     pub page: usize,
 }
 
-/// A block: the logical page of each page programmed since the last erase, `None` where it is stale. Empty: erased; P long: full.
+/// A block: the logical page of each page programmed since the last erase, `None` where it is
+/// stale. Empty: erased; P long: full.
 type Block = Vec<Option<u32>>;
 
 /// The blocks of one chip.
@@ -68,7 +69,8 @@ pub struct Pages {
     chips: Vec<Blocks>,
     /// Where each logical page is.
     map: Vec<Place>,
-    /// What each chip has to do with the pass under way, `None` where it takes no part; empty between passes.
+    /// What each chip has to do with the pass under way, `None` where it takes no part; empty
+    /// between passes.
     parts: Vec<Option<Part>>,
 }
 
@@ -149,7 +151,8 @@ impl Pages {
         self.erased_blocks(chip) > 0 && self.free_for_copies(chip) - block >= needed
     }
 
-    /// Programs the next page of a block with a logical page; from now on the new page is valid and the old one stale.
+    /// Programs the next page of a block with a logical page; from now on the new page is valid and
+    /// the old one stale.
     fn program(&mut self, lpn: u32, chip: usize, block: usize) -> Place {
         let old = self.place(lpn);
         self.chips[old.chip].blocks[old.block][old.page] = None;
@@ -183,11 +186,13 @@ impl Pages {
         place
     }
 
-    /// The block that a pass that begins now takes on a chip: closed, no victim yet, with the fewest valid pages.
+    /// The block that a pass that begins now takes on a chip: closed, no victim yet, with the
+    /// fewest valid pages.
     fn victim(&self, chip: usize) -> Option<usize> {
         let taken = |block: usize| self.part(chip).is_some_and(|part| !part.done && part.victim == block);
         let closed = (0..self.chips[chip].blocks.len()).filter(|&block| {
-            // Neither the open nor the copy block is ever full: they are let go with their last page.
+            // Neither the open nor the copy block is ever full: they are let go with their last
+            // page.
             self.chips[chip].blocks[block].len() == self.per_block && !taken(block)
         });
         closed.min_by_key(|&block| (self.valid_pages(chip, block), block))
@@ -229,7 +234,8 @@ impl Pages {
         self.parts[chip].as_mut().expect("the chip takes part")
     }
 
-    /// Whether a chip has a page to copy, or with worst victims a copy to let pass, beside the one that it is at.
+    /// Whether a chip has a page to copy, or with worst victims a copy to let pass, beside the one
+    /// that it is at.
     pub fn has_copy(&self, chip: usize) -> bool {
         self.part(chip).is_some_and(|part| {
             part.copy.is_none()
@@ -254,7 +260,8 @@ impl Pages {
         copy
     }
 
-    /// Finishes a copy: programs the page that was read, if it is still valid where it was read, and says which one, and where it is now.
+    /// Finishes a copy: programs the page that was read, if it is still valid where it was read,
+    /// and says which one, and where it is now.
     pub fn program_copy(&mut self, chip: usize) -> Option<(u32, Place)> {
         let part = self.part_mut(chip);
         let copy = part.copy.take().expect("a copy was begun");

@@ -1,5 +1,6 @@
-//! A second executor of clusters with certificates, nanosecond by nanosecond, with lists that are searched from end to end. It shares with the engine
-//! the plan, what is drawn (addresses, the device at the start), and nothing else.
+//! A second executor of clusters with certificates, nanosecond by nanosecond, with lists that are
+//! searched from end to end. It shares with the engine the plan, what is drawn (addresses, the
+//! device at the start), and nothing else.
 
 mod pages;
 mod servers;
@@ -117,7 +118,8 @@ impl World<'_> {
     }
 }
 
-/// All records of a run, in the order of a trace. `arrivals` are the jobs that are not real-time, in order.
+/// All records of a run, in the order of a trace. `arrivals` are the jobs that are not real-time,
+/// in order.
 pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> {
     let mut servers = servers::Servers::new(plan, options);
     let arrivals: Vec<Arrival> = arrivals
@@ -241,7 +243,8 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
     }
 }
 
-/// Divides a job among the units of its cluster. The first `reads` pages are read, the others written.
+/// Divides a job among the units of its cluster. The first `reads` pages are read, the others
+/// written.
 fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline: u64, lpns: &[u32], reads: usize) {
     let count = units.len();
     let mut parts = 0;

@@ -94,7 +94,8 @@ impl Pages {
         Some(victim)
     }
 
-    /// The first valid page of a block on one of the chips from a row on: the row and the logical page.
+    /// The first valid page of a block on one of the chips from a row on: the row and the logical
+    /// page.
     pub fn next_valid(&self, block: usize, column: usize, from: usize) -> Option<(usize, u32)> {
         (from..self.blocks[block].len() / self.width).find_map(|row| {
             match self.blocks[block][row * self.width + column] {

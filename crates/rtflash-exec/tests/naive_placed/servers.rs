@@ -39,7 +39,8 @@ impl<'a> Servers<'a> {
         Some(Grant { cluster, deadline: instant(deadline), gc_passes: 0 })
     }
 
-    /// Each unit with pages of the job: its deadline, and how many pages are written there. None without a server.
+    /// Each unit with pages of the job: its deadline, and how many pages are written there. None
+    /// without a server.
     fn parts(&self, cluster: usize, arrival: &Arrival) -> Vec<(usize, u64, u64)> {
         let of = &self.plan.clusters()[cluster];
         let certificate = of.certificate.expect("a certificate");

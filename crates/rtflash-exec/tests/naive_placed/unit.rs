@@ -280,7 +280,8 @@ impl Unit {
         self.step.as_mut().expect("a step").pages.push(id);
     }
 
-    /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At most 64 pages are looked at.
+    /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At
+    /// most 64 pages are looked at.
     fn fill_with_reads(&mut self, world: &mut World, read: Option<usize>, busy: &mut Vec<usize>) {
         if self.chips.len() == 1 || !world.options.placed.backfill {
             return;
@@ -299,12 +300,12 @@ impl Unit {
             for place in 0..self.queue[at].reads.len() {
                 looks += 1;
                 let column = self.pages.column_of(self.queue[at].reads[place]);
-                let mut lawful = looks <= 64 && !busy.contains(&column);
+                let mut is_valid = looks <= 64 && !busy.contains(&column);
                 if let Some(first) = read {
-                    lawful &= foreign(self, column) <= foreign(self, first);
-                    lawful &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
+                    is_valid &= foreign(self, column) <= foreign(self, first);
+                    is_valid &= busy.iter().all(|&other| channel(self, other) != channel(self, column));
                 }
-                if lawful {
+                if is_valid {
                     busy.push(column);
                     found.push((at, place));
                 }

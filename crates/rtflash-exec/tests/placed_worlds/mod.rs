@@ -1,6 +1,6 @@
 //! Small random worlds with certificates that say anything.
 
-use crate::common::{Dice, World, allocation, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
@@ -14,18 +14,18 @@ use rtflash_model::{
     TaskSet,
 };
 
-fn device(dice: &mut Dice) -> Option<(Device, Times)> {
-    let [read, program, erase, transfer] = [5, 12, 30, 4].map(|most| dice.within(1, most));
-    let (times, shortest) = ranges(dice, [read, program, erase, transfer]);
+fn device(rng: &mut Rng) -> Option<(Device, Times)> {
+    let [read, program, erase, transfer] = [5, 12, 30, 4].map(|most| rng.within(1, most));
+    let (times, shortest) = ranges(rng, [read, program, erase, transfer]);
     let spec = DeviceSpec {
-        chips: dice.small(1, 6),
-        chips_per_channel: dice.small(1, 3),
-        blocks_per_chip: dice.small(4, 10),
-        pages_per_block: dice.small(1, 5),
+        chips: rng.small(1, 6),
+        chips_per_channel: rng.small(1, 3),
+        blocks_per_chip: rng.small(4, 10),
+        pages_per_block: rng.small(1, 5),
         page_size: 512,
         shortest,
         erase_cycles: None,
-        logical_ratio: LogicalRatio::from_decimal(dice.within(20, 80).into(), 2).ok()?,
+        logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(program),
         block_erase: ns(erase),
@@ -34,74 +34,74 @@ fn device(dice: &mut Dice) -> Option<(Device, Times)> {
     Some((Device::new(spec).ok()?, times))
 }
 
-fn tasks(dice: &mut Dice) -> Vec<Task> {
-    let request = |dice: &mut Dice, most: u64| {
-        let request = Request::new(dice.within(1, most), ns(dice.within(20, 400)))?;
-        let request = request.with_access(dice.one_of(&[Access::Random, Access::Sequential]));
-        if dice.within(0, 2) > 0 {
+fn tasks(rng: &mut Rng) -> Vec<Task> {
+    let request = |rng: &mut Rng, most: u64| {
+        let request = Request::new(rng.within(1, most), ns(rng.within(20, 400)))?;
+        let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential]));
+        if rng.within(0, 2) > 0 {
             return Some(request);
         }
-        let deadline = dice.within(1, request.period().as_ns());
-        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(dice.within(0, deadline - 1)))
+        let deadline = rng.within(1, request.period().as_ns());
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline - 1)))
     };
-    let task = |number: u32, dice: &mut Dice| {
-        let kinds = dice.within(0, 3);
-        let read = (kinds != 0).then(|| request(dice, 10)).flatten();
-        let write = (kinds != 1).then(|| request(dice, 6)).flatten();
-        let data_pages = (dice.within(0, 2) == 0).then(|| dice.within(1, 8));
+    let task = |number: u32, rng: &mut Rng| {
+        let kinds = rng.within(0, 3);
+        let read = (kinds != 0).then(|| request(rng, 10)).flatten();
+        let write = (kinds != 1).then(|| request(rng, 6)).flatten();
+        let data_pages = (rng.within(0, 2) == 0).then(|| rng.within(1, 8));
         Task { name: format!("t{number}"), read, write, data_pages }
     };
-    (0..dice.small(0, 4)).map(|number| task(number, dice)).collect()
+    (0..rng.small(0, 4)).map(|number| task(number, rng)).collect()
 }
 
-fn certificate(dice: &mut Dice, set: &TaskSet, cluster: &Cluster) -> Certificate {
-    let placement = dice.one_of(&[Placement::Stripe, Placement::Superblock]);
+fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
+    let placement = rng.one_of(&[Placement::Stripe, Placement::Superblock]);
     let width = if placement == Placement::Stripe { 1 } else { u64::from(cluster.size()) };
     let block = width * u64::from(set.device().pages_per_block());
     let writes = cluster.tasks.iter().any(|&task| set.tasks()[task].write.is_some());
-    let victim_pages = dice.within(0, block - 1);
-    let collection = (writes || dice.within(0, 1) == 0).then(|| Collection {
-        deadline: (writes || dice.within(0, 1) == 0).then(|| ns(dice.within(20, 500))),
-        reclaimed_pages: if dice.within(0, 3) == 0 { dice.within(1, block) } else { block - victim_pages },
-        reserve_pages: dice.within(0, 3 * block),
+    let victim_pages = rng.within(0, block - 1);
+    let collection = (writes || rng.within(0, 1) == 0).then(|| Collection {
+        deadline: (writes || rng.within(0, 1) == 0).then(|| ns(rng.within(20, 500))),
+        reclaimed_pages: if rng.within(0, 3) == 0 { rng.within(1, block) } else { block - victim_pages },
+        reserve_pages: rng.within(0, 3 * block),
         victim_pages,
-        open_blocks: dice.within(1, 5),
+        open_blocks: rng.within(1, 5),
     });
-    let server_thousandths = if collection.is_some() { dice.one_of(&[0, 100, 500, 1_000]) } else { 0 };
+    let server_thousandths = if collection.is_some() { rng.one_of(&[0, 100, 500, 1_000]) } else { 0 };
     Certificate { placement, collection, server_thousandths, tightest: None }
 }
 
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw(seed: u64, case: u64) -> Option<World> {
-        let mut dice = Dice(Stream::numbered(seed, b"placed\0\0", case));
-        let (device, times) = device(&mut dice)?;
-        let set = TaskSet::new(device, tasks(&mut dice), jobs(&mut dice)?).ok()?;
-        let allocation = allocation(&mut dice, &set)?;
+        let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
+        let (device, times) = device(&mut rng)?;
+        let set = TaskSet::new(device, tasks(&mut rng), jobs(&mut rng)?).ok()?;
+        let allocation = allocation(&mut rng, &set)?;
         let terms: Vec<ClusterTerms> = allocation
             .clusters()
             .iter()
             .map(|cluster| ClusterTerms {
                 page_delay: ns(0),
                 gc_periods: vec![None; cluster.tasks.len()],
-                certificate: Some(certificate(&mut dice, &set, cluster)),
+                certificate: Some(certificate(&mut rng, &set, cluster)),
             })
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];
         let options = Options {
-            duration: Instant::from_ns(dice.within(200, 2_500))?,
-            dispatch: dice.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
-            service: dice.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
-            victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-            aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
-            pattern: dice.one_of(&patterns),
+            duration: Instant::from_ns(rng.within(200, 2_500))?,
+            dispatch: rng.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
+            service: rng.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
+            victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+            aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+            pattern: rng.one_of(&patterns),
             times,
             seed: case,
             placed: Placed {
-                backfill: dice.within(0, 2) > 0,
-                waits: dice.one_of(&[Waits::Actual, Waits::Actual, Waits::Worst]),
-                phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+                backfill: rng.within(0, 2) > 0,
+                waits: rng.one_of(&[Waits::Actual, Waits::Actual, Waits::Worst]),
+                phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
             },
         };
         let mut arrivals = Vec::new();

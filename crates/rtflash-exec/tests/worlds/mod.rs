@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use crate::common::{Dice, World, allocation, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
@@ -24,10 +24,10 @@ pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> 
     }
 }
 
-/// Grants whatever the dice say.
-struct Whim(Dice, u32);
+/// Grants whatever the rng say.
+struct RandomGrants(Rng, u32);
 
-impl Admission for Whim {
+impl Admission for RandomGrants {
     fn admit(&mut self, at: Instant, _: u64, _: u64) -> Option<Grant> {
         if self.0.within(0, 9) == 0 {
             return None;
@@ -40,19 +40,19 @@ impl Admission for Whim {
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw(seed: u64, case: u64) -> Option<World> {
-        let mut dice = Dice(Stream::numbered(seed, b"worlds\0\0", case));
-        let transfer = dice.within(1, 4);
-        let read = transfer + dice.within(0, 6);
-        let program = transfer + dice.within(0, 15);
-        let erase = dice.within(1, 40);
-        let (times, shortest) = ranges(&mut dice, [read, program, erase, transfer]);
+        let mut rng = Rng(Stream::numbered(seed, b"worlds\0\0", case));
+        let transfer = rng.within(1, 4);
+        let read = transfer + rng.within(0, 6);
+        let program = transfer + rng.within(0, 15);
+        let erase = rng.within(1, 40);
+        let (times, shortest) = ranges(&mut rng, [read, program, erase, transfer]);
         let device = Device::new(DeviceSpec {
-            chips: dice.small(1, 5),
-            chips_per_channel: dice.small(1, 3),
-            blocks_per_chip: dice.small(5, 14),
-            pages_per_block: dice.small(2, 6),
+            chips: rng.small(1, 5),
+            chips_per_channel: rng.small(1, 3),
+            blocks_per_chip: rng.small(5, 14),
+            pages_per_block: rng.small(2, 6),
             page_size: 512,
-            logical_ratio: LogicalRatio::from_decimal(dice.within(20, 90).into(), 2).ok()?,
+            logical_ratio: LogicalRatio::from_decimal(rng.within(20, 90).into(), 2).ok()?,
             page_read: ns(read),
             page_program: ns(program),
             block_erase: ns(erase),
@@ -61,17 +61,17 @@ impl World {
             erase_cycles: None,
         })
         .ok()?;
-        let request = |dice: &mut Dice, most: u64| Request::new(dice.within(1, most), ns(dice.within(20, 500)));
-        let tasks = (0..dice.small(0, 4)).map(|number| {
-            let kinds = dice.within(0, 3);
-            let read = (kinds != 0).then(|| request(&mut dice, 12)).flatten();
-            let write = (kinds != 1).then(|| request(&mut dice, 8)).flatten();
+        let request = |rng: &mut Rng, most: u64| Request::new(rng.within(1, most), ns(rng.within(20, 500)));
+        let tasks = (0..rng.small(0, 4)).map(|number| {
+            let kinds = rng.within(0, 3);
+            let read = (kinds != 0).then(|| request(&mut rng, 12)).flatten();
+            let write = (kinds != 1).then(|| request(&mut rng, 8)).flatten();
             Task { name: format!("t{number}"), read, write, data_pages: None }
         });
         let tasks: Vec<Task> = tasks.collect();
-        let jobs = jobs(&mut dice)?;
+        let jobs = jobs(&mut rng)?;
         let set = TaskSet::new(device, tasks, jobs).ok()?;
-        let allocation = allocation(&mut dice, &set)?;
+        let allocation = allocation(&mut rng, &set)?;
         let terms: Option<Vec<ClusterTerms>> = allocation
             .clusters()
             .iter()
@@ -80,19 +80,19 @@ impl World {
                     Some(write) => gc_period(set.device(), write, cluster.size()).map(Some),
                     None => Some(None),
                 });
-                let (page_delay, gc_periods) = (ns(dice.within(0, 5)), gc.collect::<Option<_>>()?);
+                let (page_delay, gc_periods) = (ns(rng.within(0, 5)), gc.collect::<Option<_>>()?);
                 Some(ClusterTerms { page_delay, gc_periods, certificate: None })
             })
             .collect();
         let timing = Timing::new(ns(read), ns(program), ns(transfer))?;
         let plan = Plan::new(&set, &allocation, timing, &terms?).ok()?;
         let options = Options {
-            duration: Instant::from_ns(dice.within(200, 2_500))?,
-            dispatch: dice.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
-            service: dice.one_of(&[Service::Tbs, Service::Background]),
-            victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-            aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
-            pattern: dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
+            duration: Instant::from_ns(rng.within(200, 2_500))?,
+            dispatch: rng.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
+            service: rng.one_of(&[Service::Tbs, Service::Background]),
+            victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+            aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+            pattern: rng.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
             times,
             seed: case,
             placed: Placed::default(),
@@ -100,10 +100,10 @@ impl World {
         let mut arrivals = Vec::new();
         let clusters = u32::try_from(plan.clusters().len()).ok()?;
         let mut queue = ArrivalQueue::new(&plan, options.seed);
-        let mut whim = whim(seed, case, clusters);
+        let mut grants = random_grants(seed, case, clusters);
         let mut nobody = rtflash_exec::dispatch::NoServers;
         let admission: &mut dyn Admission = match options.service {
-            Service::Tbs => &mut whim,
+            Service::Tbs => &mut grants,
             Service::Background => &mut nobody,
         };
         while let Some(arrival) = queue.next_before(options.duration, admission) {
@@ -114,8 +114,8 @@ impl World {
     }
 }
 
-fn whim(seed: u64, case: u64, clusters: u32) -> Whim {
-    Whim(Dice(Stream::numbered(seed, b"whim\0\0\0\0", case)), clusters)
+fn random_grants(seed: u64, case: u64, clusters: u32) -> RandomGrants {
+    RandomGrants(Rng(Stream::numbered(seed, b"whim\0\0\0\0", case)), clusters)
 }
 
 /// A run of the engine, as a trace.

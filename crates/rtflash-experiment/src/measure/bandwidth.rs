@@ -10,10 +10,12 @@ use rtflash_run::{Servers, plan as executable};
 use crate::plan::{Bandwidth, Contender, Plan};
 use crate::tally::Tally;
 
-/// Bytes that the tables of one run may take. Every thread has a run, and what is run must not depend on how many there are.
+/// Bytes that the tables of one run may take. Every thread has a run, and what is run must not
+/// depend on how many there are.
 const MEMORY: u64 = 256 << 20;
 
-/// Runs a set that every contender schedules, once for each kind of job and each contender, and counts the pages served.
+/// Runs a set that every contender schedules, once for each kind of job and each contender, and
+/// counts the pages served.
 pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, set: &TaskSet, tally: &mut Tally) {
     let outcomes: Vec<_> =
         plan.contenders().iter().map(|contender| contender.allocator.allocate(set, contender.analysis)).collect();

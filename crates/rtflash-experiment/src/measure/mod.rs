@@ -15,7 +15,8 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Draws the set at a point and counts what the contenders make of it, in the tally of the point.
+    /// Draws the set at a point and counts what the contenders make of it, in the tally of the
+    /// point.
     pub(crate) fn count(&mut self, plan: &Plan, point: usize, index: u64, tally: &mut Tally) {
         match &plan.spec().measure {
             Measure::Schedulability => {

@@ -10,7 +10,8 @@ use crate::tally::{Runs, Tally, pairs};
 /// The kinds of jobs, in the order of [`Tally::runs`].
 pub const JOBS: [&str; 2] = ["read", "write"];
 
-/// Pages a second of one contender, by its position among the plan's. `None` for no sets, and for no such contender.
+/// Pages a second of one contender, by its position among the plan's. `None` for no sets, and for
+/// no such contender.
 pub fn bandwidth(options: &Bandwidth, runs: &Runs, contender: usize) -> Option<Estimate> {
     let pages = *runs.pages.get(contender)?;
     per_second(options, mean(runs.sets, pages, product(runs, contender, contender)?))

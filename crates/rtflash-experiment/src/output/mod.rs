@@ -19,8 +19,9 @@ pub struct Table {
     pub text: String,
 }
 
-/// The tables of an experiment: `results.csv`, a line for each point and contender (and kind of job), and `paired.csv`, a line for each point and
-/// pair of contenders that are given the same sets.
+/// The tables of an experiment: `results.csv`, a line for each point and contender (and kind of
+/// job), and `paired.csv`, a line for each point and pair of contenders that are given the same
+/// sets.
 pub fn tables(plan: &Plan, tallies: &[Tally]) -> Vec<Table> {
     let (results, paired) = match &plan.spec().measure {
         Measure::Schedulability => (schedulability::results(plan, tallies), schedulability::paired(plan, tallies)),

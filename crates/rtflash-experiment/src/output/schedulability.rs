@@ -23,7 +23,8 @@ pub(super) fn results(plan: &Plan, tallies: &[Tally]) -> String {
     text
 }
 
-/// A line for each point and pair of contenders that are given the same sets: the difference of their ratios on the sets of which both can tell.
+/// A line for each point and pair of contenders that are given the same sets: the difference of
+/// their ratios on the sets of which both can tell.
 pub(super) fn paired(plan: &Plan, tallies: &[Tally]) -> String {
     let mut text = format!(
         "utilization,first_algorithm,first_analysis,second_algorithm,second_analysis,sets,both,first_only,second_only,difference,ci_low,ci_high{}\n",

@@ -25,7 +25,8 @@ pub struct Summary {
     pub not_run: u64,
     /// What each contender schedules; with a sweep, at each value of it and at all together.
     pub contenders: Vec<ContenderSummary>,
-    /// How each pair of contenders that are given the same sets differs on them, at all points together.
+    /// How each pair of contenders that are given the same sets differs on them, at all points
+    /// together.
     pub gains: Vec<GainSummary>,
     /// Bandwidth of jobs that are not real-time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -89,7 +90,8 @@ pub struct GainSummary {
     pub second_only: u64,
     /// Sets that neither schedules.
     pub neither: u64,
-    /// How many times as many sets the first schedules, less one: 0.43 is 43 % more. Null where the second schedules none.
+    /// How many times as many sets the first schedules, less one: 0.43 is 43 % more. Null where the
+    /// second schedules none.
     pub gain: Option<Interval>,
 }
 
@@ -140,7 +142,8 @@ pub fn summary(plan: &Plan, experiment: &str, tallies: &[Tally]) -> Summary {
     }
 }
 
-/// The contenders without those that divide the chips as an earlier one does, and differ in the server alone.
+/// The contenders without those that divide the chips as an earlier one does, and differ in the
+/// server alone.
 fn distinct(plan: &Plan) -> impl Iterator<Item = (usize, &Contender)> {
     let all = plan.contenders();
     all.iter()
@@ -167,8 +170,8 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
     }
 }
 
-/// What a contender, by its position among the plan's, schedules at each utilization: at one value of the sweep, or at all
-/// values if `at` is `None`.
+/// What a contender, by its position among the plan's, schedules at each utilization: at one value
+/// of the sweep, or at all values if `at` is `None`.
 pub fn shares(plan: &Plan, tallies: &[Tally], contender: usize, at: Option<Value>) -> impl Iterator<Item = Share> {
     tallies.iter().enumerate().filter_map(move |(point, tally)| {
         let place = plan.point(point);

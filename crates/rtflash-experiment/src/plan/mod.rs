@@ -25,7 +25,8 @@ pub const MAX_CONTENDERS: usize = 64;
 pub enum Measure {
     /// Whether each contender divides the chips so that all deadlines are met.
     Schedulability,
-    /// How many pages of jobs that are not real-time are served, on sets that all contenders can schedule.
+    /// How many pages of jobs that are not real-time are served, on sets that all contenders can
+    /// schedule.
     Bandwidth(Bandwidth),
 }
 
@@ -51,7 +52,8 @@ pub struct Bandwidth {
 }
 
 impl Default for Bandwidth {
-    /// As `rtflash experiment bandwidth` has it: five seconds, reads of 20 pages or writes of 5, every 0.1 ms to 1 ms.
+    /// As `rtflash experiment bandwidth` has it: five seconds, reads of 20 pages or writes of 5,
+    /// every 0.1 ms to 1 ms.
     fn default() -> Bandwidth {
         Bandwidth {
             duration: Instant::START.checked_add(Span::from_us(5_000_000)).unwrap_or(Instant::END),
@@ -71,12 +73,14 @@ impl Default for Bandwidth {
 pub struct Spec {
     /// What is found out.
     pub measure: Measure,
-    /// The sets; the sweep changes some of it. Page costs are taken from the analysis that sets are made for.
+    /// The sets; the sweep changes some of it. Page costs are taken from the analysis that sets are
+    /// made for.
     pub sets: SetSpec,
     /// Sets drawn at each point.
     pub sets_per_point: u64,
-    /// The analysis that all sets are made for: it gives the page costs, and the test of each task alone. Without it, every contender is given
-    /// sets made for its own analysis: what it schedules does not depend on which other analyses are there.
+    /// The analysis that all sets are made for: it gives the page costs, and the test of each task
+    /// alone. Without it, every contender is given sets made for its own analysis: what it
+    /// schedules does not depend on which other analyses are there.
     pub analysis: Option<&'static dyn Analysis>,
     /// Total utilizations, ascending.
     pub utilizations: Vec<Utilization>,
@@ -87,8 +91,8 @@ pub struct Spec {
 }
 
 impl Default for Spec {
-    /// As `rtflash experiment schedulability` has it: 100 sets at each of the utilizations 0.1, 0.2, … 4.0, made for `thesis`, on which the thesis's
-    /// algorithms are compared.
+    /// As `rtflash experiment schedulability` has it: 100 sets at each of the utilizations 0.1,
+    /// 0.2, … 4.0, made for `thesis`, on which the thesis's algorithms are compared.
     fn default() -> Spec {
         let algorithms: [&'static dyn Allocator; 4] = [&ClusteringBfd, &EqualSplit, &PartFtlTest, &Global];
         let range = "0.1..4.0".parse::<UtilizationRange>().ok();
@@ -124,7 +128,8 @@ pub enum PlanError {
     SeveralAnalyses,
     /// Sets that cannot be drawn; with the value of the sweep, if there is one.
     Options(Option<(Axis, Value)>, OptionsError),
-    /// At this utilization, or at this value of the sweep, there is no set at all: no task has a utilization above 1.
+    /// At this utilization, or at this value of the sweep, there is no set at all: no task has a
+    /// utilization above 1.
     Impossible(Option<(Axis, Value)>, Utilization),
     /// A value that suits no device.
     Sweep(SweepError),
@@ -175,7 +180,8 @@ pub struct Point {
 /// A value of the sweep, and what to draw there for each maker.
 type Setting = (Option<Value>, Vec<SetOptions>);
 
-/// An experiment, checked. Its sets are numbered: by value of the sweep, then by utilization, then by index.
+/// An experiment, checked. Its sets are numbered: by value of the sweep, then by utilization, then
+/// by index.
 #[derive(Clone)]
 pub struct Plan {
     spec: Spec,
@@ -301,7 +307,8 @@ impl Plan {
     }
 }
 
-/// Every utilization needs a value of the sweep, and every value a utilization, at which there are sets.
+/// Every utilization needs a value of the sweep, and every value a utilization, at which there are
+/// sets.
 fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), PlanError> {
     let possible = |setting: &Setting, utilization: Utilization| {
         setting.1.first().is_some_and(|options| options.is_possible(utilization))

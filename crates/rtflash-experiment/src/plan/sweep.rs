@@ -9,7 +9,8 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, Span, format_ns, parse_ns}
 /// Values that a sweep may have.
 pub const MAX_VALUES: usize = 1_000;
 
-/// A quantity that a sweep changes: a field of the device, the number of tasks, or how much they write.
+/// A quantity that a sweep changes: a field of the device, the number of tasks, or how much they
+/// write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// m.
@@ -274,7 +275,8 @@ impl fmt::Display for Sweep {
     }
 }
 
-/// What to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as they are.
+/// What to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as they
+/// are.
 ///
 /// # Errors
 /// [`SweepError::Impossible`] where there is no such device.

@@ -2,8 +2,8 @@
 
 use super::{Estimate, float};
 
-/// The mean of `count` numbers with this sum and sum of squares, with Student's interval. `None` of no numbers; of one alone, and of sums that no
-/// numbers have, the interval is the whole line.
+/// The mean of `count` numbers with this sum and sum of squares, with Student's interval. `None` of
+/// no numbers; of one alone, and of sums that no numbers have, the interval is the whole line.
 pub fn mean(count: u64, sum: u64, squares: u128) -> Option<Estimate> {
     // n Σx² − (Σx)², exactly: where nothing varies it is zero.
     let scatter = u128::from(count)
@@ -13,7 +13,8 @@ pub fn mean(count: u64, sum: u64, squares: u128) -> Option<Estimate> {
     estimate(count, float(sum), scatter.flatten().map(|scatter| scatter as f64))
 }
 
-/// The mean of x − y over `count` pairs, from the sums of x and y and those of x², x·y and y², with Student's interval. `None` as in [`mean`].
+/// The mean of x − y over `count` pairs, from the sums of x and y and those of x², x·y and y², with
+/// Student's interval. `None` as in [`mean`].
 pub fn difference_of_means(count: u64, sums: (u64, u64), products: (u128, u128, u128)) -> Option<Estimate> {
     let sum = i128::from(sums.0) - i128::from(sums.1);
     let squares = products
@@ -54,8 +55,9 @@ const FEW: [f64; 10] = [
     2.228_138_852,
 ];
 
-/// The 97.5 % quantile of Student's distribution with so many degrees of freedom, from one up. From eleven on the expansion about the normal quantile
-/// (M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 26.7.5), right to 10⁻⁵.
+/// The 97.5 % quantile of Student's distribution with so many degrees of freedom, from one up. From
+/// eleven on the expansion about the normal quantile (M. Abramowitz and I. A. Stegun, Handbook of
+/// Mathematical Functions, 26.7.5), right to 10⁻⁵.
 pub fn student_quantile(degrees: u64) -> f64 {
     let position = usize::try_from(degrees.max(1) - 1).unwrap_or(usize::MAX);
     if let Some(&quantile) = FEW.get(position) {

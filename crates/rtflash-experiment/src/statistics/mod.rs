@@ -1,6 +1,7 @@
 //! What counts say about the population they were drawn from. All intervals are two-sided, of 95 %.
 //!
-//! Only additions, multiplications, divisions and square roots are used, which IEEE 754 rounds correctly: the same numbers everywhere.
+//! Only additions, multiplications, divisions and square roots are used, which IEEE 754 rounds
+//! correctly: the same numbers everywhere.
 
 mod mean;
 mod paired;

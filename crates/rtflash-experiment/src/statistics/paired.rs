@@ -1,15 +1,18 @@
 //! How two contenders differ on the same sets.
 //!
-//! Both intervals are of D. G. Bonett and R. M. Price: "Confidence intervals for a ratio of binomial proportions based on paired data",
-//! Statistics in Medicine 25, 2006, and "Adjusted Wald confidence interval for a difference of binomial proportions based on paired
-//! data", Journal of Educational and Behavioral Statistics 37, 2012. They suppose sets drawn from one population; where the sets come from
-//! several points, in equal numbers, they are wider than need be, never narrower.
+//! Both intervals are of D. G. Bonett and R. M. Price: "Confidence intervals for a ratio of
+//! binomial proportions based on paired data", Statistics in Medicine 25, 2006, and "Adjusted Wald
+//! confidence interval for a difference of binomial proportions based on paired data", Journal of
+//! Educational and Behavioral Statistics 37, 2012. They suppose sets drawn from one population;
+//! where the sets come from several points, in equal numbers, they are wider than need be, never
+//! narrower.
 
 use super::proportion::interval;
 use super::{Estimate, Z, float};
 use crate::tally::Pair;
 
-/// How many times as many sets the first schedules as the second, less one: 0.43 is 43 % more. `None` where the second schedules none.
+/// How many times as many sets the first schedules as the second, less one: 0.43 is 43 % more.
+/// `None` where the second schedules none.
 pub fn gain(pair: &Pair) -> Option<Estimate> {
     let (first, second) = (float(pair.both + pair.first), float(pair.both + pair.second));
     if second <= 0.0 {

@@ -2,7 +2,8 @@
 
 use super::{Estimate, Z, float};
 
-/// `yes` of `all`, with the interval of E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927. `None` of no sets.
+/// `yes` of `all`, with the interval of E. B. Wilson, "Probable inference, the law of succession,
+/// and statistical inference", 1927. `None` of no sets.
 pub fn wilson(yes: u64, all: u64) -> Option<Estimate> {
     interval(float(yes), float(all), Z)
 }

@@ -1,4 +1,5 @@
-//! Against known numbers, a library, and the promise itself: that 95 of 100 intervals cover the truth.
+//! Against known numbers, a library, and the promise itself: that 95 of 100 intervals cover the
+//! truth.
 
 use rtflash_model::random::Stream;
 use statrs::distribution::{ContinuousCDF, StudentsT};

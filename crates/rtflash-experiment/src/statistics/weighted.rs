@@ -13,11 +13,13 @@ pub struct Share {
     pub all: u64,
 }
 
-/// ΣU·S(U) / ΣU, with S(U) the ratio of sets schedulable at utilization U: A. Bastoni, B. B. Brandenburg and J. H. Anderson,
-/// "Cache-related preemption and migration delays: empirical approximation and impact on schedulability", OSPERT 2010.
+/// ΣU·S(U) / ΣU, with S(U) the ratio of sets schedulable at utilization U: A. Bastoni, B. B.
+/// Brandenburg and J. H. Anderson, "Cache-related preemption and migration delays: empirical
+/// approximation and impact on schedulability", OSPERT 2010.
 ///
-/// The interval combines the Wilson intervals of the points (G. Y. Zou and A. Donner, "Construction of confidence limits about effect
-/// measures: a general approach", Statistics in Medicine 27, 2008). Points without sets are left out; `None` if all are.
+/// The interval combines the Wilson intervals of the points (G. Y. Zou and A. Donner, "Construction
+/// of confidence limits about effect measures: a general approach", Statistics in Medicine 27,
+/// 2008). Points without sets are left out; `None` if all are.
 pub fn weighted(shares: impl IntoIterator<Item = Share>) -> Option<Estimate> {
     let (mut weights, mut sum, mut below, mut above) = (0.0, 0.0, 0.0, 0.0);
     for Share { utilization, yes, all } in shares {

@@ -3,7 +3,8 @@
 use super::most::Most;
 use super::view::Loops;
 
-/// Commands that some jobs may have outstanding, the most expensive first: cost, whether they are real-time, how many.
+/// Commands that some jobs may have outstanding, the most expensive first: cost, whether they are
+/// real-time, how many.
 #[derive(Debug)]
 pub(super) struct Inside(Vec<(u64, bool, u64)>);
 

@@ -1,4 +1,5 @@
-//! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is supposed).
+//! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is
+//! supposed).
 
 mod inside;
 mod most;
@@ -75,7 +76,8 @@ pub enum Why {
         /// Tags that there are.
         there: u32,
     },
-    /// The real-time I/Os at its level and above may keep the device busy for ever, or for longer than time is counted.
+    /// The real-time I/Os at its level and above may keep the device busy for ever, or for longer
+    /// than time is counted.
     Overload,
     /// An I/O of a real-time job with a period may not have ended when the next one comes.
     Late {
@@ -93,7 +95,8 @@ pub enum Why {
         /// How many the device speaks of.
         inside: u32,
     },
-    /// The host may keep a request of a certified task for longer than the certificate allows, or the certificate does not hold: a sentence.
+    /// The host may keep a request of a certified task for longer than the certificate allows, or
+    /// the certificate does not hold: a sentence.
     Certificate(String),
     /// The search was given up.
     Effort,
@@ -146,12 +149,14 @@ pub struct Bound {
     pub terms: Result<Terms, Why>,
 }
 
-/// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases, the places and the jitter are. Certificates are believed.
+/// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases,
+/// the places and the jitter are. Certificates are believed.
 pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     bounds_judged(scenario, |_, _| Ok(()))
 }
 
-/// Bounds as [`bounds`] finds them; `judge` says why the certificates of an allocation do not hold, if they do not.
+/// Bounds as [`bounds`] finds them; `judge` says why the certificates of an allocation do not hold,
+/// if they do not.
 pub fn bounds_judged(
     scenario: &Scenario,
     judge: impl FnOnce(&TaskSet, &Allocation) -> Result<(), String>,
@@ -176,7 +181,8 @@ pub fn bounds_judged(
         if let Some(why) = found.iter().filter_map(|found| found.as_ref().err()).find(|why| why.is_of_device()) {
             return none(why);
         }
-        // Jobs with a period were supposed to have one I/O pending. Those that are not real-time may have more of them, up to all that they release.
+        // Jobs with a period were supposed to have one I/O pending. Those that are not real-time
+        // may have more of them, up to all that they release.
         let late = |job: usize| match (&loops[job].releasing, &found[job]) {
             (Releasing::Every(period), Ok(terms)) => terms.bound() > *period,
             (Releasing::Every(_), Err(_)) => true,
@@ -207,7 +213,8 @@ fn rule(scenario: &Scenario) -> Rule {
     }
 }
 
-/// H3: the deadline of a certified task, from its nominal release on, if the host keeps its requests for no longer than the certificate allows.
+/// H3: the deadline of a certified task, from its nominal release on, if the host keeps its
+/// requests for no longer than the certificate allows.
 fn certified(scenario: &Scenario, clusters: &Clusters, job: usize) -> Result<Terms, String> {
     let late = hand_over_jitter(scenario, job)?;
     let (declared, own) = clusters.promised(job).ok_or("it is no task of the device")?;
@@ -219,7 +226,8 @@ fn certified(scenario: &Scenario, clusters: &Clusters, job: usize) -> Result<Ter
     Ok(Terms { inside: Span::ZERO, ahead: Span::ZERO, own })
 }
 
-/// H2: in each round of so long as a command takes at most, as many are handed over as may be inside.
+/// H2: in each round of so long as a command takes at most, as many are handed over as may be
+/// inside.
 fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effort) -> Result<Terms, Limit> {
     let Some(limit) = nvme.ends_within else { return Err(Limit::Unlimited) };
     let handed = match &scenario.scheduler {
@@ -309,11 +317,13 @@ fn added_up(
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     let last = own.last;
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
-    // From the release on: whoever is not below has at most what is pending then, and what the higher ones release later.
+    // From the release on: whoever is not below has at most what is pending then, and what the
+    // higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
     let from_release =
         Window { inside: below.most(most), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, effort);
-    // From the last instant on at which nothing higher waited: none of the higher ones' requests is left but inside.
+    // From the last instant on at which nothing higher waited: none of the higher ones' requests is
+    // left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
     let equals = Inside::new(loops.iter().filter(|other| rank(other).is_eq()));
     let from_calm = || {
@@ -347,5 +357,6 @@ fn added_up(
     span(window.total() + last).map(|_| terms)
 }
 
-/// Up to so many own requests that may be inside when the higher ones begin to wait, each number is looked at; beyond, all together.
+/// Up to so many own requests that may be inside when the higher ones begin to wait, each number is
+/// looked at; beyond, all together.
 const MOST_APART: u64 = 64;

@@ -38,9 +38,11 @@ pub struct Assumptions<'a> {
 }
 
 impl<'a> Assumptions<'a> {
-    /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a real-time job with a period ends before its next one comes.
-    /// `inside`: no more commands are inside than the scheduler's parameters say. `classes-apart`: what the device gets is what was queued, and merged within a class alone. `bounds`: no latency
-    /// is above its bound. `ends-within`: no command takes longer than the device says that one does.
+    /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a
+    /// real-time job with a period ends before its next one comes. `inside`: no more commands are
+    /// inside than the scheduler's parameters say. `classes-apart`: what the device gets is what
+    /// was queued, and merged within a class alone. `bounds`: no latency is above its bound.
+    /// `ends-within`: no command takes longer than the device says that one does.
     pub const NAMES: [&'static str; 6] = ["tags", "one-pending", "inside", "classes-apart", "bounds", "ends-within"];
 
     /// Before the run.

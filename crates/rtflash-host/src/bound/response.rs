@@ -48,13 +48,15 @@ impl Queue {
 
     /// I/Os that are released in the window, both ends included.
     fn fresh(&self, total: u128, window: &Window) -> u128 {
-        // The first I/O of a closed job ends after what is inside as it is released, so its next ones come later by that.
+        // The first I/O of a closed job ends after what is inside as it is released, so its next
+        // ones come later by that.
         let time = total + if self.is_closed { window.gaps } else { window.earlier };
         ((time / self.apart.max(1) + 1) * self.places).min(self.count)
     }
 }
 
-/// Time that passes from the release of an I/O until its last command is handed over, in nanoseconds.
+/// Time that passes from the release of an I/O until its last command is handed over, in
+/// nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     /// What is inside as it begins.
@@ -104,7 +106,8 @@ impl Window {
         self.least(higher, effort, Queue::fresh)
     }
 
-    /// With what is pending as it begins, and what is released in it, counted in rounds of its length: in each, so many commands are handed over.
+    /// With what is pending as it begins, and what is released in it, counted in rounds of its
+    /// length: in each, so many commands are handed over.
     pub(super) fn in_rounds(
         self,
         commands: u128,

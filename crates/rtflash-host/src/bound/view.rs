@@ -10,7 +10,8 @@ use crate::run::{Job, Releases, Scenario, cut};
 use crate::scheduler::{Levels, Scheduler, Settings};
 use crate::{Class, Command, LEVELS, Op};
 
-/// Into which queue a scheduler puts what a job does: the lowest number goes first, each is first in, first out.
+/// Into which queue a scheduler puts what a job does: the lowest number goes first, each is first
+/// in, first out.
 pub(super) type Queues = fn(&Settings, &Job) -> u8;
 
 /// The queues of a scheduler; `None` where it is not made of queues that go one before the other.
@@ -44,11 +45,13 @@ pub(super) fn most_inside(scenario: &Scenario, depth: u32) -> Most {
 pub(super) enum Releasing {
     /// No two I/Os closer than this, whether the first one has ended or not.
     Every(Span),
-    /// Each of its I/Os at a time no closer to the one before in its place than this, and after that one has ended.
+    /// Each of its I/Os at a time no closer to the one before in its place than this, and after
+    /// that one has ended.
     Closed(Span),
 }
 
-/// A job: so many I/Os pending at a time, each in a place of its own. Costs are nanoseconds on the device, turnaround included.
+/// A job: so many I/Os pending at a time, each in a place of its own. Costs are nanoseconds on the
+/// device, turnaround included.
 #[derive(Debug, Clone)]
 pub(super) struct Loops {
     pub(super) queue: u8,
@@ -58,7 +61,8 @@ pub(super) struct Loops {
     pub(super) pending: u64,
     /// Whether those are all that it releases in the scenario, as they may pile up.
     pub(super) piled: bool,
-    /// What requests have to have in common to be merged, and what the longest one costs; `None` where nothing is merged.
+    /// What requests have to have in common to be merged, and what the longest one costs; `None`
+    /// where nothing is merged.
     pub(super) merging: Option<((Op, Class, u8), u64)>,
     /// Whether its requests may be merged with others.
     pub(super) is_merged: bool,
@@ -101,7 +105,8 @@ impl Loops {
                 (Releasing::Every(apart), 1)
             }
             Releases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(least)), depth.into()),
-            // A flush releases as many as are whole, and one more at most where something was carried over.
+            // A flush releases as many as are whole, and one more at most where something was
+            // carried over.
             Releases::WriteBack(written) => (Releasing::Every(written.flush), written.most_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());

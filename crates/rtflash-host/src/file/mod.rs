@@ -39,7 +39,8 @@ impl<'r, 't, 'p, const N: usize> Fields<'r, 't, 'p, N> {
         self.slot(name) != Slot::Absent
     }
 
-    /// A field that may be left out: the default where it is, or where what is wrong with it has been recorded.
+    /// A field that may be left out: the default where it is, or where what is wrong with it has
+    /// been recorded.
     pub(crate) fn or<T>(
         &mut self,
         name: &'static str,

@@ -1,4 +1,5 @@
-//! A scheduler by itself, driven by a script: what arrives when, when it is asked, what ends. There is no host and no device in it.
+//! A scheduler by itself, driven by a script: what arrives when, when it is asked, what ends. There
+//! is no host and no device in it.
 
 mod names;
 mod read;
@@ -54,10 +55,12 @@ pub enum OrderError<E> {
     Answer(E),
 }
 
-/// Runs a script. `answer` gets what was handed out for each `ask`, by [`Command::id`]: fewer than asked for where the scheduler has nothing.
+/// Runs a script. `answer` gets what was handed out for each `ask`, by [`Command::id`]: fewer than
+/// asked for where the scheduler has nothing.
 ///
 /// # Errors
-/// Of `answer`, and [`OrderError::Script`] for the first completion of something that was not handed out, or has ended.
+/// Of `answer`, and [`OrderError::Script`] for the first completion of something that was not
+/// handed out, or has ended.
 pub fn run<E>(script: &Script, mut answer: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), OrderError<E>> {
     let mut scheduler: Box<dyn Scheduler> = script.scheduler.scheduler();
     let mut inside: HashMap<u64, Command> = HashMap::new();

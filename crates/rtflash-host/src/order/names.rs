@@ -13,7 +13,8 @@ struct Request {
     pieces: Option<u64>,
 }
 
-/// The names of requests, and of pieces: `a.0`, `a.1`, … of a request `a` that is cut. Commands are numbered in the order in which they are inserted.
+/// The names of requests, and of pieces: `a.0`, `a.1`, … of a request `a` that is cut. Commands are
+/// numbered in the order in which they are inserted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     /// In order of their numbers.
@@ -39,7 +40,8 @@ impl Names {
         self.commands
     }
 
-    /// A request is inserted, in so many pieces if it is cut. The number of its first command; `None` where it, or a piece of it, is called like something else.
+    /// A request is inserted, in so many pieces if it is cut. The number of its first command;
+    /// `None` where it, or a piece of it, is called like something else.
     pub(super) fn insert(&mut self, name: &str, pieces: Option<u64>) -> Option<u64> {
         let like_others = pieces.is_some_and(|pieces| {
             self.dotted.get(name).is_some_and(|numbers| numbers.iter().any(|&number| number < pieces))

@@ -1,4 +1,5 @@
-//! When a real-time request may be released next, as a host can know it: by periods, think times and what has ended, not by what jitter will draw.
+//! When a real-time request may be released next, as a host can know it: by periods, think times
+//! and what has ended, not by what jitter will draw.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! How late a task's request reaches a device of clusters: the J of docs/analysis.md, Section 2.9, that the host adds.
+//! How late a task's request reaches a device of clusters: the J of docs/analysis.md, Section 2.9,
+//! that the host adds.
 
 use rtflash_model::Span;
 
@@ -8,16 +9,20 @@ use super::scenario::Scenario;
 use crate::scheduler::{K2Settings, Settings};
 use crate::{Class, Op};
 
-/// How long after its nominal arrival a task's request is handed over to a device of [`Clusters`](super::Clusters), at most: J. `job` is its position in the
-/// scenario. The certificate has to be one for this J at least ([`Clusters::declared_jitter`](super::Clusters::declared_jitter)); then deadlines hold from
-/// end to end.
+/// How long after its nominal arrival a task's request is handed over to a device of
+/// [`Clusters`](super::Clusters), at most: J. `job` is its position in the scenario. The
+/// certificate has to be one for this J at least
+/// ([`Clusters::declared_jitter`](super::Clusters::declared_jitter)); then deadlines hold from end
+/// to end.
 ///
-/// The host adds nothing to what the releases themselves are late where the request finds a tag and a place at once, as a release asks at once:
+/// The host adds nothing to what the releases themselves are late where the request finds a tag and
+/// a place at once, as a release asks at once:
 ///
-/// - Tags: there are as many as requests and pieces can be outstanding, those of tasks one each. (A request is over by its deadline, and so before the next
-///   one of its kind.)
-/// - Places: K2 lets as many commands in as real-time jobs and the rest, or `max_inflight_rest` of these, can have outstanding. `none`, mq-deadline, BFQ and
-///   user-centric queues hold nothing back, as the device always has room, and minimal-effort no reads.
+/// - Tags: there are as many as requests and pieces can be outstanding, those of tasks one each. (A
+///   request is over by its deadline, and so before the next one of its kind.)
+/// - Places: K2 lets as many commands in as real-time jobs and the rest, or `max_inflight_rest` of
+///   these, can have outstanding. `none`, mq-deadline, BFQ and user-centric queues hold nothing
+///   back, as the device always has room, and minimal-effort no reads.
 ///
 /// Otherwise a request may wait for commands that end when a server pleases.
 ///

@@ -12,7 +12,8 @@ pub struct Host {
     pub cpus: u32,
     /// The longest request, in bytes, above zero: longer I/Os are cut.
     pub max_sectors: u64,
-    /// Tags: one for each request or piece from its arrival at the scheduler to its end; above zero.
+    /// Tags: one for each request or piece from its arrival at the scheduler to its end; above
+    /// zero.
     pub requests: u32,
     /// From a completion to the asking that it causes.
     pub turnaround: Span,
@@ -23,7 +24,8 @@ pub struct Host {
 /// Where the I/Os of a job lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pattern {
-    /// One behind the other, and from the beginning again where the next one would not fit into the span.
+    /// One behind the other, and from the beginning again where the next one would not fit into the
+    /// span.
     #[default]
     Sequential,
     /// Anywhere in the span, at multiples of the size.
@@ -47,7 +49,8 @@ pub enum Releases {
         /// See above.
         think: Span,
     },
-    /// What an application has written is written back at each flush, as far as it is whole I/Os; the rest is carried over.
+    /// What an application has written is written back at each flush, as far as it is whole I/Os;
+    /// the rest is carried over.
     WriteBack(WriteBack),
 }
 
@@ -82,7 +85,8 @@ pub struct Job {
     pub count: Option<u64>,
     /// When it ends: nothing is released from then on; `None` for no end.
     pub until: Option<Instant>,
-    /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from 0, not before the phase and the time that k I/Os take at this rate.
+    /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from
+    /// 0, not before the phase and the time that k I/Os take at this rate.
     pub pace: Option<u64>,
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::{Class, Command, Op};
 
-/// What two requests have in common that can be merged, a place where one begins or ends, and the number of the command.
+/// What two requests have in common that can be merged, a place where one begins or ends, and the
+/// number of the command.
 type Key = (Op, Class, u8, u64, u64);
 
 /// Commands at the scheduler that others may be merged into.
@@ -51,8 +52,9 @@ impl Merger {
         Some(command)
     }
 
-    /// Merges a request, if it can be, into one that ends where it begins, or else into one that begins where it ends; the first that arrived, of several. What that was
-    /// before, and what it is now.
+    /// Merges a request, if it can be, into one that ends where it begins, or else into one that
+    /// begins where it ends; the first that arrived, of several. What that was before, and what it
+    /// is now.
     pub(super) fn merge(
         &mut self,
         request: &Command,

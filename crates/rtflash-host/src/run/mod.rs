@@ -1,4 +1,5 @@
-//! Jobs, host and scheduler in front of a device, in simulated time (docs/host.md says what happens at an instant, in which order).
+//! Jobs, host and scheduler in front of a device, in simulated time (docs/host.md says what happens
+//! at an instant, in which order).
 
 mod device;
 mod engine;

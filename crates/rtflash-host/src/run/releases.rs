@@ -5,7 +5,8 @@ use rtflash_model::{Instant, Span};
 /// Nanoseconds in a second.
 const SECOND: u128 = 1_000_000_000;
 
-/// Data that an application writes into a cache at a steady rate, and that is written back from time to time.
+/// Data that an application writes into a cache at a steady rate, and that is written back from
+/// time to time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteBack {
     /// Bytes a second, above zero.
@@ -15,7 +16,8 @@ pub struct WriteBack {
 }
 
 impl WriteBack {
-    /// I/Os of `size` bytes, above zero, that so many flushes have released together: those that are whole by then.
+    /// I/Os of `size` bytes, above zero, that so many flushes have released together: those that
+    /// are whole by then.
     pub fn released(&self, flushes: u64, size: u64) -> u64 {
         // Below 2⁶⁴ · 2⁶³, where a time is below 2⁶³ ns.
         let time = self.flush.checked_mul(flushes).unwrap_or(Span::LONGEST).as_ns();
@@ -29,7 +31,8 @@ impl WriteBack {
         u64::try_from(bytes.div_ceil(SECOND * u128::from(size))).unwrap_or(u64::MAX)
     }
 
-    /// The number, from 1, of the first flush by which more than `ios` I/Os are released; `None` beyond the end of time.
+    /// The number, from 1, of the first flush by which more than `ios` I/Os are released; `None`
+    /// beyond the end of time.
     pub fn next(&self, ios: u64, size: u64) -> Option<u64> {
         let bytes = (u128::from(ios) + 1) * u128::from(size);
         let each = u128::from(self.rate) * u128::from(self.flush.as_ns());
@@ -48,8 +51,8 @@ impl WriteBack {
     }
 }
 
-/// When a job that releases at most `rate` bytes a second, above zero, may release I/O `number`, from 0: as soon as the bytes of those before are allowed. `None` beyond
-/// the end of time.
+/// When a job that releases at most `rate` bytes a second, above zero, may release I/O `number`,
+/// from 0: as soon as the bytes of those before are allowed. `None` beyond the end of time.
 pub fn paced(phase: Instant, rate: u64, number: u64, size: u64) -> Option<Instant> {
     let bytes = u128::from(number) * u128::from(size);
     let time = bytes.checked_mul(SECOND)?.div_ceil(u128::from(rate));

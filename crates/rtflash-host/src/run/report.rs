@@ -48,7 +48,8 @@ impl Latencies {
 pub struct JobReport {
     /// Its name.
     pub name: String,
-    /// From release to the last request's end, of the I/Os that ended from the warm-up to the duration, both included.
+    /// From release to the last request's end, of the I/Os that ended from the warm-up to the
+    /// duration, both included.
     pub latencies: Latencies,
     /// Bytes of these I/Os.
     pub bytes: u128,

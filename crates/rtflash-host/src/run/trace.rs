@@ -1,4 +1,5 @@
-//! A run as a trace for Perfetto and chrome://tracing: I/Os from release to end, requests at the scheduler and in the device, and the lengths of both queues.
+//! A run as a trace for Perfetto and chrome://tracing: I/Os from release to end, requests at the
+//! scheduler and in the device, and the lengths of both queues.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -25,7 +26,8 @@ struct Under {
 
 /// Writes a run as a trace, as it goes: only what is under way is kept in memory.
 ///
-/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter) around it.
+/// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter)
+/// around it.
 #[derive(Debug)]
 pub struct QueueTrace<W: Write> {
     events: TraceEvents<W>,
@@ -169,7 +171,8 @@ impl<W: Write> QueueTrace<W> {
         Ok(())
     }
 
-    /// The begin or the end of an I/O. Viewers put asynchronous events of one name on one track: that of the job.
+    /// The begin or the end of an I/O. Viewers put asynchronous events of one name on one track:
+    /// that of the job.
     fn io(&mut self, phase: &str, io: u64, job: usize) {
         self.events.begin(phase, JOBS, thread(JOBS, job as u64), self.now).text(",\"cat\":\"io\",\"id\":\"io");
         let name = self.names.get(job).map_or("null", |name| name);

@@ -60,12 +60,14 @@ pub trait Watch {
     /// Something happens; times never decrease.
     fn see(&mut self, now: Instant, what: &Seen<'_>);
 
-    /// Whether it is to be told what the flash does. For devices that have one: to keep that takes time.
+    /// Whether it is to be told what the flash does. For devices that have one: to keep that takes
+    /// time.
     fn looks_inside(&self) -> bool {
         false
     }
 
-    /// Something happens in the flash: in the order of a trace, though later than what [`see`](Watch::see) was told meanwhile.
+    /// Something happens in the flash: in the order of a trace, though later than what
+    /// [`see`](Watch::see) was told meanwhile.
     fn inside(&mut self, record: &Record) {
         let _ = record;
     }

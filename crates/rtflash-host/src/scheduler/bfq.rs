@@ -1,10 +1,13 @@
-//! BFQ (block/bfq-iosched.c), its core: a queue for each job, served one at a time, budget by budget, by B-WF²Q+.
+//! BFQ (block/bfq-iosched.c), its core: a queue for each job, served one at a time, budget by
+//! budget, by B-WF²Q+.
 //!
-//! A queue's weight is 10·(8 − level). It has a start and a finish on a virtual clock, which every byte served moves on by itself over the sum of the weights. Of the
-//! queues whose start has come, the one with the least finish is served, until its budget is spent or it is empty. Real-time goes before best effort, and that
-//! before idle.
+//! A queue's weight is 10·(8 − level). It has a start and a finish on a virtual clock, which every
+//! byte served moves on by itself over the sum of the weights. Of the queues whose start has come,
+//! the one with the least finish is served, until its budget is spent or it is empty. Real-time
+//! goes before best effort, and that before idle.
 //!
-//! Left out: idling for the next request of a queue, the boost of interactive and soft real-time jobs, merging of queues, budgets that adapt, and timeouts.
+//! Left out: idling for the next request of a queue, the boost of interactive and soft real-time
+//! jobs, merging of queues, budgets that adapt, and timeouts.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -69,7 +72,8 @@ impl Tree {
         queue.requests.push_back(command);
     }
 
-    /// The next queue to be served: the least finish among those whose start has come; the first job among equals.
+    /// The next queue to be served: the least finish among those whose start has come; the first
+    /// job among equals.
     fn choose(&mut self) -> Option<(u32, u8)> {
         let waiting = || self.queues.iter().filter(|(_, queue)| !queue.requests.is_empty());
         // Nobody waits for a clock that nothing moves.

@@ -1,7 +1,9 @@
-//! Linux's Kyber (block/kyber-iosched.c): a limit of requests inside for each kind, adjusted by latencies.
+//! Linux's Kyber (block/kyber-iosched.c): a limit of requests inside for each kind, adjusted by
+//! latencies.
 //!
-//! Reads, writes, discards and others are *domains*. A domain's requests go out in order of arrival, in batches, as long as it has tokens. Latencies are counted
-//! in quarters of a target. They are judged a tenth of a second after the first completion since the last judging.
+//! Reads, writes, discards and others are *domains*. A domain's requests go out in order of
+//! arrival, in batches, as long as it has tokens. Latencies are counted in quarters of a target.
+//! They are judged a tenth of a second after the first completion since the last judging.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -68,7 +70,8 @@ struct Domain {
 }
 
 impl Domain {
-    /// The quarter below whose end so many per cent of the samples lie; `None` where there are not enough of them yet.
+    /// The quarter below whose end so many per cent of the samples lie; `None` where there are not
+    /// enough of them yet.
     fn percentile(&mut self, latency: Latency, percent: u64, now: Instant) -> Option<usize> {
         let histogram = &mut self.histograms[latency as usize];
         let samples: u64 = histogram.iter().sum();

@@ -1,8 +1,11 @@
-//! Minimal-effort write (paper 001): writes go out as lazily as the throughput that is asked of them allows, and reads before them.
+//! Minimal-effort write (paper 001): writes go out as lazily as the throughput that is asked of
+//! them allows, and reads before them.
 //!
-//! The paper publishes what is compared and in which direction it acts, but no steps. Ours: time is divided into slices. In a slice writes go out as long as less
-//! than a *quota* of bytes has. The write that exceeds it counts in the next slices, as far as it exceeds. A slice in which as much was written as is asked lets one
-//! read more go before each write; one with more makes the quota an eighth smaller. One with less, in which writes had to wait, does the opposite of both.
+//! The paper publishes what is compared and in which direction it acts, but no steps. Ours: time is
+//! divided into slices. In a slice writes go out as long as less than a *quota* of bytes has. The
+//! write that exceeds it counts in the next slices, as far as it exceeds. A slice in which as much
+//! was written as is asked lets one read more go before each write; one with more makes the quota
+//! an eighth smaller. One with less, in which writes had to wait, does the opposite of both.
 
 use std::collections::VecDeque;
 
@@ -28,7 +31,8 @@ impl Default for MinimalEffortSettings {
     }
 }
 
-/// The least that is asked of a slice, in bytes, and the greatest quota: so many times what is asked.
+/// The least that is asked of a slice, in bytes, and the greatest quota: so many times what is
+/// asked.
 const LEAST: u64 = 4 << 10;
 const GREATEST: u64 = 64;
 
@@ -40,12 +44,14 @@ pub struct MinimalEffort {
     writes: VecDeque<Command>,
     /// Bytes that are asked of a slice.
     asked: u64,
-    /// At least what is asked: so the writes that are held back have that on average, however long each is.
+    /// At least what is asked: so the writes that are held back have that on average, however long
+    /// each is.
     quota: u64,
     /// Reads that go before a write, and those that have since the last one.
     ratio: u32,
     passed: u32,
-    /// The end of the slice, what was written in it or is left of earlier ones, and whether a write was held back.
+    /// The end of the slice, what was written in it or is left of earlier ones, and whether a write
+    /// was held back.
     end: Instant,
     written: u64,
     held: bool,

@@ -24,22 +24,25 @@ use crate::Command;
 
 /// Keeps requests, and says which goes to the device next.
 ///
-/// Times never decrease from one call to the next. A command that was handed out is *inside* until it is completed.
+/// Times never decrease from one call to the next. A command that was handed out is *inside* until
+/// it is completed.
 pub trait Scheduler: fmt::Debug + Send {
-    /// The size of the pieces that a request is cut into, in bytes, the last one shorter where it does not divide; `None` where it stays whole.
+    /// The size of the pieces that a request is cut into, in bytes, the last one shorter where it
+    /// does not divide; `None` where it stays whole.
     fn piece(&self, request: &Command) -> Option<u64> {
         let _ = request;
         None
     }
 
-    /// A request or piece arrives. Pieces of a request arrive in order, one directly after the other.
+    /// A request or piece arrives. Pieces of a request arrive in order, one directly after the
+    /// other.
     fn insert(&mut self, command: Command, now: Instant);
 
     /// What goes to the device now, if anything does.
     fn ask(&mut self, now: Instant) -> Option<Command>;
 
-    /// The submission queue that a command which is handed out goes to; `unfetched` says how many commands wait in each. The core's own, in turns where
-    /// there are fewer queues than cores.
+    /// The submission queue that a command which is handed out goes to; `unfetched` says how many
+    /// commands wait in each. The core's own, in turns where there are fewer queues than cores.
     fn queue(&self, command: &Command, unfetched: &[u32]) -> usize {
         own_queue(command, unfetched)
     }
@@ -47,15 +50,16 @@ pub trait Scheduler: fmt::Debug + Send {
     /// What was handed out has ended.
     fn completed(&mut self, command: &Command, now: Instant);
 
-    /// Whether a request may become part of another one that was inserted and has not been handed out. Both do the same, in the same class and level, and lie one behind the
-    /// other.
+    /// Whether a request may become part of another one that was inserted and has not been handed
+    /// out. Both do the same, in the same class and level, and lie one behind the other.
     fn merges(&self, queued: &Command, request: &Command) -> bool {
         let _ = (queued, request);
         true
     }
 
-    /// What was inserted as `before` has become `after`: it is longer, and may begin earlier. It keeps its [`id`](Command::id) and its age. It may be handed out as
-    /// either, since whoever drives the scheduler knows what it is.
+    /// What was inserted as `before` has become `after`: it is longer, and may begin earlier. It
+    /// keeps its [`id`](Command::id) and its age. It may be handed out as either, since whoever
+    /// drives the scheduler knows what it is.
     fn merged(&mut self, before: &Command, after: &Command) {
         let _ = (before, after);
     }
@@ -65,7 +69,8 @@ pub trait Scheduler: fmt::Debug + Send {
         let _ = ends;
     }
 
-    /// Whether it is to be told before each asking when the next real-time request may come. Such a scheduler may hand out a command in parts: the bytes from the front on, the
+    /// Whether it is to be told before each asking when the next real-time request may come. Such a
+    /// scheduler may hand out a command in parts: the bytes from the front on, the
     /// [`id`](Command::id) the same.
     fn looks_ahead(&self) -> bool {
         false
@@ -76,7 +81,8 @@ pub trait Scheduler: fmt::Debug + Send {
         let _ = earliest;
     }
 
-    /// When to be asked again though nothing arrives and nothing ends; `None` where that would be in vain.
+    /// When to be asked again though nothing arrives and nothing ends; `None` where that would be
+    /// in vain.
     fn next(&self) -> Option<Instant> {
         None
     }

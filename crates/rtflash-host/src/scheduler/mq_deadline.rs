@@ -1,7 +1,8 @@
 //! Linux's mq-deadline, as it is since 6.5 (block/mq-deadline.c).
 //!
-//! Of each class and direction, requests are kept by position and by arrival. Classes share the direction and the length of the batch, and how often writes were
-//! passed over. Levels play no part.
+//! Of each class and direction, requests are kept by position and by arrival. Classes share the
+//! direction and the length of the batch, and how often writes were passed over. Levels play no
+//! part.
 
 use std::collections::BTreeMap;
 
@@ -122,7 +123,8 @@ impl MqDeadline {
         MqDeadline { settings, classes, direction: WRITE, batched: 0, starved: 0, arrivals: 0 }
     }
 
-    /// Chooses in a class, and dispatches what is chosen unless it arrived after `latest`. What choosing changes stays all the same.
+    /// Chooses in a class, and dispatches what is chosen unless it arrived after `latest`. What
+    /// choosing changes stays all the same.
     fn dispatch(&mut self, class: usize, now: Instant, latest: Option<Instant>) -> Option<Command> {
         let going_on = self.classes[class].queues[self.direction].following();
         let chosen = match going_on {
@@ -161,7 +163,8 @@ impl MqDeadline {
         Some(WRITE)
     }
 
-    /// Where a new batch begins: with the oldest if that is expired, or if none lies at or above the last.
+    /// Where a new batch begins: with the oldest if that is expired, or if none lies at or above
+    /// the last.
     fn begin(&self, class: usize, direction: usize, now: Instant) -> Option<(u64, u64)> {
         let queue = &self.classes[class].queues[direction];
         let expire = if direction == READ { self.settings.read_expire } else { self.settings.write_expire };

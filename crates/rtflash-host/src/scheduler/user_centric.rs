@@ -1,6 +1,8 @@
-//! User-centric queues (paper 004): requests that a user waits for have a software queue of their own on each core.
+//! User-centric queues (paper 004): requests that a user waits for have a software queue of their
+//! own on each core.
 //!
-//! Cores take turns. On each, what is user-centric goes first, in order of arrival; then the others. Without `separated` a core has one queue, as Linux has it.
+//! Cores take turns. On each, what is user-centric goes first, in order of arrival; then the
+//! others. Without `separated` a core has one queue, as Linux has it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +16,8 @@ use crate::Command;
 pub struct UserCentricSettings {
     /// Whether what is user-centric has a queue of its own.
     pub separated: bool,
-    /// Whether what is user-centric goes to the submission queue with the fewest commands, its core's own among equals.
+    /// Whether what is user-centric goes to the submission queue with the fewest commands, its
+    /// core's own among equals.
     pub shortest: bool,
     /// Whether cores that have something user-centric go before the others.
     pub high_priority: bool,

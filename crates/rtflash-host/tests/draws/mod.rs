@@ -12,9 +12,9 @@ pub fn at(nanoseconds: u64) -> Instant {
 }
 
 /// Draws from a stream.
-pub struct Dice(pub Stream);
+pub struct Rng(pub Stream);
 
-impl Dice {
+impl Rng {
     /// From `low` to `high`, both included.
     pub fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.below(high - low + 1)

@@ -18,8 +18,9 @@ const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each 
 /// Tasks in no cluster that are named, where there are many.
 const MAX_NAMED: usize = 5;
 
-/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and `chips`, `tasks`, `certificate` and `relies_on` in each
-/// cluster, are passed over. Where every task of the set has a cluster, names of others are kept as remarks: those tasks are gone.
+/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and
+/// `chips`, `tasks`, `certificate` and `relies_on` in each cluster, are passed over. Where every
+/// task of the set has a cluster, names of others are kept as remarks: those tasks are gone.
 ///
 /// # Errors
 /// All that is wrong with it, also where it is the record of an allocation that failed.
@@ -159,7 +160,8 @@ impl<'s, 't> Draft<'s, 't> {
         }
     }
 
-    /// Names of no task are those of tasks that are gone where every task has its cluster. Where one has none, they are mistakes.
+    /// Names of no task are those of tasks that are gone where every task has its cluster. Where
+    /// one has none, they are mistakes.
     fn settle_unknown(&self, reader: &mut Reader<'t>) {
         if self.task_at.iter().all(Option::is_some) {
             return;

@@ -1,4 +1,5 @@
-//! What may be written in the place of what rtflash writes: sizes, rates and the names of datasheets, in the schemas.
+//! What may be written in the place of what rtflash writes: sizes, rates and the names of
+//! datasheets, in the schemas.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};

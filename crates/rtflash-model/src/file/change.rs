@@ -15,9 +15,10 @@ const MAX_STEPS: usize = 16;
 
 /// A field and its new value, as `device.chips=8` or `tasks.camera.read.period=36ms` says it.
 ///
-/// Steps are separated by dots. An element of an array is meant by its number from 0 in brackets, `tasks[0]`, or by its `name`, `tasks.camera` or, where the
-/// name has dots, `tasks[cam.front]`.
-/// The value is JSON; what is not JSON is a string. A device that is a profile's name becomes that profile with the field changed.
+/// Steps are separated by dots. An element of an array is meant by its number from 0 in brackets,
+/// `tasks[0]`, or by its `name`, `tasks.camera` or, where the name has dots, `tasks[cam.front]`.
+/// The value is JSON; what is not JSON is a string. A device that is a profile's name becomes that
+/// profile with the field changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     steps: Vec<Way>,
@@ -112,7 +113,8 @@ impl fmt::Display for Change {
 }
 
 impl Change {
-    /// The text of a JSON value with this field changed. A text that is no JSON comes back as it is: its reader says what is wrong.
+    /// The text of a JSON value with this field changed. A text that is no JSON comes back as it
+    /// is: its reader says what is wrong.
     ///
     /// # Errors
     /// Where the path leads nowhere. Only its last field may be new.

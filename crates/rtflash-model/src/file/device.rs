@@ -37,7 +37,8 @@ const NEEDED: usize = 10;
 
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
 
-/// Reads a device by itself: the text of a JSON value, as the field `device` of a task-set file has it.
+/// Reads a device by itself: the text of a JSON value, as the field `device` of a task-set file has
+/// it.
 ///
 /// # Errors
 /// All that is wrong with it.

@@ -2,10 +2,12 @@
 
 use crate::invalid::Path;
 
-/// Names longer than this, in characters, are cut in messages; longer ones, in bytes, are not compared with others.
+/// Names longer than this, in characters, are cut in messages; longer ones, in bytes, are not
+/// compared with others.
 pub(super) const MAX_SHOWN: usize = 64;
 
-/// The way to a value, kept on the stack of the readers: it becomes a [`Path`] only when something is wrong.
+/// The way to a value, kept on the stack of the readers: it becomes a [`Path`] only when something
+/// is wrong.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'p> {
     /// The whole text.

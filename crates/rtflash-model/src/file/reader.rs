@@ -1,4 +1,5 @@
-//! What the readers of all the files share: objects with known fields, lists, and the collection of all that is wrong.
+//! What the readers of all the files share: objects with known fields, lists, and the collection of
+//! all that is wrong.
 
 use std::ops::Range;
 
@@ -21,7 +22,8 @@ pub struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// Starts on a text that holds one JSON value, and gives that value. `what` says what the text should hold.
+    /// Starts on a text that holds one JSON value, and gives that value. `what` says what the text
+    /// should hold.
     pub fn open(text: &'t str, what: &str) -> Result<(Reader<'t>, &'t str), Diagnostics> {
         let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         if body.trim().is_empty() {
@@ -67,8 +69,9 @@ impl<'t> Reader<'t> {
         self.wrong.push(Diagnostic { range: self.range(raw), path, problem, expected });
     }
 
-    /// Records a fault that the core types found. Its path leads from `outer`; `value` is what the first `skip` steps of it
-    /// lead to. Where the path leads nowhere, the fault lies with the last value that it did lead to.
+    /// Records a fault that the core types found. Its path leads from `outer`; `value` is what the
+    /// first `skip` steps of it lead to. Where the path leads nowhere, the fault lies with the last
+    /// value that it did lead to.
     pub(super) fn refuse_invalid(&mut self, value: &str, outer: &Place<'_>, invalid: Invalid, skip: usize) {
         let mut nearest = value;
         for step in invalid.path.steps().iter().skip(skip) {

@@ -65,8 +65,8 @@ fn above_zero(
 
 const FIELDS: [&str; 8] = ["pages", "period", "deadline", "jitter", "access", "size", "every", "rate"];
 
-/// A request, with stand-ins for what is wrong in it, which has been recorded; `None` where there is none. `page_size` is
-/// unknown where the device is wrong.
+/// A request, with stand-ins for what is wrong in it, which has been recorded; `None` where there
+/// is none. `page_size` is unknown where the device is wrong.
 pub(super) fn request<'t>(
     reader: &mut Reader<'t>,
     slot: Slot<'t>,
@@ -162,7 +162,8 @@ impl<'t> Volume<'t> {
     }
 }
 
-/// The time that so many bytes last at a rate: no longer than exact, so that no less is moved than was said.
+/// The time that so many bytes last at a rate: no longer than exact, so that no less is moved than
+/// was said.
 fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128, rate: u64) -> Option<Span> {
     let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
     let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);
@@ -200,7 +201,8 @@ fn time_between<'t>(reader: &mut Reader<'t>, period: Slot<'t>, every: Slot<'t>, 
     }
 }
 
-/// The request with the deadline that is stated; `period` is `None` where it could not be read, and nothing is compared with it.
+/// The request with the deadline that is stated; `period` is `None` where it could not be read, and
+/// nothing is compared with it.
 fn deadline<'t>(
     reader: &mut Reader<'t>,
     slot: Slot<'t>,

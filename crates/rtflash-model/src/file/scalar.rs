@@ -34,8 +34,8 @@ fn parse_share(numerator: &str, rest: &str) -> Option<Span> {
     u64::try_from(share).ok().and_then(Span::from_ns)
 }
 
-/// A number of bytes with its unit: B, with kB, MB, GB and TB in thousands, with KiB, MiB, GiB and TiB in 1,024. `None` where it is no such number, or
-/// does not fit into 64 bits.
+/// A number of bytes with its unit: B, with kB, MB, GB and TB in thousands, with KiB, MiB, GiB and
+/// TiB in 1,024. `None` where it is no such number, or does not fit into 64 bits.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -171,7 +171,8 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// A time with its unit, or a share of one, such as "1/30s" or "1/29.97s": whole nanoseconds, the rest left away. May be zero.
+    /// A time with its unit, or a share of one, such as "1/30s" or "1/29.97s": whole nanoseconds,
+    /// the rest left away. May be zero.
     pub fn share_of_time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
         let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
         let Some((numerator, rest)) = text.as_deref().and_then(|text| text.split_once('/')) else {
@@ -187,7 +188,8 @@ impl<'t> Reader<'t> {
         share
     }
 
-    /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is another, and the longest.
+    /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is
+    /// another, and the longest.
     pub fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
         let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
         let Some((shortest, longest)) = text.as_deref().and_then(|text| text.split_once("..")) else {

@@ -45,7 +45,8 @@ impl Scan {
         self.candidate = self.candidate.map(|candidate| candidate - bytes);
     }
 
-    /// Goes on to the end of the frame, or of the buffer. Up to `distrust` a line that begins with `{` always ends it.
+    /// Goes on to the end of the frame, or of the buffer. Up to `distrust` a line that begins with
+    /// `{` always ends it.
     pub(super) fn run(&mut self, buffer: &[u8], distrust: usize) -> End {
         if self.is_line {
             let newline = buffer[self.at..].iter().position(|byte| *byte == b'\n');

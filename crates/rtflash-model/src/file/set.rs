@@ -18,7 +18,8 @@ const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
 pub struct TaskSetFile {
     /// The task set.
     pub set: TaskSet,
-    /// What the file says about itself (its field `meta`): any JSON value but null, as it was written.
+    /// What the file says about itself (its field `meta`): any JSON value but null, as it was
+    /// written.
     pub meta: Option<MetaJson>,
 }
 
@@ -34,7 +35,8 @@ pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
 /// Reads a task set as [`read_task_set`] does, from bytes that should be UTF-8.
 ///
 /// # Errors
-/// All that is wrong with it. Where the bytes are not UTF-8, only that, with the range of the first bytes that are not.
+/// All that is wrong with it. Where the bytes are not UTF-8, only that, with the range of the first
+/// bytes that are not.
 pub fn read_task_set_bytes(bytes: &[u8]) -> Result<TaskSetFile, Diagnostics> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read_task_set(text),
@@ -114,7 +116,8 @@ impl<T> Default for Entries<'_, T> {
 }
 
 impl<'t, T> Entries<'t, T> {
-    /// Keeps an element, unless the text is beyond hope: millions of wrong ones are no reason to take memory.
+    /// Keeps an element, unless the text is beyond hope: millions of wrong ones are no reason to
+    /// take memory.
     fn push(&mut self, reader: &Reader<'_>, raw: &'t str, value: T) {
         if reader.is_hopeless() {
             *self = Entries::default();
@@ -125,8 +128,8 @@ impl<'t, T> Entries<'t, T> {
     }
 }
 
-/// The text of the task or job that the path of a fault begins with, and the steps up to it: to look for each fault from the
-/// root would take quadratic time.
+/// The text of the task or job that the path of a fault begins with, and the steps up to it: to
+/// look for each fault from the root would take quadratic time.
 fn nearest_entry<'t>(invalid: &Invalid, tasks: &[&'t str], jobs: &[&'t str]) -> Option<(&'t str, usize)> {
     match invalid.path.steps() {
         [Step::Key(list), Step::Index(index), ..] => {
@@ -137,7 +140,8 @@ fn nearest_entry<'t>(invalid: &Invalid, tasks: &[&'t str], jobs: &[&'t str]) -> 
     }
 }
 
-/// A name for what has none: unlike any that somebody would give, so that it makes no fault of its own.
+/// A name for what has none: unlike any that somebody would give, so that it makes no fault of its
+/// own.
 fn stand_in_name(reader: &Reader<'_>, raw: &str) -> String {
     format!("\0{}", reader.range(raw).start)
 }
@@ -187,7 +191,8 @@ fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, page_size: 
     }
 }
 
-/// Pages that a job reads or writes: as they are, or as many as so many bytes fill; none where neither is given.
+/// Pages that a job reads or writes: as they are, or as many as so many bytes fill; none where
+/// neither is given.
 fn job_pages<'t>(
     reader: &mut Reader<'t>,
     [pages, size]: [(&'static str, Slot<'t>); 2],

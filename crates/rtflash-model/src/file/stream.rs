@@ -1,8 +1,9 @@
 //! Streams of JSON values: JSON Lines, values over many lines, several on a line.
 //!
-//! [`Frames`] cuts a stream where one value ends and the next begins, without decoding them: it counts brackets. A value that
-//! is broken must not take those after it along, so a line that begins with `{` where no value may begin ends the one before it;
-//! and where a value turns out broken only later, reading goes on at the first line inside it that begins with `{`.
+//! [`Frames`] cuts a stream where one value ends and the next begins, without decoding them: it
+//! counts brackets. A value that is broken must not take those after it along, so a line that
+//! begins with `{` where no value may begin ends the one before it; and where a value turns out
+//! broken only later, reading goes on at the first line inside it that begins with `{`.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -29,7 +30,8 @@ pub struct Frame {
     pub first_column: usize,
 }
 
-/// A value that is longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading stops.
+/// A value that is longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading
+/// stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameTooLong {
     /// The line of the stream on which it begins, from 1.
@@ -49,21 +51,24 @@ impl std::error::Error for FrameTooLong {}
 
 /// The top-level values of a stream of bytes, in order.
 ///
-/// A value begins with `{` or `[` and ends with its last bracket; anything else runs to the end of its line. A value is cut short,
-/// and so broken, by the end of a line inside a string, and by a line that begins with `{` in column 1 and does not follow
-/// a comma, a colon or `[`. Takes linear time, and memory for the longest value and one chunk.
+/// A value begins with `{` or `[` and ends with its last bracket; anything else runs to the end of
+/// its line. A value is cut short, and so broken, by the end of a line inside a string, and by a
+/// line that begins with `{` in column 1 and does not follow a comma, a colon or `[`. Takes linear
+/// time, and memory for the longest value and one chunk.
 #[derive(Debug)]
 pub struct Frames<R> {
     source: R,
     chunk: Vec<u8>,
     /// What has been read and not been given away.
     buffer: Vec<u8>,
-    /// The position in the buffer up to which it has been given away or passed over, and its line and column in the stream.
+    /// The position in the buffer up to which it has been given away or passed over, and its line
+    /// and column in the stream.
     taken: usize,
     line: usize,
     column: usize,
     current: Option<Scan>,
-    /// Up to here in the buffer every line that begins with `{` begins a value: one that was thought to hold it is broken.
+    /// Up to here in the buffer every line that begins with `{` begins a value: one that was
+    /// thought to hold it is broken.
     distrust: usize,
     limit: usize,
     state: State,
@@ -101,11 +106,12 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// The frames that are complete after the next read of the source that completes any: at least one, or `None` at the end.
+    /// The frames that are complete after the next read of the source that completes any: at least
+    /// one, or `None` at the end.
     ///
     /// # Errors
-    /// Those of the source; and one of the kind [`io::ErrorKind::InvalidData`] that holds a [`FrameTooLong`], after which
-    /// there are no more frames.
+    /// Those of the source; and one of the kind [`io::ErrorKind::InvalidData`] that holds a
+    /// [`FrameTooLong`], after which there are no more frames.
     pub fn next_batch(&mut self) -> io::Result<Option<Vec<Frame>>> {
         loop {
             if let State::Failed(error) = &mut self.state {
@@ -201,7 +207,8 @@ impl<R: Read> Frames<R> {
         Some(Scan::new(self.taken, first))
     }
 
-    /// Gives the frame from `taken` to `end`, or to the place in it where reading is to go on because it is broken.
+    /// Gives the frame from `taken` to `end`, or to the place in it where reading is to go on
+    /// because it is broken.
     fn close(&mut self, scan: &Scan, end: usize, whole: bool) -> Frame {
         let start = self.taken;
         let is_json = || serde_json::from_slice::<IgnoredAny>(&self.buffer[start..end]).is_ok();
@@ -209,7 +216,8 @@ impl<R: Read> Frames<R> {
         if let Some(candidate) = scan.candidate
             && !(whole && is_json())
         {
-            // Each of the lines up to `end` is scanned a second time, but not a third: there a frame ends with its line.
+            // Each of the lines up to `end` is scanned a second time, but not a third: there a
+            // frame ends with its line.
             self.distrust = self.distrust.max(end);
             resume = candidate;
         }

@@ -1,8 +1,9 @@
 //! JSON values as the bytes they were written with: only what is asked for is decoded.
 //!
-//! A value is a slice of the source text, so its position there is known, and a number is still the decimal that the user wrote.
-//! Every step into an array or object is a fresh, shallow call of serde_json, which skips nested values without recursion:
-//! no depth of nesting overflows the stack.
+//! A value is a slice of the source text, so its position there is known, and a number is still the
+//! decimal that the user wrote. Every step into an array or object is a fresh, shallow call of
+//! serde_json, which skips nested values without recursion: no depth of nesting overflows the
+//! stack.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -75,7 +76,8 @@ pub(super) fn decode(literal: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Calls `each` with every key (as a literal) and value of an object, in order. Says whether it is an object.
+/// Calls `each` with every key (as a literal) and value of an object, in order. Says whether it is
+/// an object.
 pub(super) fn for_each_field<'t>(object: &'t str, each: impl FnMut(&'t str, &'t str)) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     Fields(each).deserialize(&mut deserializer).is_ok()

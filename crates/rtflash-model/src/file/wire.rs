@@ -1,4 +1,5 @@
-//! The written form of task sets and allocations, as serde and schemars see it. The doc comments are the schema's descriptions.
+//! The written form of task sets and allocations, as serde and schemars see it. The doc comments
+//! are the schema's descriptions.
 
 mod scalars;
 
@@ -135,14 +136,15 @@ pub(super) struct TaskWire<'a> {
     /// (w, T^w).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) write: Option<RequestWire>,
-    /// Pages that it keeps: its data. No fewer than a sequential request of it has, no more than the logical pages of the device.
+    /// Pages that it keeps: its data. No fewer than a sequential request of it has, no more than
+    /// the logical pages of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub(super) data_pages: Option<u64>,
 }
 
-/// So many pages every period, each request due a deadline after its nominal arrival. Two of amount (`pages` or `size`), period
-/// (`period` or `every`) and `rate` are given.
+/// So many pages every period, each request due a deadline after its nominal arrival. Two of amount
+/// (`pages` or `size`), period (`period` or `every`) and `rate` are given.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename = "Request", deny_unknown_fields)]
 #[schemars(transform = alternatives::request)]
@@ -152,10 +154,12 @@ pub(super) struct RequestWire {
     pub(super) pages: u64,
     /// T: the period, the least time between two nominal arrivals.
     pub(super) period: LongerThanZero,
-    /// D: the relative deadline, counted from the nominal arrival. No longer than the period, which it is where it is left out.
+    /// D: the relative deadline, counted from the nominal arrival. No longer than the period, which
+    /// it is where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deadline: Option<LongerThanZero>,
-    /// J: the release jitter, the longest time from the nominal arrival to the release. Shorter than the deadline; none where it is left out.
+    /// J: the release jitter, the longest time from the nominal arrival to the release. Shorter
+    /// than the deadline; none where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) jitter: Option<Duration>,
     /// Which pages; `random` where it is left out.
@@ -205,7 +209,8 @@ pub(super) enum ArrivalsWire<'a> {
     At(#[schemars(with = "Vec<Time>")] Cow<'a, [Time]>),
 }
 
-/// What is read where an allocation is expected: an allocation, or another line that `rtflash alloc --format json` prints.
+/// What is read where an allocation is expected: an allocation, or another line that `rtflash alloc
+/// --format json` prints.
 #[derive(JsonSchema)]
 #[schemars(rename = "AllocationLine", untagged)]
 #[allow(dead_code)]
@@ -251,7 +256,8 @@ pub(super) struct ErrorWire {
 /// The format of answers that is read.
 pub(super) struct AnswerFormat;
 
-/// An allocation: clusters of chips, and the tasks that each cluster serves. Other fields are passed over.
+/// An allocation: clusters of chips, and the tasks that each cluster serves. Other fields are
+/// passed over.
 #[derive(JsonSchema)]
 #[schemars(rename = "Allocation")]
 #[allow(dead_code)]
@@ -270,7 +276,8 @@ pub(super) struct ClusterWire {
     /// Its chips: numbers from 0, channel by channel.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     chips: Vec<u32>,
-    /// The names of its tasks. Where every task of the set is in a cluster, other names are those of tasks that are gone.
+    /// The names of its tasks. Where every task of the set is in a cluster, other names are those
+    /// of tasks that are gone.
     #[schemars(extend("uniqueItems" = true))]
     tasks: Option<Vec<String>>,
     /// What a sound analysis promises of it.
@@ -292,7 +299,8 @@ pub(super) enum RelianceWire {
     Queue,
 }
 
-/// What a sound analysis promises of a cluster: the device runs by it. Other fields are passed over.
+/// What a sound analysis promises of a cluster: the device runs by it. Other fields are passed
+/// over.
 #[derive(JsonSchema)]
 #[schemars(rename = "Certificate")]
 #[allow(dead_code)]

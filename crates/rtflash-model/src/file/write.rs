@@ -12,11 +12,11 @@ use crate::profiles::PROFILES;
 use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
 use crate::time::Span;
 
-/// Writes a task set as one line of JSON, without a newline at its end, that [`read_task_set`](crate::read_task_set) reads
-/// back to the same set.
+/// Writes a task set as one line of JSON, without a newline at its end, that
+/// [`read_task_set`](crate::read_task_set) reads back to the same set.
 ///
-/// A device that is a profile is written as its name. `meta` goes into the field of this name; line breaks between its parts
-/// become spaces.
+/// A device that is a profile is written as its name. `meta` goes into the field of this name; line
+/// breaks between its parts become spaces.
 pub fn write_task_set(set: &TaskSet, meta: Option<&MetaJson>) -> String {
     let wire = TaskSetWire {
         device: device(set.device()),
@@ -24,13 +24,15 @@ pub fn write_task_set(set: &TaskSet, meta: Option<&MetaJson>) -> String {
         jobs: (!set.jobs().is_empty()).then(|| set.jobs().iter().map(job).collect()),
         meta: meta.map(MetaJson::raw),
     };
-    // Its keys are strings, its numbers finite, its ratio a decimal: nothing that serde_json refuses.
+    // Its keys are strings, its numbers finite, its ratio a decimal: nothing that serde_json
+    // refuses.
     let text = serde_json::to_string(&wire).expect("a task set can always be written");
     // Within strings JSON allows no line breaks, so these stand between the parts of `meta`.
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
 
-/// Writes a device as JSON that [`read_device`](crate::read_device) reads back to the same device: a profile as its name.
+/// Writes a device as JSON that [`read_device`](crate::read_device) reads back to the same device:
+/// a profile as its name.
 pub fn write_device(of: &Device) -> String {
     // As above.
     serde_json::to_string(&device(of)).expect("a device can always be written")
@@ -42,13 +44,14 @@ pub fn write_device_in_full(of: &Device) -> String {
     serde_json::to_string(&DeviceWire::Full(full(of))).expect("a device can always be written")
 }
 
-/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken, α = 0,
-/// data that does not fit, costs above 2⁶³ ns.
+/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken,
+/// α = 0, data that does not fit, costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
     schema_for!(TaskSetWire<'static>)
 }
 
-/// The JSON Schema of an allocation as it is read: the fields that are looked at; others may be there.
+/// The JSON Schema of an allocation as it is read: the fields that are looked at; others may be
+/// there.
 pub fn allocation_schema() -> Schema {
     schema_for!(AllocationLine)
 }

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use crate::random::Stream;
 use crate::task::{Access, Request, Task};
 
-/// The access patterns of a set's requests, as [`SetSpec`](super::SetSpec) asks for them. Sets that differ in these alone have the same tasks otherwise.
+/// The access patterns of a set's requests, as [`SetSpec`](super::SetSpec) asks for them. Sets that
+/// differ in these alone have the same tasks otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Accesses {
     /// Every request is random.
@@ -33,11 +34,13 @@ impl Accesses {
         }
     }
 
-    /// Gives every request its pattern. `key` is that of the stream that mixed patterns are drawn from.
+    /// Gives every request its pattern. `key` is that of the stream that mixed patterns are drawn
+    /// from.
     pub(super) fn give(self, tasks: &mut [Task], key: impl FnOnce() -> [u8; 32]) {
         let all = |tasks: &mut [Task], access: &mut dyn FnMut() -> Access| {
             for task in tasks {
-                // Drawn for a request that is not there as well: no pattern depends on which ones are.
+                // Drawn for a request that is not there as well: no pattern depends on which ones
+                // are.
                 let (read, write) = (access(), access());
                 let with = |request: Option<Request>, access| request.map(|request| request.with_access(access));
                 (task.read, task.write) = (with(task.read, read), with(task.write, write));

@@ -93,10 +93,12 @@ impl fmt::Display for Exhausted {
 impl std::error::Error for Exhausted {}
 
 impl SetOptions {
-    /// The set `index` (any number; usually counted from 0) at this total utilization. It has the tasks `t1` … `tn`, no jobs.
+    /// The set `index` (any number; usually counted from 0) at this total utilization. It has the
+    /// tasks `t1` … `tn`, no jobs.
     ///
-    /// `fits_alone` is asked whether a task could run on the whole device alone, U_i(m) ≤ 1; it must always answer the same for the same task.
-    /// All requests that it is shown are random, and due at the end of their period.
+    /// `fits_alone` is asked whether a task could run on the whole device alone, U_i(m) ≤ 1; it
+    /// must always answer the same for the same task. All requests that it is shown are random, and
+    /// due at the end of their period.
     ///
     /// # Errors
     /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws.
@@ -198,8 +200,8 @@ impl SetOptions {
     }
 }
 
-/// A request of this utilization, with a period that starts from a random one and is adapted to whole pages.
-/// `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
+/// A request of this utilization, with a period that starts from a random one and is adapted to
+/// whole pages. `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
 fn request(stream: &mut Stream, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
     let period = LEAST_PERIOD + stream.below(PERIOD_BOUND - LEAST_PERIOD);
     let page_cost = float(page_cost.as_ns());
@@ -221,7 +223,8 @@ fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1 from above.
+/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1
+/// from above.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn whole(x: f64) -> u64 {
     // This is what the cast is defined to do.

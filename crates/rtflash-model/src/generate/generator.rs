@@ -3,11 +3,12 @@
 /// How the total utilization is divided among the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Generator {
-    /// (U_1 … U_n) is uniform on the simplex ΣU_i = U, among the points with no U_i above 1: UUniFast (Bini & Buttazzo 2005)
-    /// with discarding. Read and write share U_i as b_1 : b_2, each uniform in (0, 1].
+    /// (U_1 … U_n) is uniform on the simplex ΣU_i = U, among the points with no U_i above 1:
+    /// UUniFast (Bini & Buttazzo 2005) with discarding. Read and write share U_i as b_1 : b_2, each
+    /// uniform in (0, 1].
     UUniFast,
-    /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what the thesis's figures used.
-    /// Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
+    /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what
+    /// the thesis's figures used. Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
     IntegerShares,
 }
 

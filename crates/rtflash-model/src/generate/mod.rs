@@ -1,21 +1,26 @@
 //! Random task sets of a given total utilization, for experiments.
 //!
-//! Sources: E. Bini and G. C. Buttazzo, "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005
-//! (UUniFast); the thesis, Section 5.1 (periods, pages, the split between reads and writes).
+//! Sources: E. Bini and G. C. Buttazzo, "Measuring the performance of schedulability tests",
+//! Real-Time Systems 30, 2005 (UUniFast); the thesis, Section 5.1 (periods, pages, the split
+//! between reads and writes).
 //!
 //! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
 //! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1.
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
-//! 3. T^r and T^w are uniform in [100, 500) ms; pages = ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest
-//!    nanosecond, so that the pages, which are whole, still make up U. No T may exceed 1000 s.
-//! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing here knows an analysis.
+//! 3. T^r and T^w are uniform in [100, 500) ms; pages = ⌊U·T/cost⌋, at least 1; then T =
+//!    pages·cost/U, to the nearest nanosecond, so that the pages, which are whole, still make up U.
+//!    No T may exceed 1000 s.
+//! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing
+//!    here knows an analysis.
 //!
-//! Then each request is made random or sequential ([`Accesses`] says how), by a random stream of its own: until then, in step 4 as well, all
-//! are random, so that the rest of a set does not depend on it.
+//! Then each request is made random or sequential ([`Accesses`] says how), by a random stream of
+//! its own: until then, in step 4 as well, all are random, so that the rest of a set does not
+//! depend on it.
 //!
-//! The set at (seed, U, index) depends on these three, the generator, the number of tasks and the [`SetSpec`]; not on other sets,
-//! on threads or on the machine: the random stream is ChaCha8, and floating point is confined to operations that IEEE 754
-//! rounds correctly and to `libm`, which is made of such.
+//! The set at (seed, U, index) depends on these three, the generator, the number of tasks and the
+//! [`SetSpec`]; not on other sets, on threads or on the machine: the random stream is ChaCha8, and
+//! floating point is confined to operations that IEEE 754 rounds correctly and to `libm`, which is
+//! made of such.
 
 mod accesses;
 mod deadlines;

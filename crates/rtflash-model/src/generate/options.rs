@@ -14,7 +14,8 @@ use super::writes::{WriteShare, Writes};
 use crate::device::Device;
 use crate::time::Span;
 
-/// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an hour; with 1,000, minutes.
+/// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an
+/// hour; with 1,000, minutes.
 pub const MAX_TASKS: u32 = 10_000;
 
 /// There is no generator of this name.
@@ -50,7 +51,8 @@ impl Serialize for Generator {
     }
 }
 
-/// What one page costs in the analysis that the sets are made for: the factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
+/// What one page costs in the analysis that the sets are made for: the factors of C^r and C^w in
+/// Eqs. (IV.1) and (IV.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageCosts {
     /// Time to read a page.
@@ -81,7 +83,8 @@ pub struct SetSpec {
 }
 
 impl SetSpec {
-    /// Sets as `rtflash gen` makes them, on a device: eight tasks, UUniFast, a page costs t_r or t_w, random requests.
+    /// Sets as `rtflash gen` makes them, on a device: eight tasks, UUniFast, a page costs t_r or
+    /// t_w, random requests.
     pub fn of(device: Device) -> SetSpec {
         SetSpec {
             device,
@@ -164,7 +167,8 @@ impl SetOptions {
         Ok(SetOptions { spec })
     }
 
-    /// Whether there are shares of this utilization at all: as no task has more than 1, n tasks have no more than n.
+    /// Whether there are shares of this utilization at all: as no task has more than 1, n tasks
+    /// have no more than n.
     pub fn is_possible(&self, utilization: Utilization) -> bool {
         Shares::new(self.spec.generator, self.spec.tasks, utilization).is_some()
     }
@@ -174,11 +178,12 @@ impl SetOptions {
         &self.spec
     }
 
-    /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian: seed, utilization in
-    /// billionths, index, number of tasks, generator, `gen`.
+    /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian:
+    /// seed, utilization in billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs, access, deadlines and the split between reads and writes are left out on purpose: experiments that differ in these alone start
-    /// from the same utilizations, which makes their difference easier to see.
+    /// Device, page costs, access, deadlines and the split between reads and writes are left out on
+    /// purpose: experiments that differ in these alone start from the same utilizations, which
+    /// makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
@@ -193,21 +198,24 @@ impl SetOptions {
         key
     }
 
-    /// The key of the random stream of the set's access patterns: as [`SetOptions::key`], but ends in `acc`.
+    /// The key of the random stream of the set's access patterns: as [`SetOptions::key`], but ends
+    /// in `acc`.
     pub(super) fn access_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let mut key = self.key(utilization, index);
         key[29..].copy_from_slice(b"acc");
         key
     }
 
-    /// The key of the random stream of the set's deadlines: as [`SetOptions::key`], but ends in `due`.
+    /// The key of the random stream of the set's deadlines: as [`SetOptions::key`], but ends in
+    /// `due`.
     pub(super) fn deadline_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let mut key = self.key(utilization, index);
         key[29..].copy_from_slice(b"due");
         key
     }
 
-    /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one that gave the page costs.
+    /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one
+    /// that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
         let SetSpec { seed, generator, tasks, writes, accesses, deadlines, .. } = self.spec;
         let (write_heavy, write_share) = (writes.heavy(), writes.share());
@@ -227,7 +235,8 @@ impl SetOptions {
     }
 }
 
-/// Where a generated set comes from: the `meta` object of its line. Together with the device it repeats the set.
+/// Where a generated set comes from: the `meta` object of its line. Together with the device it
+/// repeats the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Meta<'a> {
     /// The total utilization asked for.

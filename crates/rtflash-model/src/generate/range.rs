@@ -74,7 +74,8 @@ impl UtilizationRange {
         if count > MAX_POINTS {
             return Err(RangeError::TooManyPoints(count));
         }
-        // A last step that goes beyond the end stops at it. All lie between two utilizations, so all are utilizations.
+        // A last step that goes beyond the end stops at it. All lie between two utilizations, so
+        // all are utilizations.
         Ok((0..count).filter_map(|i| Utilization::from_billionths(first.saturating_add(i * step).min(last))).collect())
     }
 }

@@ -28,17 +28,21 @@ pub(super) enum Shares {
     },
 }
 
-/// Three ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often they must discard.
+/// Three ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often
+/// they must discard.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Method {
-    /// Uniform on {Σx_i = total, 0 ≤ x_i}, discarded if some x_i is above 1 (Bini & Buttazzo 2005). Good for small totals.
+    /// Uniform on {Σx_i = total, 0 ≤ x_i}, discarded if some x_i is above 1 (Bini & Buttazzo 2005).
+    /// Good for small totals.
     UUniFast,
-    /// x_1 … x_{n−1} independent and uniform in [0, 1], discarded unless the remaining x_n is in it too. The density of what is kept is
-    /// the same everywhere on the slice. Good for totals near n/2, and needs no powers.
+    /// x_1 … x_{n−1} independent and uniform in [0, 1], discarded unless the remaining x_n is in it
+    /// too. The density of what is kept is the same everywhere on the slice. Good for totals near
+    /// n/2, and needs no powers.
     Independent,
-    /// x_1 … x_{n−1} independent with density ∝ e^(−rate·x) on [0, 1], discarded as before, and else kept with probability e^(−rate·x_n). The
-    /// density of what is kept is ∝ e^(−rate·Σx_i), which again is the same everywhere on the slice, whatever the rate. Good for
-    /// many tasks and a total in between, with the rate that makes the mean total/n.
+    /// x_1 … x_{n−1} independent with density ∝ e^(−rate·x) on [0, 1], discarded as before, and
+    /// else kept with probability e^(−rate·x_n). The density of what is kept is ∝ e^(−rate·Σx_i),
+    /// which again is the same everywhere on the slice, whatever the rate. Good for many tasks and
+    /// a total in between, with the rate that makes the mean total/n.
     Tilted {
         /// Above zero.
         rate: f64,
@@ -46,8 +50,8 @@ pub(super) enum Method {
 }
 
 impl Shares {
-    /// How to draw the shares of `tasks` tasks, or `None` where there are none: some task would have more than 1
-    /// (for integer shares: 1 or more).
+    /// How to draw the shares of `tasks` tasks, or `None` where there are none: some task would
+    /// have more than 1 (for integer shares: 1 or more).
     pub(super) fn new(generator: Generator, tasks: u32, utilization: Utilization) -> Option<Shares> {
         let (billionths, total) = (utilization.billionths(), utilization.to_f64());
         let most = u64::from(tasks) * ONE;
@@ -55,8 +59,9 @@ impl Shares {
             Generator::IntegerShares if billionths >= most => None,
             Generator::IntegerShares => Some(Shares::Integers { billionths, total }),
             Generator::UUniFast if billionths > most => None,
-            // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it carries the uniform distribution on the one
-            // to the uniform distribution on the other. Of the two, the slice of the smaller sum is discarded less often.
+            // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
+            // carries the uniform distribution on the one to the uniform distribution on the other.
+            // Of the two, the slice of the smaller sum is discarded less often.
             Generator::UUniFast => {
                 let complement = billionths > most - billionths;
                 let total = if complement { in_units(most - billionths) } else { total };
@@ -96,11 +101,13 @@ fn in_units(billionths: u64) -> f64 {
 }
 
 impl Method {
-    /// The cheapest for a `total` of at most n/2, by rough estimates. Every choice gives the same distribution.
+    /// The cheapest for a `total` of at most n/2, by rough estimates. Every choice gives the same
+    /// distribution.
     fn best(tasks: u32, total: f64) -> Method {
         let n = f64::from(tasks);
-        // A sum of n uniform numbers has the mean n/2 and the variance n/12. `Independent` still beats the others at two standard
-        // deviations from the mean: its proposals are almost for free.
+        // A sum of n uniform numbers has the mean n/2 and the variance n/12. `Independent` still
+        // beats the others at two standard deviations from the mean: its proposals are almost for
+        // free.
         if 12.0 * (n / 2.0 - total) * (n / 2.0 - total) <= 4.0 * n {
             return Method::Independent;
         }
@@ -112,7 +119,8 @@ impl Method {
     }
 }
 
-/// The rate a, about, for which the density ∝ e^(−a·x) on [0, 1] has this mean, which is below 1/2: 1/a − 1/(e^a − 1) = mean.
+/// The rate a, about, for which the density ∝ e^(−a·x) on [0, 1] has this mean, which is below 1/2:
+/// 1/a − 1/(e^a − 1) = mean.
 fn rate_of_mean(mean: f64) -> f64 {
     let y = 1.0 - 2.0 * mean;
     // Within 5 % (A. Cohen 1991, for the inverse Langevin function), and two of Newton's steps.
@@ -139,8 +147,8 @@ fn uunifast(stream: &mut Stream, total: f64, shares: &mut [f64]) -> bool {
     rest <= 1.0
 }
 
-/// All shares but the last from `draw`, the last is what remains of `total` and must be in [0, 1] and pass `keep`. Abandoned as soon as
-/// the shares to come cannot make up what remains.
+/// All shares but the last from `draw`, the last is what remains of `total` and must be in [0, 1]
+/// and pass `keep`. Abandoned as soon as the shares to come cannot make up what remains.
 fn independent(
     stream: &mut Stream,
     total: f64,

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 
 /// Billionths in one.
 const SCALE: u64 = 1_000_000_000;
-/// The first utilization that is too large, in billionths: a million. Every smaller one has at most 15 significant digits,
-/// so that the nearest double prints as the same decimal.
+/// The first utilization that is too large, in billionths: a million. Every smaller one has at most
+/// 15 significant digits, so that the nearest double prints as the same decimal.
 const LIMIT: u64 = 1_000_000 * SCALE;
 
 /// A total utilization, 0 < U < 1,000,000, as an exact number of billionths.
@@ -114,7 +114,8 @@ impl fmt::Display for Utilization {
 }
 
 impl Serialize for Utilization {
-    /// A number: whole if it is whole, else the nearest double, whose shortest form is the same decimal.
+    /// A number: whole if it is whole, else the nearest double, whose shortest form is the same
+    /// decimal.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.billionths.is_multiple_of(SCALE) {
             serializer.serialize_u64(self.billionths / SCALE)

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 /// Billionths in one.
 const SCALE: u32 = 1_000_000_000;
 
-/// The part of a task's utilization that its writes take, as [`SetSpec`](super::SetSpec) asks for it.
+/// The part of a task's utilization that its writes take, as [`SetSpec`](super::SetSpec) asks for
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Writes {
     /// Drawn for each task as the [`Generator`](super::Generator) says.

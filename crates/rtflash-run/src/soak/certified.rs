@@ -1,4 +1,5 @@
-//! Random cases for the sound analyses: sets at the very limit of what they accept, run under whatever is meant to break them.
+//! Random cases for the sound analyses: sets at the very limit of what they accept, run under
+//! whatever is meant to break them.
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::allocator::{BestFit, EqualSplit, Exact, Global};
@@ -8,26 +9,27 @@ use rtflash_model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 
-use super::draw::{Case, Dice};
+use super::draw::{Case, Rng};
 
 /// Pages that a run may take, about.
 const PAGES: u64 = 3_000;
 
 /// The case of this seed and number; `None` where what was drawn cannot be accepted at any load.
 pub fn draw(seed: u64, run: u64) -> Option<Case> {
-    let mut dice = Dice::new(seed, b"sound\0\0\0", run);
-    let times = dice.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
-    let device = device(&mut dice, times)?;
-    // The most that may be relied on is relied on, so that as much as can be is accepted: a queue that never changes where operations take exactly
-    // what is stated, the neighbours' load where they may be shorter.
+    let mut rng = Rng::new(seed, b"sound\0\0\0", run);
+    let times = rng.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
+    let device = device(&mut rng, times)?;
+    // The most that may be relied on is relied on, so that as much as can be is accepted: a queue
+    // that never changes where operations take exactly what is stated, the neighbours' load where
+    // they may be shorter.
     let granted = if times == Times::Worst { Reliance::Queue } else { Reliance::Neighbours };
-    let analysis = dice.one_of(&["stripe", "superblock", "sound"]);
+    let analysis = rng.one_of(&["stripe", "superblock", "sound"]);
     let analysis = analysis_relying_on(analysis, granted)?;
-    let allocator: &dyn Allocator = dice.one_of(&[&BestFit as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
+    let allocator: &dyn Allocator = rng.one_of(&[&BestFit as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     // Drawn apart: what else is drawn does not depend on it.
-    let mut due = Dice::new(seed, b"due\0\0\0\0\0", run);
-    let tasks = with_deadlines(&mut due, tasks(&mut dice, &device)?)?;
-    let jobs = if dice.within(0, 2) == 0 { jobs(&mut dice, &device) } else { Vec::new() };
+    let mut due = Rng::new(seed, b"due\0\0\0\0\0", run);
+    let tasks = with_deadlines(&mut due, tasks(&mut rng, &device)?)?;
+    let jobs = if rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let set = at_the_limit(&set, allocator, analysis)?;
     let pages: f64 = set
@@ -50,10 +52,10 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let options = Options {
         duration: Instant::from_ns(duration)?,
         dispatch: Dispatch::Serial,
-        service: dice.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
-        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-        aging: dice.one_of(&[Aging::Worst, Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
-        pattern: dice.one_of(&[
+        service: rng.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]),
+        pattern: rng.one_of(&[
             Pattern::Uniform,
             Pattern::Sequential,
             Pattern::HotCold,
@@ -62,22 +64,22 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
             Pattern::Fullest,
         ]),
         times,
-        seed: dice.within(0, u64::MAX - 1),
+        seed: rng.within(0, u64::MAX - 1),
         placed: Placed {
-            backfill: dice.within(0, 1) == 0,
-            waits: dice.one_of(&[Waits::Actual, Waits::Worst]),
-            phases: dice.one_of(&[Phases::Periodic, Phases::AtErases]),
+            backfill: rng.within(0, 1) == 0,
+            waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
+            phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         },
     };
     Some(Case { seed, run, set, allocator, analysis, options })
 }
 
-fn device(dice: &mut Dice, times: Times) -> Option<Device> {
-    let us = |dice: &mut Dice, low: u32, high: u32| Span::from_us(dice.small(low, high));
+fn device(rng: &mut Rng, times: Times) -> Option<Device> {
+    let us = |rng: &mut Rng, low: u32, high: u32| Span::from_us(rng.small(low, high));
     let [page_read, page_program, block_erase, page_transfer] =
-        [(1, 60), (5, 400), (10, 800), (1, 50)].map(|(low, high)| us(dice, low, high));
+        [(1, 60), (5, 400), (10, 800), (1, 50)].map(|(low, high)| us(rng, low, high));
     let mut shortest = |most: Span| {
-        let least = Span::from_ns(dice.within(1, most.as_ns()));
+        let least = Span::from_ns(rng.within(1, most.as_ns()));
         least.filter(|_| times != Times::Worst)
     };
     let shortest = Shortest {
@@ -87,14 +89,14 @@ fn device(dice: &mut Dice, times: Times) -> Option<Device> {
         page_transfer: shortest(page_transfer),
     };
     Device::new(DeviceSpec {
-        chips: dice.small(1, 8),
-        chips_per_channel: dice.small(1, 4),
-        blocks_per_chip: dice.small(10, 60),
-        pages_per_block: dice.small(2, 16),
+        chips: rng.small(1, 8),
+        chips_per_channel: rng.small(1, 4),
+        blocks_per_chip: rng.small(10, 60),
+        pages_per_block: rng.small(2, 16),
         page_size: 4096,
         shortest,
         erase_cycles: None,
-        logical_ratio: LogicalRatio::from_decimal(dice.within(10, 80).into(), 2).ok()?,
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
         page_read,
         page_program,
         block_erase,
@@ -104,21 +106,21 @@ fn device(dice: &mut Dice, times: Times) -> Option<Device> {
 }
 
 /// Requests that are long beside an erase, most of them, so that what blocks does not matter much.
-fn tasks(dice: &mut Dice, device: &Device) -> Option<Vec<Task>> {
-    let count = dice.small(1, 5);
-    let sequential = dice.within(0, 2);
+fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
+    let count = rng.small(1, 5);
+    let sequential = rng.within(0, 2);
     let unit = device.block_erase().max(device.page_program()).as_ns();
     let tasks = (0..count).map(|number| {
-        let kinds = dice.within(0, 4);
+        let kinds = rng.within(0, 4);
         let mut request = |cost: u64| {
-            let period = unit * dice.within(8, 120) + dice.within(0, unit);
-            let share = dice.within(1, 100) as f64 / 100.0;
+            let period = unit * rng.within(8, 120) + rng.within(0, unit);
+            let share = rng.within(1, 100) as f64 / 100.0;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and small.
             let pages = (share * period as f64 / cost.max(1) as f64 / f64::from(count)) as u64;
             let access = match sequential {
                 0 => Access::Random,
                 1 => Access::Sequential,
-                _ => dice.one_of(&[Access::Random, Access::Sequential]),
+                _ => rng.one_of(&[Access::Random, Access::Sequential]),
             };
             Some(Request::new(pages.max(1), Span::from_ns(period)?)?.with_access(access))
         };
@@ -130,20 +132,21 @@ fn tasks(dice: &mut Dice, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases, requests due after three tenths of their period or later, and some of these released late.
-fn with_deadlines(dice: &mut Dice, tasks: Vec<Task>) -> Option<Vec<Task>> {
-    if dice.within(0, 1) == 0 {
+/// In half of the cases, requests due after three tenths of their period or later, and some of
+/// these released late.
+fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
+    if rng.within(0, 1) == 0 {
         return Some(tasks);
     }
-    let late = dice.within(0, 2) > 0;
+    let late = rng.within(0, 2) > 0;
     let mut request = |request: Option<Request>| {
         let Some(request) = request else { return Some(None) };
         let period = request.period().as_ns();
-        let deadline = (period * dice.within(300, 1_000) / 1_000).max(1);
-        let jitter = match dice.within(0, 2) {
+        let deadline = (period * rng.within(300, 1_000) / 1_000).max(1);
+        let jitter = match rng.within(0, 2) {
             0 => 0,
-            1 => deadline * dice.within(0, 300) / 1_000,
-            _ => dice.within(0, deadline - 1),
+            1 => deadline * rng.within(0, 300) / 1_000,
+            _ => rng.within(0, deadline - 1),
         };
         let jitter = if late { jitter } else { 0 };
         let request = request.with_deadline(Some(Span::from_ns(deadline)?))?;
@@ -153,19 +156,20 @@ fn with_deadlines(dice: &mut Dice, tasks: Vec<Task>) -> Option<Vec<Task>> {
     tasks.into_iter().map(task).collect()
 }
 
-fn jobs(dice: &mut Dice, device: &Device) -> Vec<Job> {
+fn jobs(rng: &mut Rng, device: &Device) -> Vec<Job> {
     let unit = device.block_erase().max(device.page_program()).as_ns();
-    let low = unit * dice.within(1, 20);
-    let high = low + unit * dice.within(0, 40);
+    let low = unit * rng.within(1, 20);
+    let high = low + unit * rng.within(0, 40);
     let arrivals = match (Span::from_ns(low), Span::from_ns(high)) {
         (Some(low), Some(high)) => Arrivals::Uniform(low, high),
         _ => return Vec::new(),
     };
-    let (read_pages, write_pages) = (dice.within(0, 12), dice.within(1, 12));
+    let (read_pages, write_pages) = (rng.within(0, 12), rng.within(1, 12));
     vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
 }
 
-/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to a thousandth.
+/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to
+/// a thousandth.
 fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<TaskSet> {
     let scaled = |thousandths: u64| {
         let part = |of: Span| {

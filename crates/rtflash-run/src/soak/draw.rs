@@ -31,18 +31,20 @@ const THEOREM_1: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
 pub enum World {
     /// Everything: shared channels, every dispatch, service, aging and address pattern.
     Any,
-    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, uniform addresses, real-time tasks alone.
+    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, uniform addresses,
+    /// real-time tasks alone.
     Supposed,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their promises.
+    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
+    /// promises.
     Sound,
 }
 
 /// Random numbers of one case.
-pub(super) struct Dice(Stream);
+pub(super) struct Rng(Stream);
 
-impl Dice {
-    pub(super) fn new(seed: u64, domain: &[u8; 8], run: u64) -> Dice {
-        Dice(Stream::numbered(seed, domain, run))
+impl Rng {
+    pub(super) fn new(seed: u64, domain: &[u8; 8], run: u64) -> Rng {
+        Rng(Stream::numbered(seed, domain, run))
     }
 
     pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
@@ -106,7 +108,7 @@ impl Dice {
         if self.within(0, 2) == 0 {
             return Vec::new();
         }
-        let gap = |dice: &mut Dice| Span::from_us(dice.small(1_000, 50_000));
+        let gap = |rng: &mut Rng| Span::from_us(rng.small(1_000, 50_000));
         let arrivals = if self.within(0, 1) == 0 {
             Arrivals::Every(gap(self))
         } else {
@@ -120,11 +122,11 @@ impl Dice {
 
 /// A case for Theorem 1.
 pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
-    let mut dice = Dice::new(seed, b"soak\0\0\0\0", run);
-    let device = dice.device(world)?;
-    let load = (0.2 + 0.8 * dice.0.unit()) * f64::from(device.chips());
-    let tasks = dice.tasks(&device, load);
-    let jobs = if world == World::Any { dice.jobs() } else { Vec::new() };
+    let mut rng = Rng::new(seed, b"soak\0\0\0\0", run);
+    let device = rng.device(world)?;
+    let load = (0.2 + 0.8 * rng.0.unit()) * f64::from(device.chips());
+    let tasks = rng.tasks(&device, load);
+    let jobs = if world == World::Any { rng.jobs() } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let any = world == World::Any;
     let names: &[&str] = if any {
@@ -132,26 +134,26 @@ pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
     } else {
         &["clustering-bfd", "equal-split", "global"]
     };
-    let name = dice.one_of(names);
+    let name = rng.one_of(names);
     let allocator = ALLOCATORS.into_iter().find(|allocator| allocator.name() == name)?;
     let options = Options {
-        duration: Instant::from_ns(dice.within(500, 4_000) * 1_000_000)?,
+        duration: Instant::from_ns(rng.within(500, 4_000) * 1_000_000)?,
         dispatch: if any {
-            dice.one_of(&[Dispatch::Serial, Dispatch::Serial, Dispatch::Parallel])
+            rng.one_of(&[Dispatch::Serial, Dispatch::Serial, Dispatch::Parallel])
         } else {
             Dispatch::Serial
         },
-        service: if any { dice.one_of(&[Service::Tbs, Service::Background]) } else { Service::Tbs },
-        victims: dice.one_of(&[Victims::Actual, Victims::Worst]),
-        aging: dice.one_of(if any { &[Aging::Worst, Aging::Random, Aging::Fresh] } else { &[Aging::Worst] }),
+        service: if any { rng.one_of(&[Service::Tbs, Service::Background]) } else { Service::Tbs },
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(if any { &[Aging::Worst, Aging::Random, Aging::Fresh] } else { &[Aging::Worst] }),
         pattern: if any {
-            dice.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip])
+            rng.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip])
         } else {
             Pattern::Uniform
         },
         times: Times::Worst,
-        seed: dice.0.below(u64::MAX),
+        seed: rng.0.below(u64::MAX),
         placed: Placed::default(),
     };
-    Some(Case { seed, run, set, allocator, analysis: dice.one_of(&THEOREM_1), options })
+    Some(Case { seed, run, set, allocator, analysis: rng.one_of(&THEOREM_1), options })
 }

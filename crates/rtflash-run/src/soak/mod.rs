@@ -1,7 +1,7 @@
 //! Random search for a broken assumption.
 //!
-//! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and judged. Of every assumption that breaks,
-//! the first case is shrunk.
+//! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and
+//! judged. Of every assumption that breaks, the first case is shrunk.
 
 mod certified;
 mod draw;
@@ -17,7 +17,8 @@ pub use shrink::shrink;
 
 use crate::case::execute;
 
-/// The case of this seed and number; `None` where the device or the set that was drawn is no lawful one, or cannot be accepted.
+/// The case of this seed and number; `None` where the device or the set that was drawn is no
+/// is_valid one, or cannot be accepted.
 pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
     match world {
         World::Sound => certified::draw(seed, run),
@@ -77,13 +78,15 @@ pub struct Broken {
 pub struct Soaked {
     /// Cases that the analysis accepts and that were run.
     pub judged: u64,
-    /// The mean real-time load of the fullest cluster of each, in millionths; zero where there are no certificates.
+    /// The mean real-time load of the fullest cluster of each, in millionths; zero where there are
+    /// no certificates.
     pub load: u64,
     /// The assumptions that broke, in the order of [`CERTIFIED`].
     pub broken: Vec<Broken>,
 }
 
-/// Draws `runs` cases of a seed and judges them, on the threads of the current rayon pool; the result does not depend on how many there are.
+/// Draws `runs` cases of a seed and judges them, on the threads of the current rayon pool; the
+/// result does not depend on how many there are.
 pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
     let verdict = |run: u64| match draw(seed, run, world).map(|case| judge(&case)) {
         Some(Outcome::Judged { findings, load }) => {
@@ -91,7 +94,8 @@ pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
         }
         _ => None,
     };
-    // For each assumption how often it broke, and the first time; how many were judged; and the sum of their loads.
+    // For each assumption how often it broke, and the first time; how many were judged; and the sum
+    // of their loads.
     type Tally = (u64, u64, Vec<(u64, Option<u64>)>);
     let none = || (0, 0, vec![(0, None); CERTIFIED.len()]);
     let add = |(judged, loads, mut tally): Tally, run: u64| match verdict(run) {

@@ -9,7 +9,8 @@ use super::{Case, Outcome, judge};
 /// Cases that are run for one shrinking, at most.
 const ATTEMPTS: u32 = 250;
 
-/// The smallest case found in which the same assumption breaks, and how; `None` where it does not break in this one.
+/// The smallest case found in which the same assumption breaks, and how; `None` where it does not
+/// break in this one.
 pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
         Outcome::Judged { findings, .. } => findings.get(assumption).copied().filter(|finding| !finding.gauge.holds()),

@@ -119,7 +119,8 @@ fn delay(records: &mut [Record], from: Instant, by: u64) {
     }
 }
 
-/// Two reads on one chip for different jobs, both released before the first, which has the earlier deadline.
+/// Two reads on one chip for different jobs, both released before the first, which has the earlier
+/// deadline.
 fn out_of_order(records: &[Record]) -> Option<(usize, usize)> {
     let released = |id: JobId| {
         records.iter().find_map(|record| match record {

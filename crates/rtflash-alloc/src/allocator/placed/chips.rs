@@ -10,11 +10,13 @@ use crate::allocator::sizes::Group;
 pub(super) enum Layout {
     /// Next to each other.
     InOrder,
-    /// So that every channel has about as much to move: next to chips that move much come chips that move little, or nothing.
+    /// So that every channel has about as much to move: next to chips that move much come chips
+    /// that move little, or nothing.
     Balanced,
 }
 
-/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with the form of each. `None` where they do not pack.
+/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with
+/// the form of each. `None` where they do not pack.
 pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
     let device = set.device();
     let mut free = Free::new(device);
@@ -37,7 +39,7 @@ pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Op
             let mut busy = vec![0.0; free.channels.len()];
             for group in others {
                 for _ in 0..groups[group].size {
-                    chips_of[group].push(free.take_from_calmest(&mut busy, rates[group])?);
+                    chips_of[group].push(free.take_from_least_loaded(&mut busy, rates[group])?);
                 }
                 chips_of[group].sort_unstable();
             }
@@ -112,7 +114,7 @@ impl Free {
     }
 
     /// A chip of the channel that has the least to move, and notes what is added to it.
-    fn take_from_calmest(&mut self, busy: &mut [f64], rate: f64) -> Option<u32> {
+    fn take_from_least_loaded(&mut self, busy: &mut [f64], rate: f64) -> Option<u32> {
         let open = (0..self.channels.len()).filter(|&channel| !self.channels[channel].is_empty());
         let channel = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b)))?;
         busy[channel] += rate;

@@ -1,4 +1,5 @@
-//! Every partition, every size, every place: what `exact` tries where its clusters hold only next to the right neighbours.
+//! Every partition, every size, every place: what `exact` tries where its clusters hold only next
+//! to the right neighbours.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +19,9 @@ const TRIAL: u64 = 64;
 /// Channels beyond which clusters are only tried one behind the other.
 const MOST_CHANNELS: usize = 64;
 
-/// Looks for an allocation that holds. `shapes` and `subsets` are as if no page ever waited for the bus: no subset holds in fewer chips. What is tried is bounded;
-/// on small devices it is everything.
+/// Looks for an allocation that holds. `shapes` and `subsets` are as if no page ever waited for the
+/// bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
+/// everything.
 pub(super) fn search(
     set: &TaskSet,
     test: DemandTest,
@@ -31,7 +33,8 @@ pub(super) fn search(
     let chips = u64::from(device.chips());
     let mut search =
         Search { set, test, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
-    // First each partition as it needs the fewest chips, then what is left of the effort shared among them.
+    // First each partition as it needs the fewest chips, then what is left of the effort shared
+    // among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
     for parts in &all {
@@ -64,7 +67,8 @@ struct Search<'s> {
     shapes: &'s Shapes<'s>,
     given_up: &'s mut bool,
     left: u64,
-    /// The placements with which a subset of the tasks holds in a cluster of some size, without any waiting.
+    /// The placements with which a subset of the tasks holds in a cluster of some size, without any
+    /// waiting.
     fitting: BTreeMap<(usize, u32), Vec<Placement>>,
 }
 
@@ -111,7 +115,8 @@ impl Search<'_> {
         None
     }
 
-    /// Clusters of these sizes on all chips that differ, with all placements of their pages, at most so many of them.
+    /// Clusters of these sizes on all chips that differ, with all placements of their pages, at
+    /// most so many of them.
     fn places(&mut self, parts: &[Part], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
         if parts.iter().zip(sizes).any(|(part, &size)| self.fitting(part, size).is_empty()) {
@@ -130,7 +135,8 @@ impl Search<'_> {
         self.place(parts, &mut plans, 0, 0, 0, floor)
     }
 
-    /// Gives chips of the channels from `channel` on to the cluster `at`, which has `had` chips already, then to those behind it.
+    /// Gives chips of the channels from `channel` on to the cluster `at`, which has `had` chips
+    /// already, then to those behind it.
     fn place(
         &mut self,
         parts: &[Part],
@@ -239,7 +245,8 @@ impl Plans<'_> {
         }
     }
 
-    /// Chips that the cluster has on the channel before this one, if the two are the same up to there: of two ways to exchange them one is enough.
+    /// Chips that the cluster has on the channel before this one, if the two are the same up to
+    /// there: of two ways to exchange them one is enough.
     fn like_before(&self, at: usize, channel: usize) -> Option<u32> {
         let before = channel.checked_sub(1)?;
         let given = self.on[at][before];

@@ -1,8 +1,11 @@
-//! Allocation under demand tests, which test a placed cluster: which chips, and how pages are placed on them.
+//! Allocation under demand tests, which test a placed cluster: which chips, and how pages are
+//! placed on them.
 //!
-//! Groups of tasks are formed first, each in a cluster that it holds in wherever its chips are; then chips are given out and every
-//! cluster is certified where it is. Where the chips do not suffice so, groups are formed again in the hope of less waiting for the bus, and chips
-//! are given out so that those that move much have neighbours that move little: what [`DemandTest::certify`] then confirms is an allocation.
+//! Groups of tasks are formed first, each in a cluster that it holds in wherever its chips are;
+//! then chips are given out and every cluster is certified where it is. Where the chips do not
+//! suffice so, groups are formed again in the hope of less waiting for the bus, and chips are given
+//! out so that those that move much have neighbours that move little: what [`DemandTest::certify`]
+//! then confirms is an allocation.
 
 mod chips;
 mod everywhere;
@@ -41,7 +44,8 @@ pub(super) fn allocate(set: &TaskSet, test: DemandTest, strategy: Strategy) -> O
     }
 }
 
-/// Whether these tasks (positions in the set) hold in a cluster of `chips` chips wherever its chips are and whatever its neighbours do.
+/// Whether these tasks (positions in the set) hold in a cluster of `chips` chips wherever its chips
+/// are and whatever its neighbours do.
 pub(crate) fn holds_anywhere(set: &TaskSet, test: DemandTest, tasks: &[usize], chips: u32) -> bool {
     let shapes = Shapes::new(set, test.placements, Waiting::Full);
     let mut forms = shapes.forms().iter().filter(|&&form| form != Form::Compact);
@@ -61,7 +65,7 @@ fn grouped(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
     let found = if strategy == Strategy::Exact {
         exactly(set, test, &mut given_up)
     } else {
-        hopefully(set, test, strategy, &mut given_up)
+        place_optimistically(set, test, strategy, &mut given_up)
     };
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
@@ -71,7 +75,12 @@ fn grouped(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
 }
 
 /// Groups in the hope of less waiting for the bus, confirmed where their chips are.
-fn hopefully(set: &TaskSet, test: DemandTest, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
+fn place_optimistically(
+    set: &TaskSet,
+    test: DemandTest,
+    strategy: Strategy,
+    given_up: &mut bool,
+) -> Option<Allocation> {
     let ways = set.device().chips_per_channel().min(set.device().chips());
     // Without relying on neighbours there is no such hope.
     if ways == 1 || !test.placements.contains(&Placement::Stripe) || test.rely_on == Reliance::Nothing {
@@ -108,7 +117,7 @@ fn exactly(set: &TaskSet, test: DemandTest, given_up: &mut bool) -> Option<Alloc
     let subsets = exact::Subsets::new(&mut DemandSizes::new(&shapes)).ok()?;
     *given_up |= shapes.given_up();
     subsets.best_partition()?;
-    if let Some(allocation) = hopefully(set, test, Strategy::Exact, given_up) {
+    if let Some(allocation) = place_optimistically(set, test, Strategy::Exact, given_up) {
         return Some(allocation);
     }
     // Never worse than the search.
@@ -120,7 +129,8 @@ fn exactly(set: &TaskSet, test: DemandTest, given_up: &mut bool) -> Option<Alloc
     found
 }
 
-/// Groups that need no more chips than there are; an error where too much work would be needed to find out.
+/// Groups that need no more chips than there are; an error where too much work would be needed to
+/// find out.
 fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Result<Option<Vec<Group<Held>>>, Limit> {
     match strategy {
         Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(shapes)) {
@@ -138,7 +148,8 @@ fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Result<Option<Vec<Group<Held
     }
 }
 
-/// The clusters of Algorithm 1 that have tasks: how many chips each has, and the form in which it holds with the least to do.
+/// The clusters of Algorithm 1 that have tasks: how many chips each has, and the form in which it
+/// holds with the least to do.
 fn merged(shapes: &Shapes<'_>) -> Result<Vec<Group<Held>>, Stuck> {
     let clusters = merging::clusters(DemandSizes::bounded(shapes, MAX_MERGING), true)?.into_iter();
     let group = |cluster: Cluster| {
@@ -149,7 +160,8 @@ fn merged(shapes: &Shapes<'_>) -> Result<Vec<Group<Held>>, Stuck> {
     Ok(clusters.filter(|cluster| !cluster.tasks.is_empty()).filter_map(group).collect())
 }
 
-/// Chips for the groups and certificates for the clusters, if all have one; chips left over are placed so.
+/// Chips for the groups and certificates for the clusters, if all have one; chips left over are
+/// placed so.
 fn settle(
     set: &TaskSet,
     test: DemandTest,

@@ -43,7 +43,8 @@ impl Form {
 pub(super) enum Waiting {
     /// All that there can be.
     Full,
-    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are placed.
+    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are
+    /// placed.
     Hoped(u32),
     /// In stripes, as if all chips of a channel were the cluster's: likewise.
     Queue,
@@ -56,7 +57,8 @@ pub(super) struct Shapes<'a> {
     set: &'a TaskSet,
     /// The forms that the analysis has.
     forms: Vec<Form>,
-    /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always pack.
+    /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
+    /// pack.
     chain: Vec<u32>,
     waiting: Waiting,
     /// The largest cluster.
@@ -106,7 +108,8 @@ impl<'a> Shapes<'a> {
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
-    /// A unit of these tasks in a cluster of this form, and its neighbours; `None` where times cannot be added up.
+    /// A unit of these tasks in a cluster of this form, and its neighbours; `None` where times
+    /// cannot be added up.
     fn unit(&self, tasks: &[usize], form: Form, chips: u32) -> Option<(Unit, Contention)> {
         let device = self.set.device();
         let bus = match (form, self.waiting) {
@@ -139,8 +142,9 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// The least long-run load of a unit of these tasks in a cluster of any form, exactly, whether or not they hold: with garbage collection at its
-    /// shortest deadline, where it takes least. Above every other one where there is no room for that.
+    /// The least long-run load of a unit of these tasks in a cluster of any form, exactly, whether
+    /// or not they hold: with garbage collection at its shortest deadline, where it takes least.
+    /// Above every other one where there is no room for that.
     pub(super) fn least_load(&self, tasks: &[usize], chips: u32) -> Rational {
         self.tests.set(self.tests.get() + 1);
         let of = |form: Form| {
@@ -156,7 +160,8 @@ impl<'a> Shapes<'a> {
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The form in which these tasks hold on so many chips, of several the one with the least to do.
+    /// The form in which these tasks hold on so many chips, of several the one with the least to
+    /// do.
     pub(super) fn holds(&self, tasks: &[usize], chips: u32) -> Option<Held> {
         self.of_forms(tasks, chips, |_| true)
     }

@@ -1,4 +1,5 @@
-//! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they hold in one of Algorithm 1's.
+//! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they
+//! hold in one of Algorithm 1's.
 
 use rtflash_model::TaskSet;
 

@@ -72,7 +72,8 @@ struct Tried {
     chips: u32,
 }
 
-/// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on the chips that they leave.
+/// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
+/// the chips that they leave.
 fn nearest(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u32::try_from(u64::from(set.device().chips()).saturating_sub(used)).unwrap_or(0);

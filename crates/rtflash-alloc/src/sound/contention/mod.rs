@@ -1,8 +1,10 @@
-//! The transfers of the other chips on the same channel, as far as they are known: the device-level test.
+//! The transfers of the other chips on the same channel, as far as they are known: the device-level
+//! test.
 //!
-//! Two bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the transfers that its
-//! neighbours make, [`w2`] by the queue for the bus. The smaller one counts. The letters are those of docs/analysis.md,
-//! Sections 6 and 6.1, with deadlines and jitter as in Section 2.9.
+//! Two bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
+//! transfers that its neighbours make, [`w2`] by the queue for the bus. The smaller one counts. The
+//! letters are those of docs/analysis.md, Sections 6 and 6.1, with deadlines and jitter as in
+//! Section 2.9.
 
 mod w1;
 mod w2;
@@ -13,7 +15,8 @@ use super::unit::{GcTerms, Item, Unit, transfer_rate};
 use crate::fraction::Fraction;
 use w2::Queue;
 
-/// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its requests have.
+/// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its
+/// requests have.
 #[derive(Debug, Clone)]
 struct Neighbour {
     /// Chips like this.
@@ -24,7 +27,8 @@ struct Neighbour {
     rate: f64,
 }
 
-/// Waiting for the bus that is counted by intervals, beyond what [`Bus::ways`](super::Bus) charges each page.
+/// Waiting for the bus that is counted by intervals, beyond what [`Bus::ways`](super::Bus) charges
+/// each page.
 #[derive(Debug, Clone, Default)]
 pub struct Contention {
     /// t_d.
@@ -76,7 +80,8 @@ impl Contention {
         Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), always: 0, queue: None }
     }
 
-    /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage collection.
+    /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage
+    /// collection.
     pub fn add(&mut self, unit: &Unit, gc: Option<GcTerms>, chips: u64) {
         let requests = unit.items.clone();
         self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
@@ -88,8 +93,9 @@ impl Contention {
         Contention { always: self.always + transfers, ..self }
     }
 
-    /// Says that the chips added and `siblings` more of the unit's own cluster are all that there are on the channel, that none of
-    /// them serves other jobs, and that the bus serves first come, first served.
+    /// Says that the chips added and `siblings` more of the unit's own cluster are all that there
+    /// are on the channel, that none of them serves other jobs, and that the bus serves first come,
+    /// first served.
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
@@ -106,8 +112,8 @@ impl Contention {
         self.queue.map_or(0, Queue::saved)
     }
 
-    /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and time by which that
-    /// charge is too much; the second is less than the charge for its reads.
+    /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and
+    /// time by which that charge is too much; the second is less than the charge for its reads.
     pub(super) fn waiting(&self, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
         let w1 = self.w1(work);
         let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (w1, 0) };
@@ -115,8 +121,8 @@ impl Contention {
         (w1, w1.saturating_add(taken_back).saturating_sub(w2))
     }
 
-    /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own time with it, and gives
-    /// the constant. Of the two bounds, the one with the smaller rate.
+    /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
+    /// time with it, and gives the constant. Of the two bounds, the one with the smaller rate.
     pub(super) fn add_to(&self, load: &mut Vec<Fraction>, unit: &Unit, gc: Option<GcTerms>) -> f64 {
         let w1 = self.w1_line(&unit.items);
         let w2 = self.queue.and_then(|queue| self.w2_line(queue, unit, gc));
@@ -171,8 +177,8 @@ mod tests {
     #[test]
     fn between_steps_waiting_stays() {
         for seed in 0..3_000 {
-            let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
-            let length = dice.within(1, 2_000);
+            let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let length = rng.within(1, 2_000);
             let step = contention.steps(length, &unit, gc);
             assert!(step <= length);
             let work = |length| Work { length, reads: 1_000, writes: 1_000, jobs: 10 };

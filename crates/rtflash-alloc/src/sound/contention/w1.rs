@@ -1,12 +1,13 @@
-//! W1: each page waits for one transfer of each neighbour, as far as the neighbour makes so many (docs/analysis.md,
-//! Section 6).
+//! W1: each page waits for one transfer of each neighbour, as far as the neighbour makes so many
+//! (docs/analysis.md, Section 6).
 
 use super::{Contention, Line, Neighbour, Work, more_live};
 use crate::fraction::Fraction;
 use crate::sound::unit::{Item, transfer_rate};
 
 impl Contention {
-    /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always counts.
+    /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
+    /// counts.
     pub(super) fn w1(&self, work: Work) -> u128 {
         // Eq. (32).
         let n_i = work.reads.saturating_add(work.writes);
@@ -15,7 +16,8 @@ impl Contention {
         waits.fold(always, u128::saturating_add).saturating_mul(self.transfer.into())
     }
 
-    /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the smaller rate counts.
+    /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
+    /// smaller rate counts.
     pub(super) fn w1_line(&self, items: &[Item]) -> Line {
         let (mut load, mut constant) = (Vec::new(), 0.0);
         for item in items {
@@ -40,8 +42,8 @@ impl Contention {
         Line { load, constant }
     }
 
-    /// The share of intervals of `length` and more that is waiting, at most, for requests that move `rate` pages a
-    /// nanosecond.
+    /// The share of intervals of `length` and more that is waiting, at most, for requests that move
+    /// `rate` pages a nanosecond.
     pub(in crate::sound) fn share(&self, length: f64, rate: f64) -> f64 {
         let shares = self
             .neighbours
@@ -52,8 +54,8 @@ impl Contention {
 }
 
 impl Neighbour {
-    /// min(n_i, N_j) with N_j(L) of Eq. (33), Σ ⌈(L + D)/T⌉ · pages: transfers of one of these chips that are live in an
-    /// interval of this length.
+    /// min(n_i, N_j) with N_j(L) of Eq. (33), Σ ⌈(L + D)/T⌉ · pages: transfers of one of these
+    /// chips that are live in an interval of this length.
     fn transfers(&self, length: u64, n_i: u128) -> u128 {
         let mut n_j = 0u128;
         for request in &self.requests {

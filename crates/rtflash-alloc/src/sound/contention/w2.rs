@@ -1,5 +1,6 @@
-//! W2: reads in a queue (docs/analysis.md, Section 6.1). Where a read follows a read, sensing and waiting overlap, and σ is
-//! taken back. What may spoil that is charged as exceptions, each at the price of what it spoils.
+//! W2: reads in a queue (docs/analysis.md, Section 6.1). Where a read follows a read, sensing and
+//! waiting overlap, and σ is taken back. What may spoil that is charged as exceptions, each at the
+//! price of what it spoils.
 
 use rtflash_model::Device;
 
@@ -81,8 +82,8 @@ impl Presence {
         Presence { S_j: jobs + P_j + 1, V_j }
     }
 
-    /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program, before another chip has
-    /// read a page.
+    /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program,
+    /// before another chip has read a page.
     #[allow(non_snake_case)]
     fn R_j(&self, queue: Queue) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
@@ -129,7 +130,8 @@ impl Contention {
         foreign + u128::from(self.always)
     }
 
-    /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where numbers are too large.
+    /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where
+    /// numbers are too large.
     pub(super) fn w2_line(&self, queue: Queue, unit: &Unit, gc: Option<GcTerms>) -> Option<Line> {
         let sigma = u128::from(queue.sigma);
         let mut line = Line { load: Vec::new(), constant: queue.sigma as f64 };
@@ -240,8 +242,8 @@ mod tests {
     use super::*;
     use crate::sound::random_units::Drawn;
 
-    /// What is there long-run is at least what is there in any interval, and is no further above it than what roundings up of
-    /// each kind of job come to.
+    /// What is there long-run is at least what is there in any interval, and is no further above it
+    /// than what roundings up of each kind of job come to.
     #[test]
     fn passes_stay_below_their_rate() {
         let mut compared = 0;

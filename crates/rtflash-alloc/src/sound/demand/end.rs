@@ -1,4 +1,5 @@
-//! Up to where the demand test has to look: a line above demand and blocking, in doubles where these are sure and exactly where they are not.
+//! Up to where the demand test has to look: a line above demand and blocking, in doubles where
+//! these are sure and exactly where they are not.
 
 use super::Demand;
 use crate::fraction::{Fraction, Rational};
@@ -29,7 +30,8 @@ pub(super) enum End {
 }
 
 impl Demand<'_> {
-    /// The line that demand and blocking stay below, from the longest relative deadline on: U and K of Eqs. (13) and (14).
+    /// The line that demand and blocking stay below, from the longest relative deadline on: U and K
+    /// of Eqs. (13) and (14).
     pub(super) fn line(&self) -> Option<Line> {
         let mut load = Vec::new();
         let (mut constant, mut magnitude) = (self.server_step as f64, self.server_step as f64);
@@ -55,7 +57,8 @@ impl Demand<'_> {
         Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
     }
 
-    /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs. (15) and (37).
+    /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
+    /// (15) and (37).
     pub(super) fn end(&self) -> End {
         let Some(line) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;
@@ -111,17 +114,18 @@ mod tests {
     use crate::sound::demand::Demand;
     use crate::sound::random_units::Drawn;
 
-    /// At random lengths, and just at the longest deadline, where little is left of what comes on top.
+    /// At random lengths, and just at the longest deadline, where little is left of what comes on
+    /// top.
     #[test]
     fn demand_stays_below_the_line() {
         let (mut compared, mut queued, mut near, mut gaps) = (0, 0, 0, 0.0);
         for seed in 0..20_000 {
-            let Some(Drawn { unit, contention, gc, queue, mut dice }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { unit, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
             let demand = Demand::new(&unit, &contention, gc, 0);
             let Some(line) = demand.line() else { continue };
             let longest = demand.deadlines.last().map_or(0, |last| last.0);
             for round in 0..12 {
-                let length = longest + if round == 0 { 0 } else { dice.within(0, 300 << round) };
+                let length = longest + if round == 0 { 0 } else { rng.within(0, 300 << round) };
                 // Just where something more is due.
                 let length = demand.step_at(length).max(longest);
                 let at = demand.at(length) as f64;

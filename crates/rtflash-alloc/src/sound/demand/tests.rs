@@ -14,8 +14,8 @@ fn least(demand: &Demand<'_>, lengths: impl Iterator<Item = u64>) -> Option<i128
 fn the_test_is_that_of_every_interval() {
     let (mut holds, mut fails, mut overloaded) = (0, 0, 0);
     for seed in 0..6_000 {
-        let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
-        let server = dice.small(0, 3).saturating_sub(1) * dice.small(1, 200);
+        let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+        let server = rng.small(0, 3).saturating_sub(1) * rng.small(1, 200);
         let demand = Demand::new(&unit, &contention, gc, server);
         let verdict = demand.test();
         let end = match demand.end() {
@@ -104,8 +104,8 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
 fn the_sure_share_is_that_of_its_terms() {
     let mut compared = 0;
     for seed in 0..6_000 {
-        let Some(Drawn { unit, contention, gc, mut dice, .. }) = Drawn::new(seed) else { continue };
-        let server = dice.small(0, 1) * dice.small(1, 200);
+        let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+        let server = rng.small(0, 1) * rng.small(1, 200);
         let demand = Demand::new(&unit, &contention, gc, server);
         let (share, plain) = (demand.needed_share(), plain_share(&demand));
         assert!((share - plain).abs() < 1e-7 * (1.0 + plain), "seed {seed}: {share} for {plain}");

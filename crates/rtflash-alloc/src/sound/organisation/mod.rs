@@ -15,7 +15,8 @@ pub(super) trait Organisation {
     /// Chips of a unit: of what one EDF queue serves.
     fn width(&self, chips: u64) -> u64;
 
-    /// Whether a unit is on one channel alone: it waits for the chips of that channel, and without a server it moves no more than its tasks do.
+    /// Whether a unit is on one channel alone: it waits for the chips of that channel, and without
+    /// a server it moves no more than its tasks do.
     fn is_on_one_channel(&self) -> bool;
 
     /// Pages of a request that can fall on a unit.
@@ -24,7 +25,8 @@ pub(super) trait Organisation {
     /// Steps in which a unit programs so many pages.
     fn programs(&self, pages: u64, chips: u64) -> u64;
 
-    /// Transfers charged to a user's read, its own included: in the long run, and at the most that it can wait for.
+    /// Transfers charged to a user's read, its own included: in the long run, and at the most that
+    /// it can wait for.
     fn read_transfers(&self, bus: Bus) -> (u32, u32);
 
     /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
@@ -33,7 +35,8 @@ pub(super) trait Organisation {
     /// The longest step in which a page is copied, erases apart.
     fn copying(&self, costs: &Costs) -> u64;
 
-    /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot be added up.
+    /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot
+    /// be added up.
     fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64>;
 }
 

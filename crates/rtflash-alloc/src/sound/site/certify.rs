@@ -20,14 +20,17 @@ pub struct Certified {
     pub given_up: bool,
 }
 
-/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed and granted, then servers for what is left.
+/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed
+/// and granted, then servers for what is left.
 ///
-/// A cluster that holds only because its neighbours on the channel are known to move little gets no server, and neither do these neighbours.
+/// A cluster that holds only because its neighbours on the channel are known to move little gets no
+/// server, and neither do these neighbours.
 pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], granted: Reliance) -> Certified {
     certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted)
 }
 
-/// The same where some clusters have certificates already, of these placements: those stay as they are, and the others are certified next to them.
+/// The same where some clusters have certificates already, of these placements: those stay as they
+/// are, and the others are certified next to them.
 pub fn certify_beside(
     set: &TaskSet,
     clusters: &[Cluster],
@@ -41,7 +44,7 @@ pub fn certify_beside(
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
-        let placed = site.among_strangers(position);
+        let placed = site.in_the_worst_case(position);
         if let Some(certificate) = &given[position] {
             site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
             let placed = placed.and_then(|placed| Some((placed.unit.stated(certificate)?, placed)));
@@ -61,7 +64,7 @@ pub fn certify_beside(
     if failing.is_empty() {
         let quiet = site.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
-            let Some(placed) = site.among_strangers(position) else { continue };
+            let Some(placed) = site.in_the_worst_case(position) else { continue };
             if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
                 site.servers[position] = thousandths;
                 site.gcs[position] = Some(Some(gc));
@@ -82,9 +85,10 @@ pub fn certify_beside(
 }
 
 impl Site<'_> {
-    /// Garbage collection with which a cluster may hold next to calmer neighbours than there can be.
+    /// Garbage collection with which a cluster may hold next to calmer neighbours than there can
+    /// be.
     fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
-        let placed = self.among_strangers(position)?;
+        let placed = self.in_the_worst_case(position)?;
         if placed.unit.writers.is_empty() {
             return Some(None);
         }
@@ -97,10 +101,11 @@ impl Site<'_> {
         nearest_terms(&placed.unit).map(Some)
     }
 
-    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection where they need them and are not given: those that
-    /// fail, and whether a test was given up.
+    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
+    /// where they need them and are not given: those that fail, and whether a test was given up.
     fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
-        // What is changed for one of them, its neighbours were tested without: as long as there are changes, all are tested again.
+        // What is changed for one of them, its neighbours were tested without: as long as there are
+        // changes, all are tested again.
         const ROUNDS: usize = 4;
         for _ in 0..ROUNDS {
             let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);

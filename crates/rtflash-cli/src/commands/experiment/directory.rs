@@ -12,13 +12,15 @@ use crate::{Failure, output, whole};
 pub const PROGRESS: &str = "tallies.json";
 /// The file that says what the experiment is.
 const MANIFEST: &str = "manifest.json";
-/// The file that whoever works in the directory has locked. The system unlocks it when its process ends, however it ends.
+/// The file that whoever works in the directory has locked. The system unlocks it when its process
+/// ends, however it ends.
 const LOCK: &str = ".rtflash-lock";
 
 /// A directory with the files of one experiment.
 pub struct Directory {
     path: PathBuf,
-    /// Open, and locked, as long as somebody works here; `None` where nothing is to be changed, or nothing can be locked.
+    /// Open, and locked, as long as somebody works here; `None` where nothing is to be changed, or
+    /// nothing can be locked.
     _lock: Option<File>,
 }
 
@@ -103,7 +105,8 @@ impl Directory {
         Failure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }
 
-    /// Takes away what killed runs were about to write. Only for whoever has occupied the directory.
+    /// Takes away what killed runs were about to write. Only for whoever has occupied the
+    /// directory.
     pub fn tidy(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {

@@ -17,7 +17,8 @@ use crate::commands::policies;
 pub struct Manifest {
     /// The version of rtflash.
     rtflash: &'static str,
-    /// The sources that rtflash was built of, as a hash: the same on every machine. Results of two builds are not joined.
+    /// The sources that rtflash was built of, as a hash: the same on every machine. Results of two
+    /// builds are not joined.
     build: &'static str,
     /// The command that repeats the results, byte by byte: add `--out DIR`.
     command: Vec<String>,
@@ -38,7 +39,8 @@ pub struct Manifest {
     generator: &'static str,
     /// The analysis that all sets are made for; null where each analysis has sets made for it.
     analysis: Option<&'static str>,
-    /// What sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no analysis asks.
+    /// What sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no analysis
+    /// asks.
     rely_on: Option<&'static str>,
     /// K, if write-heavy tasks were asked for.
     write_heavy: Option<u32>,

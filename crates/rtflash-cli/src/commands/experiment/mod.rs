@@ -54,7 +54,8 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
     finish(&plan, &progress, args.kind, &directory, figures, args.format.format)
 }
 
-/// What was found in the directory, if anything: an earlier stage of the same, or it is refused. `part` is what the manifest names.
+/// What was found in the directory, if anything: an earlier stage of the same, or it is refused.
+/// `part` is what the manifest names.
 fn resumable(
     directory: &Directory,
     plan: &Plan,

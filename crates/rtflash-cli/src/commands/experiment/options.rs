@@ -166,7 +166,8 @@ fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Ser
     if name == "part-ftl" {
         return Err(wrong("it makes no clusters: there is nothing to run".into()));
     }
-    // As the thesis compares them: its own algorithm (and its betters) with servers, the baselines with background execution.
+    // As the thesis compares them: its own algorithm (and its betters) with servers, the baselines
+    // with background execution.
     let baseline = ["global", "full-isolation", "equal-split"].contains(&name);
     let service = match server {
         Some("tbs") => Service::Tbs,

@@ -67,7 +67,8 @@ pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Sh
             Some(count.ok_or_else(|| wrong("write I/N, auto, or auto/N".into()))?)
         }
     };
-    // An index may be set to something that is no number (Grid Engine: `undefined`) where there is no array.
+    // An index may be set to something that is no number (Grid Engine: `undefined`) where there is
+    // no array.
     let scheduler =
         SCHEDULERS.iter().find(|scheduler| variable(scheduler.index).is_some_and(|text| text != "undefined"));
     let Some(scheduler) = scheduler else {

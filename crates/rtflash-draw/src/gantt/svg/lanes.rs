@@ -31,7 +31,8 @@ impl Gantt {
         (drawn, undrawn)
     }
 
-    /// From each release to its completion a bar, red behind the deadline; a triangle that points up at the release, one that points down at the deadline.
+    /// From each release to its completion a bar, red behind the deadline; a triangle that points
+    /// up at the release, one that points down at the deadline.
     pub(super) fn lane(&self, svg: &mut String, lane: &Lane, y: u64) {
         let jobs = lane.jobs();
         self.text_at(svg, "l", LEFT - 8 * PX, y + 12 * PX, &shortened(&lane.name, NAME));
@@ -45,7 +46,8 @@ impl Gantt {
         let (mut last_up, mut last_down) = (None, None);
         for job in &jobs {
             let (release, due) = (self.x(job.release), self.x(job.deadline));
-            // Where they would cover each other, one stands for many; but each that is missed is there.
+            // Where they would cover each other, one stands for many; but each that is missed is
+            // there.
             if shown.contains(&job.release) && last_up.is_none_or(|last| release >= last + PX) {
                 let _ = write!(ups, "M{} {}h6l-3 -5Z", Px(release.saturating_sub(3 * PX)), Px(y + 6 * PX));
                 let _ = write!(ups, "M{0} {1}v{2}h.8v-{2}Z", Px(release), Px(y + 6 * PX), Px(HEIGHT - 7 * PX));

@@ -9,8 +9,9 @@ use crate::trace::{Action, Kind, Observer};
 const LOOKS: u32 = 64;
 
 impl<O: Observer> Placed<'_, O> {
-    /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages that other requests of tasks write, and to chips
-    /// that are idle then pages that any job reads. `reads`: the step is a read.
+    /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
+    /// that other requests of tasks write, and to chips that are idle then pages that any job
+    /// reads. `reads`: the step is a read.
     pub(super) fn backfill(&mut self, unit: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
         if !reads {
             let width = self.units[unit].chips.len();
@@ -29,8 +30,9 @@ impl<O: Observer> Placed<'_, O> {
         self.backfill_reads(unit, if reads { Some(planned[0].spot.chip) } else { None }, planned);
     }
 
-    /// Adds pages that jobs read, in the order of their priorities from the step's own job on, where their chips are idle and they are sure to end
-    /// with the step. `read`: the chip of a user's read that the step is; then no two pages may be on one channel.
+    /// Adds pages that jobs read, in the order of their priorities from the step's own job on,
+    /// where their chips are idle and they are sure to end with the step. `read`: the chip of a
+    /// user's read that the step is; then no two pages may be on one channel.
     pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<usize>, planned: &mut Vec<Planned>) {
         let of = &self.units[unit];
         // No two pages on one channel, or on one chip.
@@ -54,11 +56,11 @@ impl<O: Observer> Placed<'_, O> {
                     break 'queue;
                 }
                 let spot = of.store.locate(lpn);
-                let lawful = planned.iter().all(|page| {
+                let is_valid = planned.iter().all(|page| {
                     page.spot.chip != spot.chip
                         && (read.is_none() || channel_of(page.spot.chip) != channel_of(spot.chip))
                 });
-                if lawful && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
+                if is_valid && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
                     planned.push(Planned { part: key.4, kind: key.1, action: Action::Read, spot, lpn });
                     taken.push((key.4, place));
                 }

@@ -18,7 +18,8 @@ enum Attempt {
 }
 
 impl<O: Observer> Placed<'_, O> {
-    /// Rules S2 and D1: all units that are idle, and where something has changed, begin their next steps.
+    /// Rules S2 and D1: all units that are idle, and where something has changed, begin their next
+    /// steps.
     pub(super) fn dispatch(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &unit in &changed {

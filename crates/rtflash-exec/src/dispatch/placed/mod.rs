@@ -1,6 +1,8 @@
-//! Clusters with certificates: static stripes, where every chip is an EDF processor of its own, and superblocks, where a cluster is one.
+//! Clusters with certificates: static stripes, where every chip is an EDF processor of its own, and
+//! superblocks, where a cluster is one.
 //!
-//! Both are *units*: a queue, a map, a frontier, garbage collection. A unit does one step at a time; a step ends when all its chips have ended.
+//! Both are *units*: a queue, a map, a frontier, garbage collection. A unit does one step at a
+//! time; a step ends when all its chips have ended.
 
 mod backfill;
 mod decide;

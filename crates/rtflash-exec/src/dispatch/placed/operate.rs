@@ -48,7 +48,8 @@ impl<O: Observer> Placed<'_, O> {
         self.steps.pop().unwrap_or_default()
     }
 
-    /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster leaves alone.
+    /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
+    /// leaves alone.
     pub(super) fn start_pages(&mut self, unit: usize, planned: &[Planned], reads: bool, now: Instant) {
         let mut step = self.new_step();
         step.chips = u32::try_from(planned.len()).unwrap_or(0);
@@ -182,7 +183,8 @@ impl<O: Observer> Placed<'_, O> {
         self.lengths.transfer(channel, at).saturating_add(waits)
     }
 
-    /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's bus.
+    /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's
+    /// bus.
     fn start_page(&mut self, unit: usize, page: &Planned, alone: bool, now: Instant) {
         let operation = self.operation(unit, page, now);
         let chip = operation.chip as usize;

@@ -38,7 +38,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// A pass over this victim of a unit of `width` chips. `padded`: copies (stripe), or read steps and row steps (superblock) at least.
+    /// A pass over this victim of a unit of `width` chips. `padded`: copies (stripe), or read steps
+    /// and row steps (superblock) at least.
     pub(super) fn new(victim: u32, width: usize, padded: (u64, u64)) -> Pass {
         Pass { victim, rows: vec![0; width], buffered: Vec::new(), steps: (0, 0), padded }
     }
@@ -53,7 +54,8 @@ impl Pass {
         store.next_valid(self.victim, 0, self.rows[0]).map(|(_, _, lpn)| lpn)
     }
 
-    /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can happen on the chip before it is.
+    /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
+    /// happen on the chip before it is.
     pub(super) fn step_in_chip(&mut self, store: &mut Store) -> GcStep {
         if let Some((row, _, lpn)) = store.next_valid(self.victim, 0, self.rows[0]) {
             let from = store.locate(lpn);

@@ -79,7 +79,8 @@ impl<O: Observer> Placed<'_, O> {
             && at == now
             && class <= ARM
         {
-            // A thousand requests of a million pages at once: the run is over as soon as one too many is there.
+            // A thousand requests of a million pages at once: the run is over as soon as one too
+            // many is there.
             if self.is_overloaded() {
                 return;
             }
@@ -102,7 +103,8 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    /// The next request of a source comes by its nominal arrival: is released so much later, or may be released from then on.
+    /// The next request of a source comes by its nominal arrival: is released so much later, or may
+    /// be released from then on.
     fn later(&mut self, source: usize) {
         let nominal = self.sources[source].nominal;
         match self.options.placed.phases {
@@ -157,7 +159,8 @@ impl<O: Observer> Placed<'_, O> {
         self.later(source);
     }
 
-    /// A host releases the next request of the source with this number in the plan, that arrived nominally then. `None` where no task has it here.
+    /// A host releases the next request of the source with this number in the plan, that arrived
+    /// nominally then. `None` where no task has it here.
     pub(crate) fn request(&mut self, number: u32, nominal: Instant, now: Instant) -> Option<JobId> {
         let source = self.sources.iter().position(|source| source.number == number)?;
         Some(self.release_as_of(source, nominal, now))
@@ -204,7 +207,8 @@ impl<O: Observer> Placed<'_, O> {
         id
     }
 
-    /// Rule S1: divides a job among its cluster's units: `lpns` are the pages that it reads, `reads` of them, and then those that it writes.
+    /// Rule S1: divides a job among its cluster's units: `lpns` are the pages that it reads,
+    /// `reads` of them, and then those that it writes.
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[u32], u64)) {
         let units = self.clusters[cluster].units.clone();
         let (count, number) = (units.len(), self.clusters[cluster].position);

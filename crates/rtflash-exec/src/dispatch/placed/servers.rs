@@ -1,4 +1,5 @@
-//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each unit. What a job is granted depends on arrivals alone, so it is known before the run gets there.
+//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each unit. What a job is granted
+//! depends on arrivals alone, so it is known before the run gets there.
 
 use rtflash_model::Instant;
 
@@ -22,7 +23,8 @@ pub(crate) struct Servers<'a> {
     accounts: Vec<Vec<Account>>,
 }
 
-/// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on the unit's account afterwards.
+/// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on
+/// the unit's account afterwards.
 type Offer = (Instant, Vec<(usize, Account)>);
 
 impl<'a> Servers<'a> {
@@ -35,7 +37,8 @@ impl<'a> Servers<'a> {
         Servers { plan, seed, accounts: accounts.collect() }
     }
 
-    /// Grants the job to the cluster that offers the earliest deadline, the lowest position among equals.
+    /// Grants the job to the cluster that offers the earliest deadline, the lowest position among
+    /// equals.
     pub(crate) fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
         let offers = (0..self.accounts.len()).filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
         let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
@@ -45,8 +48,8 @@ impl<'a> Servers<'a> {
         Some(Grant { cluster: u32::try_from(cluster).ok()?, deadline, gc_passes: 0 })
     }
 
-    /// The latest of the deadlines that the units with a part in the job give it; all of them take that one. `None` without a server, and where the
-    /// deadline is beyond the end of time.
+    /// The latest of the deadlines that the units with a part in the job give it; all of them take
+    /// that one. `None` without a server, and where the deadline is beyond the end of time.
     fn offer(&self, cluster: usize, arrival: &Arrival) -> Option<Offer> {
         let accounts = self.accounts.get(cluster).filter(|accounts| !accounts.is_empty())?;
         let of = self.plan.clusters().get(cluster)?;

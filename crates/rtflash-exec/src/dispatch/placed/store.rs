@@ -1,4 +1,5 @@
-//! The pages of a unit: one map, one frontier, one set of blocks. A superblock is a block here, its rows one after the other.
+//! The pages of a unit: one map, one frontier, one set of blocks. A superblock is a block here, its
+//! rows one after the other.
 
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
@@ -34,7 +35,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a stripe. `number` is its first chip's number in the device.
+    /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
+    /// stripe. `number` is its first chip's number in the device.
     pub(super) fn new(cluster: &ClusterPlan, position: u32, number: u32, options: &Options) -> Store {
         let layout = &cluster.layout;
         let (width, stride) = if cluster.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
@@ -95,7 +97,8 @@ impl Store {
         self.free
     }
 
-    /// Programs the next page of the frontier; the page where it was before is stale. `None` where no page is free.
+    /// Programs the next page of the frontier; the page where it was before is stale. `None` where
+    /// no page is free.
     pub(super) fn program(&mut self, lpn: u32) -> Option<Spot> {
         let page = self.blocks.program(Stream::Write, lpn)?;
         let slot = self.slot(lpn);
@@ -107,14 +110,16 @@ impl Store {
         Some(self.spot(page))
     }
 
-    /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest among equals; with its valid pages.
+    /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
+    /// among equals; with its valid pages.
     pub(super) fn take_victim(&mut self) -> Option<(u32, u32)> {
         let victim = self.blocks.fewest_valid()?;
         self.blocks.take_victim(victim);
         Some((victim, self.blocks.valid(victim)))
     }
 
-    /// The first valid page of a block on one of the unit's chips from row `from` on: its row, its number in the unit, and its logical page.
+    /// The first valid page of a block on one of the unit's chips from row `from` on: its row, its
+    /// number in the unit, and its logical page.
     pub(super) fn next_valid(&self, block: u32, chip: usize, from: u32) -> Option<(u32, u32, u32)> {
         // A unit has at most so many chips.
         let column = u32::try_from(chip).unwrap_or(0);
@@ -136,8 +141,9 @@ impl Store {
         self.free += u64::from(self.block_pages);
     }
 
-    /// So many logical pages whose overwriting keeps victims full: one after another from the block that then has the most valid pages, the lowest
-    /// among equals; of the block, the first of them within `range`. Blocks that passes are working on and the open one are left alone.
+    /// So many logical pages whose overwriting keeps victims full: one after another from the block
+    /// that then has the most valid pages, the lowest among equals; of the block, the first of them
+    /// within `range`. Blocks that passes are working on and the open one are left alone.
     pub(super) fn fullest(&self, range: &std::ops::Range<u32>, pages: u64) -> Vec<u32> {
         let mut chosen: Vec<u32> = Vec::new();
         let mut blocks: Vec<(u32, u32, u32)> = self.blocks.closed().map(|(block, valid)| (valid, block, 0)).collect();

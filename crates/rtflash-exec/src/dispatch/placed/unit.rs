@@ -11,8 +11,9 @@ use crate::options::{Options, Victims};
 use crate::plan::ClusterPlan;
 use crate::trace::{JobId, Kind, NONE};
 
-/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC jobs have ascending
-/// deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks for.
+/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC
+/// jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks
+/// for.
 pub(super) type Key = (u64, Kind, u32, u64, usize);
 
 /// A job that is not complete.
@@ -48,7 +49,8 @@ pub(super) struct Part {
     pub(super) writes: VecDeque<u32>,
     /// Pages not ended.
     pub(super) unfinished: u64,
-    /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has programmed.
+    /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has
+    /// programmed.
     pub(super) owes: bool,
     /// Whether it has been recorded as starved and not gone on since.
     pub(super) starved: bool,
@@ -176,7 +178,8 @@ impl Unit {
         }
     }
 
-    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With none: whether a pass is void.
+    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With
+    /// none: whether a pass is void.
     pub(super) fn has_reserve_beside(&self, pages: u64) -> bool {
         self.store.free() >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
     }
@@ -192,7 +195,8 @@ impl Unit {
         self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
     }
 
-    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where there is nothing to collect. Says what its victim is, with its valid pages.
+    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where there is nothing to
+    /// collect. Says what its victim is, with its valid pages.
     pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
         let (victim, valid) = self.store.take_victim()?;
         let pass = Pass::new(victim, self.chips.len(), self.terms.padded);

@@ -1,4 +1,5 @@
-//! The lines that tell how it came to what a run does: how it was made, why passes begin or are left out, how much is free, what takes time silently.
+//! The lines that tell how it came to what a run does: how it was made, why passes begin or are
+//! left out, how much is free, what takes time silently.
 
 use rtflash_model::Instant;
 use serde_json::value::RawValue;

@@ -18,7 +18,8 @@ pub(super) fn wrong(problem: impl Into<String>, expected: impl Into<String>) -> 
     Wrong { problem: problem.into(), expected: expected.into() }
 }
 
-/// All fields that lines have. Raw, so that what is wrong with one can be said of this one, and `null` differs from nothing.
+/// All fields that lines have. Raw, so that what is wrong with one can be said of this one, and
+/// `null` differs from nothing.
 #[derive(Deserialize)]
 pub(super) struct Fields<'a> {
     #[serde(borrow, default, deserialize_with = "raw")]

@@ -39,9 +39,10 @@ impl std::error::Error for TraceError {}
 
 /// Reads the records of a trace, for the plan that it is a trace of.
 ///
-/// Blank lines and fields that are not known are skipped. What is read is checked against the plan line by line only: whether the
-/// lines are in order, and whether chips belong to clusters and operations make sense, is for checkers to say.
-/// Reading may go on behind a wrong line; behind one that cannot be read at all it is over.
+/// Blank lines and fields that are not known are skipped. What is read is checked against the plan
+/// line by line only: whether the lines are in order, and whether chips belong to clusters and
+/// operations make sense, is for checkers to say. Reading may go on behind a wrong line; behind one
+/// that cannot be read at all it is over.
 #[derive(Debug)]
 pub struct TraceReader<'p, R: BufRead> {
     input: R,

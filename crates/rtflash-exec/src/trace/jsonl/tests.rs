@@ -1,4 +1,5 @@
-//! What is written is what other tools expect, and is read back; what is not a trace is refused with a reason.
+//! What is written is what other tools expect, and is read back; what is not a trace is refused
+//! with a reason.
 
 use std::io::{BufReader, Cursor};
 

@@ -15,8 +15,9 @@ use super::{Handed, Target};
 use crate::run::job::{Job, Pattern, Releases};
 use crate::{Class, Command, Op};
 
-/// A task set on its allocation, all clusters of which have certificates. The requests of tasks are real-time jobs of the scenario, its first ones; its
-/// others are served by the servers of the certificates.
+/// A task set on its allocation, all clusters of which have certificates. The requests of tasks are
+/// real-time jobs of the scenario, its first ones; its others are served by the servers of the
+/// certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clusters {
     set: TaskSet,
@@ -75,8 +76,8 @@ impl fmt::Display for ClustersError {
 impl std::error::Error for ClustersError {}
 
 impl Clusters {
-    /// A task set on its allocation, with these jobs beside the tasks. Jobs that the set itself has are not run. Requests are released up to `jitter`
-    /// after their nominal arrival.
+    /// A task set on its allocation, with these jobs beside the tasks. Jobs that the set itself has
+    /// are not run. Requests are released up to `jitter` after their nominal arrival.
     ///
     /// # Errors
     /// What cannot be run.
@@ -162,19 +163,22 @@ impl Clusters {
         self.sources.len()
     }
 
-    /// J of a task's requests, by the job's position in the scenario: how late one may reach the device.
+    /// J of a task's requests, by the job's position in the scenario: how late one may reach the
+    /// device.
     pub fn declared_jitter(&self, job: usize) -> Option<Span> {
         let source = self.sources.get(job)?;
         self.plan.sources().get(*source as usize).map(|source| source.jitter)
     }
 
-    /// J and D of a task's requests, by the job's position in the scenario: how late one may reach the device, and by when, from its nominal release on, it is done then.
+    /// J and D of a task's requests, by the job's position in the scenario: how late one may reach
+    /// the device, and by when, from its nominal release on, it is done then.
     pub fn promised(&self, job: usize) -> Option<(Span, Span)> {
         let source = self.plan.sources().get(*self.sources.get(job)? as usize)?;
         Some((source.jitter, source.deadline?))
     }
 
-    /// The tasks' read and write requests as jobs, called as in `exec`: one I/O a request, released every period.
+    /// The tasks' read and write requests as jobs, called as in `exec`: one I/O a request, released
+    /// every period.
     pub fn jobs(&self) -> Vec<Job> {
         let page = u64::from(self.plan.device().page_size());
         let job = |source: &rtflash_exec::Source| Job {

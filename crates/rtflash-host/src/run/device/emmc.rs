@@ -51,7 +51,8 @@ impl Emmc {
         if command.op == Op::Read { self.read } else { self.write }
     }
 
-    /// What a command takes, but for what an episode adds; `first`: of its I/O. What is no read is a write. Parts of a nanosecond count as a whole one.
+    /// What a command takes, but for what an episode adds; `first`: of its I/O. What is no read is
+    /// a write. Parts of a nanosecond count as a whole one.
     pub fn service(&self, command: &Command, first: bool) -> Span {
         let cost = self.cost(command);
         let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);

@@ -31,12 +31,14 @@ pub(super) struct Handed {
     pub(super) queue: usize,
 }
 
-/// A device at run time: what a host may ask of it. It is stepped from event to event; times never decrease from one call to the next.
+/// A device at run time: what a host may ask of it. It is stepped from event to event; times never
+/// decrease from one call to the next.
 pub(super) trait Target: fmt::Debug {
     /// Whether it takes a command now.
     fn has_room(&self) -> bool;
 
-    /// How many commands it has not fetched from each of its submission queues; empty where it has none.
+    /// How many commands it has not fetched from each of its submission queues; empty where it has
+    /// none.
     fn unfetched(&self) -> &[u32] {
         &[]
     }

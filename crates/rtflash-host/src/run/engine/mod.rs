@@ -74,7 +74,8 @@ struct Engine<'a, W> {
     watch: &'a mut W,
     seed: u64,
     scheduler: Box<dyn Scheduler>,
-    /// If the scheduler looks ahead: what it is told, and the bytes of commands that have not been handed over, and that have not ended.
+    /// If the scheduler looks ahead: what it is told, and the bytes of commands that have not been
+    /// handed over, and that have not ended.
     foresight: Option<Foresight>,
     left: HashMap<u64, (u64, u64)>,
     now: Instant,
@@ -86,7 +87,8 @@ struct Engine<'a, W> {
     /// The I/O of each command that is queued or inside.
     io_of: HashMap<u64, u64>,
     next_command: u64,
-    /// If requests are merged: those that others may be merged into, and the I/Os that commands have beside their own.
+    /// If requests are merged: those that others may be merged into, and the I/Os that commands
+    /// have beside their own.
     merger: Option<Merger>,
     merged: HashMap<u64, Vec<u64>>,
     /// Tags that are free, and requests that wait for theirs, in pieces.
@@ -318,7 +320,8 @@ impl<W: Watch> Engine<'_, W> {
         true
     }
 
-    /// Requests that wait get their tags, first come, first served, each for all of its pieces. What is merged needs none.
+    /// Requests that wait get their tags, first come, first served, each for all of its pieces.
+    /// What is merged needs none.
     fn admit(&mut self) {
         while let Some(pieces) = self.waiting.pop_front() {
             if let [request] = pieces[..]

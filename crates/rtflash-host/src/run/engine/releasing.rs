@@ -46,7 +46,8 @@ impl<W: Watch> Engine<'_, W> {
         self.events.push(Reverse((at, Event::Release(position))));
     }
 
-    /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace allows it; `None` if there is none.
+    /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace
+    /// allows it; `None` if there is none.
     pub(super) fn plan(&mut self, position: usize, at: Instant) -> Option<Instant> {
         let job = &self.scenario.jobs[position];
         let number = self.progress[position].planned;

@@ -23,7 +23,8 @@ const MAX_JOBS: usize = 4_096;
 /// Faults after which a file is given up.
 const MAX_FAULTS: usize = 1_000;
 
-/// Whether a text is a fio job file: its first line that is not empty and no comment begins a section.
+/// Whether a text is a fio job file: its first line that is not empty and no comment begins a
+/// section.
 pub fn is_fio(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));

@@ -1,4 +1,5 @@
-//! Numbers, bytes and times as fio's documentation has them, with `kb_base` 1024: `4k` is 4,096, and `4ki` 4,000.
+//! Numbers, bytes and times as fio's documentation has them, with `kb_base` 1024: `4k` is 4,096,
+//! and `4ki` 4,000.
 
 use rtflash_model::{Span, TIME_LIMIT_NS};
 
@@ -21,7 +22,8 @@ pub(super) fn number(text: &str) -> Option<u64> {
     parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
 }
 
-/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024) or ki, mi, gi, ti, pi (1,000), and a `b` behind it or not.
+/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024) or ki, mi, gi, ti, pi (1,000), and a
+/// `b` behind it or not.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = parts(text)?;
     let prefix = unit.strip_suffix('b').unwrap_or(&unit);
@@ -34,7 +36,8 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
 
-/// A time, with one of the suffixes d, h, m, s, sec, ms, msec, us and usec, or in nanoseconds of `plain` each without one.
+/// A time, with one of the suffixes d, h, m, s, sec, ms, msec, us and usec, or in nanoseconds of
+/// `plain` each without one.
 pub(super) fn time(text: &str, plain: u64) -> Option<Span> {
     let (number, unit) = parts(text)?;
     let scale = match unit.as_str() {
@@ -62,7 +65,8 @@ pub(super) fn cores(text: &str, cpus: u32) -> Result<Vec<(u32, u32)>, Option<u64
     text.split(',').map(range).collect()
 }
 
-/// For reads, writes and trims: what a list of up to three values says. One without a comma behind it holds for the rest, too.
+/// For reads, writes and trims: what a list of up to three values says. One without a comma behind
+/// it holds for the rest, too.
 pub(super) fn by_operation<T: Copy>(text: &str, value: impl Fn(&str) -> Option<T>) -> Option<[Option<T>; 3]> {
     let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let is_open = parts.len() > 1 && parts.last().is_some_and(|last| last.is_empty());

@@ -48,7 +48,8 @@ pub(super) fn aging<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>
     Some([Aging::Worst, Aging::Random, Aging::Fresh][at])
 }
 
-/// The device with the jobs beside its tasks, and the jobs of the tasks; `None` where something wrong has been recorded. `raw` is the device.
+/// The device with the jobs beside its tasks, and the jobs of the tasks; `None` where something
+/// wrong has been recorded. `raw` is the device.
 pub(super) fn beside(
     reader: &mut Reader<'_>,
     raw: &str,

@@ -26,7 +26,8 @@ use crate::scheduler::{Scheduler, Settings};
 
 const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `duration`";
 
-/// Reads a scenario, and checks that it can be run by its scheduler; or by the one of this name, which has its defaults where the scenario has another one.
+/// Reads a scenario, and checks that it can be run by its scheduler; or by the one of this name,
+/// which has its defaults where the scenario has another one.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -34,7 +35,8 @@ pub fn read_scenario(text: &str, instead: Option<&str>) -> Result<Scenario, Diag
     read_scenario_with(text, instead, &mut Alone)
 }
 
-/// Reads a scenario as [`read_scenario`] does; somebody has the files that it names, and finds the certificates that it lacks.
+/// Reads a scenario as [`read_scenario`] does; somebody has the files that it names, and finds the
+/// certificates that it lacks.
 ///
 /// # Errors
 /// As [`read_scenario`].
@@ -51,7 +53,8 @@ pub fn read_scenario_with(
     }
 }
 
-/// Reads what jobs run on: an object with `device`, and `host` and `scheduler` or not; by the scheduler of this name instead, as [`read_scenario`].
+/// Reads what jobs run on: an object with `device`, and `host` and `scheduler` or not; by the
+/// scheduler of this name instead, as [`read_scenario`].
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -73,7 +76,8 @@ pub fn read_setup(text: &str, instead: Option<&str>) -> Result<Setup, Diagnostic
     }
 }
 
-/// Device, host and scheduler in an object that has them among others. `described` becomes the text of the device.
+/// Device, host and scheduler in an object that has them among others. `described` becomes the text
+/// of the device.
 fn setup<'t, const N: usize>(
     fields: &mut Fields<'_, 't, '_, N>,
     root: &'t str,
@@ -172,7 +176,8 @@ pub(super) struct Misfit {
     pub(super) expected: String,
 }
 
-/// Why a job cannot be run at all: its requests find no tags, or what is real-time and has a period cannot end within it.
+/// Why a job cannot be run at all: its requests find no tags, or what is real-time and has a period
+/// cannot end within it.
 pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Settings) -> Option<Misfit> {
     let misfit = |field, problem: String, expected: &str| Some(Misfit { field, problem, expected: expected.into() });
     let commands = job.size.div_ceil(host.max_sectors);

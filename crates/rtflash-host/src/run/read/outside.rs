@@ -3,7 +3,8 @@
 use rtflash_model::reading::{Kind, Place, Reader};
 use rtflash_model::{Allocation, Diagnostic, Diagnostics, Step, TaskSet};
 
-/// Who has what a scenario speaks of and does not hold: files, and certificates that have to be found.
+/// Who has what a scenario speaks of and does not hold: files, and certificates that have to be
+/// found.
 pub trait Outside {
     /// The text of the file of this name.
     ///
@@ -11,7 +12,8 @@ pub trait Outside {
     /// Why there is none, in a sentence.
     fn file(&mut self, name: &str) -> Result<String, String>;
 
-    /// The allocation that is given, with a certificate for each cluster; any such where none is given.
+    /// The allocation that is given, with a certificate for each cluster; any such where none is
+    /// given.
     ///
     /// # Errors
     /// Why there is none, in a sentence.
@@ -32,7 +34,8 @@ impl Outside for Alone {
     }
 }
 
-/// Something that stands in the scenario, or in a file of the name that stands there. `None` where something wrong has been recorded.
+/// Something that stands in the scenario, or in a file of the name that stands there. `None` where
+/// something wrong has been recorded.
 pub(super) fn held<'t, T>(
     reader: &mut Reader<'t>,
     raw: &'t str,

@@ -1,4 +1,5 @@
-//! What k2-ahead knows of the time to come: when a real-time request may be released next, and when what is inside will have ended.
+//! What k2-ahead knows of the time to come: when a real-time request may be released next, and when
+//! what is inside will have ended.
 
 use rtflash_model::{Instant, Span};
 
@@ -64,8 +65,9 @@ impl Outlook {
         self.earliest = earliest;
     }
 
-    /// The largest part of a command that, handed over now, ends with all that is inside before a real-time request can be released; 0 for none. It is the whole command, or so
-    /// many times 4 KiB.
+    /// The largest part of a command that, handed over now, ends with all that is inside before a
+    /// real-time request can be released; 0 for none. It is the whole command, or so many times 4
+    /// KiB.
     pub(super) fn fits(&self, command: &Command, inside: u32, now: Instant) -> u64 {
         let Some(ends) = self.ends else { return 0 };
         let Some(earliest) = self.earliest else { return command.size };

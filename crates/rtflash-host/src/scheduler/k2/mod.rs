@@ -1,9 +1,11 @@
 //! K2 (paper 000; its source, TUD-OS/k2-scheduler) and K2-split (paper 003; ertlnagoya/k2-split).
 //!
-//! A queue for each real-time level, the lowest number first, and one for the rest; each first in, first out. There is no ageing. Nothing goes out while
-//! `max_inflight` commands are inside, of whatever size and class.
+//! A queue for each real-time level, the lowest number first, and one for the rest; each first in,
+//! first out. There is no ageing. Nothing goes out while `max_inflight` commands are inside, of
+//! whatever size and class.
 //!
-//! k2-ahead, ours, is K2-split that cuts as it hands over: into longer pieces, and with more of them inside, where all of them end before a real-time request can be released.
+//! k2-ahead, ours, is K2-split that cuts as it hands over: into longer pieces, and with more of
+//! them inside, where all of them end before a real-time request can be released.
 
 mod ahead;
 
@@ -45,13 +47,15 @@ pub enum Levels {
 pub struct K2Settings {
     /// Commands that may be inside, above zero.
     pub max_inflight: u32,
-    /// Commands that may be inside and are not real-time; `None` for no bound of their own. Not in the papers: it keeps places for real-time requests.
+    /// Commands that may be inside and are not real-time; `None` for no bound of their own. Not in
+    /// the papers: it keeps places for real-time requests.
     pub max_inflight_rest: Option<u32>,
     /// See [`Levels`].
     pub levels: Levels,
     /// Which requests are cut, and into what; `None` for K2.
     pub split: Option<Split>,
-    /// Of k2-ahead: commands that may be inside as long as all of them end before a real-time request can be released; `max_inflight` at least counts.
+    /// Of k2-ahead: commands that may be inside as long as all of them end before a real-time
+    /// request can be released; `max_inflight` at least counts.
     pub max_inflight_ahead: Option<u32>,
 }
 
@@ -78,13 +82,15 @@ impl K2Settings {
         }
     }
 
-    /// K2-split's defaults: one inside, pieces of 1,024 KiB; where idle requests are cut, only whole multiples.
+    /// K2-split's defaults: one inside, pieces of 1,024 KiB; where idle requests are cut, only
+    /// whole multiples.
     pub fn split(cut: Cut) -> K2Settings {
         let split = Split { cut, max_sectors: 1 << 20, multiples: cut == Cut::Idle };
         K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() }
     }
 
-    /// k2-ahead's defaults: one inside, all that is not real-time cut into pieces of 4 KiB at least.
+    /// k2-ahead's defaults: one inside, all that is not real-time cut into pieces of 4 KiB at
+    /// least.
     pub fn ahead() -> K2Settings {
         let split = Split { cut: Cut::Rest, max_sectors: PAGE, multiples: false };
         K2Settings { max_inflight: 1, split: Some(split), max_inflight_ahead: Some(1), ..K2Settings::k2() }

@@ -327,7 +327,8 @@ fn devices() {
         let text = format!("{{\"device\": {device}{tail}");
         let wrong = read_task_set(&text).unwrap_err().first().to_vec();
         assert_eq!(wrong.len(), faults.len() + 1, "{wrong:#?}");
-        // Data that no device would have room for is not told of, but what does not fit in the data is.
+        // Data that no device would have room for is not told of, but what does not fit in the data
+        // is.
         let tasks = "[{\"name\": \"a\", \"read\": {\"pages\": 5, \"period\": \"1s\", \"access\": \"sequential\"}, \"data_pages\": 4},
             {\"name\": \"b\", \"read\": {\"pages\": 5, \"period\": \"1s\"}, \"data_pages\": 1000000000000000000}]";
         let more =

@@ -1,4 +1,5 @@
-//! The distribution of the shares, by Kolmogorov-Smirnov tests on fixed seeds: what passes once passes always.
+//! The distribution of the shares, by Kolmogorov-Smirnov tests on fixed seeds: what passes once
+//! passes always.
 
 use crate::generate::Generator;
 use crate::generate::shares::{Method, Shares};
@@ -95,7 +96,8 @@ fn every_share_of_uunifast_has_the_marginal_of_the_simplex() {
 
 #[test]
 fn the_test_itself_would_notice() {
-    // The naive way (uniform numbers, scaled) and a rate that is left uncorrected must both fail against UUniFast.
+    // The naive way (uniform numbers, scaled) and a rate that is left uncorrected must both fail
+    // against UUniFast.
     let drawn = sample(slice(1.0, Method::UUniFast), 3, 1);
     let mut stream = Stream::new([2; 32]);
     let naive: Vec<Vec<f64>> = (0..DRAWS)

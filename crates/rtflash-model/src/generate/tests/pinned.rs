@@ -13,8 +13,8 @@ fn written(set: &TaskSet) -> String {
     set.tasks().iter().map(task).collect::<Vec<_>>().join(", ")
 }
 
-/// These bytes are a promise to users: the same seed gives the same sets on every machine and in every version.
-/// A second implementation (in Python, ChaCha8 included) gave the same ones.
+/// These bytes are a promise to users: the same seed gives the same sets on every machine and in
+/// every version. A second implementation (in Python, ChaCha8 included) gave the same ones.
 #[test]
 fn the_same_seed_gives_the_same_set_for_ever() {
     use Generator::{IntegerShares, UUniFast};

@@ -1,4 +1,5 @@
-//! An NVMe drive: submission queues, a controller, a write buffer, and the flash of the executor behind them.
+//! An NVMe drive: submission queues, a controller, a write buffer, and the flash of the executor
+//! behind them.
 
 mod buffer;
 mod cache;
@@ -17,8 +18,8 @@ use super::slow::Slow;
 use crate::scheduler::Ends;
 use crate::{Command, Op};
 
-/// An NVMe drive. All chips are one cluster under parallel dispatch; each page that is read or drained is a job of the background, and pages are collected as
-/// these jobs collect them.
+/// An NVMe drive. All chips are one cluster under parallel dispatch; each page that is read or
+/// drained is a job of the background, and pages are collected as these jobs collect them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nvme {
     /// What is run in it.
@@ -45,7 +46,8 @@ pub struct Nvme {
     pub ends_within: Option<Span>,
 }
 
-/// What commands cost beside the flash, by where they lie. Episodes of the same numbers for both are the same episodes.
+/// What commands cost beside the flash, by where they lie. Episodes of the same numbers for both
+/// are the same episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// One that begins where another one ended.
@@ -68,7 +70,8 @@ pub struct CommandCost {
 }
 
 impl CommandCost {
-    /// How long it has the controller, but for what an episode adds. Parts of a nanosecond count as a whole one.
+    /// How long it has the controller, but for what an episode adds. Parts of a nanosecond count as
+    /// a whole one.
     pub fn controller(&self, size: u64) -> Span {
         let size = (u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024);
         let size = u64::try_from(size).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST);
@@ -129,8 +132,10 @@ fn plan(flash: &Device) -> Result<Plan, PlanError> {
 }
 
 impl Nvme {
-    /// A drive of this flash, all or a share of whose logical pages are filled: host addresses fall on these, and the others are as good as spare. It has
-    /// these costs, a queue a core of 1,024 commands, 1,024 commands inside, and neither buffer nor reading ahead; its pages were written once.
+    /// A drive of this flash, all or a share of whose logical pages are filled: host addresses fall
+    /// on these, and the others are as good as spare. It has these costs, a queue a core of 1,024
+    /// commands, 1,024 commands inside, and neither buffer nor reading ahead; its pages were
+    /// written once.
     ///
     /// # Errors
     /// What cannot be run.
