@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::Failure;
 use crate::args::Color;
 use crate::whole::WholeFile;
 
@@ -26,6 +27,15 @@ pub fn choose(color: Color, quiet: bool) {
 /// Whether answers are left out.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes an answer to standard output.
+///
+/// # Errors
+/// If it cannot be written. A reader that has gone away is no error.
+pub fn print(answer: &str) -> Result<(), Failure> {
+    let mut output = Output::stdout();
+    output.write(answer).and_then(|_| output.flush()).map(drop).map_err(|error| Failure::io("cannot write", &error))
 }
 
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.

@@ -155,6 +155,7 @@ pub enum Arrivals {
 
 impl Task {
     /// Its read and its write request, as far as it has them, each with whether it writes.
+    #[inline]
     pub fn requests(&self) -> impl Iterator<Item = (Request, bool)> {
         self.read.map(|read| (read, false)).into_iter().chain(self.write.map(|write| (write, true)))
     }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::{Analysis, ClusterReport, StreamDemand};
+use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::sound::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Space, TaskSet};
@@ -209,28 +209,25 @@ impl<'a> Explanation<'a> {
         allocation: Option<&Allocation>,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
+        let test = analysis.demand_test();
         let clusters = allocation.map_or_else(Vec::new, |allocation| {
             let verdicts = in_time(set, analysis, allocation).into_iter().zip(spaces(set, analysis, allocation));
             let reports = report(set, analysis, allocation).into_iter().zip(verdicts);
-            let mut costs: Vec<Option<UnitCosts>> = match analysis.placements() {
-                [] => Vec::new(),
-                _ => {
-                    held(set, allocation, analysis.relies_on()).iter().map(|held| held.as_ref().map(costs_of)).collect()
-                }
+            let (mut costs, reliances) = match test {
+                None => (Vec::new(), Vec::new()),
+                Some(test) => (costs(set, allocation, test), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
-            let placed = !analysis.placements().is_empty();
-            let reliances = if placed { reliances(set, allocation) } else { Vec::new() };
             let terms = |(position, (cluster, (report, (in_time, space))))| ClusterTerms {
                 costs: costs.get_mut(position).and_then(Option::take),
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ClusterTerms::new(set, analysis, &cluster, &report, (in_time, &space))
+                ..ClusterTerms::new(set, (analysis, test), &cluster, &report, (in_time, &space))
             };
             clusters.map(terms).collect()
         });
         let assumes = analysis.assumes().iter();
-        let (device, theorem) = (set.device(), analysis.placements().is_empty());
+        let (device, theorem) = (set.device(), test.is_none());
         Explanation {
             analysis: analysis.name().into(),
             schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
@@ -242,9 +239,7 @@ impl<'a> Explanation<'a> {
             valid_pages_bound: theorem.then(|| device.valid_pages_bound()),
             reclaimed_per_chip: theorem.then(|| device.reclaimed_per_chip()),
             gc_pass_ns: theorem.then(|| device.gc_pass().as_ns()),
-            reason: allocation
-                .filter(|_| !analysis.placements().is_empty())
-                .and_then(|allocation| beyond(set, allocation, analysis.relies_on())),
+            reason: allocation.zip(test).and_then(|(allocation, test)| beyond(set, allocation, test.rely_on)),
             clusters,
             data: DataAnswer::new(set, 0..if allocation.is_some() { 0 } else { set.tasks().len() }, &on_device(set)),
             assumes: assumes
@@ -258,21 +253,25 @@ impl<'a> Explanation<'a> {
     }
 }
 
-fn costs_of(held: &Held) -> UnitCosts {
-    let (read_ns, write_ns) = held.placed.unit.page_costs();
-    UnitCosts { read_ns, write_ns, gc_pass_ns: held.gc.map(|gc| gc.cost) }
+/// What operations are charged in each cluster.
+fn costs(set: &TaskSet, allocation: &Allocation, test: DemandTest) -> Vec<Option<UnitCosts>> {
+    let of = |held: &Held| {
+        let (read_ns, write_ns) = held.placed.unit.page_costs();
+        UnitCosts { read_ns, write_ns, gc_pass_ns: held.gc.map(|gc| gc.cost) }
+    };
+    held(set, allocation, test.rely_on).iter().map(|held| held.as_ref().map(of)).collect()
 }
 
 impl<'a> ClusterTerms<'a> {
     fn new(
         set: &'a TaskSet,
-        analysis: &dyn Analysis,
+        (analysis, test): (&dyn Analysis, Option<DemandTest>),
         cluster: &Cluster,
         report: &ClusterReport,
         (in_time, space): (bool, &Space),
     ) -> ClusterTerms<'a> {
         let size = cluster.size();
-        let placed = !analysis.placements().is_empty();
+        let placed = test.is_some();
         ClusterTerms {
             chips: cluster.chips.clone(),
             schedulable: in_time && space.fits(),

@@ -24,7 +24,7 @@ const TOO_LARGE: u64 = 1 << 20;
 impl Guarantee {
     /// Where nobody asked: what is known of an outcome without looking further.
     pub fn known(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Guarantee {
-        let holds = !analysis.placements().is_empty() && outcome.is_schedulable() == Some(true);
+        let holds = analysis.demand_test().is_some() && outcome.is_schedulable() == Some(true);
         let relies_on = if holds { outcome.allocation().and_then(|found| needed(set, found)) } else { None };
         Guarantee { set: holds.then_some(true), as_placed: holds.then_some(true), relies_on }
     }

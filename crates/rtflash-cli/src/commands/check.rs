@@ -1,5 +1,6 @@
 //! `rtflash check`: a given allocation before the independent judge.
 
+use rtflash_alloc::analysis::{Analysis, DemandTest};
 use rtflash_alloc::verdict::completed;
 use rtflash_check::{Equations, judge, judge_sound};
 use rtflash_model::{Allocation, TaskSetFile};
@@ -14,10 +15,18 @@ use crate::render::Render;
 use crate::status::Status;
 
 struct Plan {
-    /// `None` for the sound analyses.
-    equations: Option<Equations>,
-    analysis: &'static dyn rtflash_alloc::analysis::Analysis,
+    test: Test,
+    analysis: &'static dyn Analysis,
     format: Format,
+}
+
+/// What an allocation is judged by.
+#[derive(Clone, Copy)]
+enum Test {
+    /// The thesis's.
+    Equations(Equations),
+    /// Certificates.
+    Demand(DemandTest),
 }
 
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
@@ -27,11 +36,10 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
     }
     let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
     let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let equations = Equations::from_name(analysis.name());
-    if equations.is_none() && analysis.placements().is_empty() {
-        return Err(Failure(format!("the judge knows no analysis `{}`", analysis.name())));
-    }
-    let plan = Plan { equations, analysis, format: args.format.format };
+    let by_name = || Equations::from_name(analysis.name()).map(Test::Equations);
+    let test = analysis.demand_test().map(Test::Demand).or_else(by_name);
+    let test = test.ok_or_else(|| Failure(format!("the judge knows no analysis `{}`", analysis.name())))?;
+    let plan = Plan { test, analysis, format: args.format.format };
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
     let batch = Batch { format: plan.format };
     batch.run_pairs(pairs, |file, given, _| match given {
@@ -47,7 +55,10 @@ impl Plan {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, None, request.to_string());
         }
-        let missing = if self.equations.is_none() { uncertified(&read) } else { vec![] };
+        let missing = match self.test {
+            Test::Equations(_) => Vec::new(),
+            Test::Demand(_) => uncertified(&read),
+        };
         // What is not promised is looked for, and then judged as if it had been given.
         let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
         let (mut answer, utilizations) = self.judge(file, &read);
@@ -78,14 +89,13 @@ impl Plan {
     /// several.
     fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let (set, meta) = (&file.set, file.meta.as_deref());
-        match self.equations {
-            Some(equations) => {
+        match self.test {
+            Test::Equations(equations) => {
                 (CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta), Vec::new())
             }
-            None => {
-                let granted = self.analysis.relies_on();
-                let judgement = judge_sound(set, allocation, self.analysis.placements(), granted);
-                let answer = CheckAnswer::sound(set, self.analysis.name(), &judgement, granted, meta);
+            Test::Demand(test) => {
+                let judgement = judge_sound(set, allocation, test.placements, test.rely_on);
+                let answer = CheckAnswer::sound(set, self.analysis.name(), &judgement, test.rely_on, meta);
                 (answer, judgement.clusters.into_iter().map(|judged| judged.utilizations).collect())
             }
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sound::is_independent;
-use rtflash_alloc::verdict::{completed, passing};
+use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
@@ -158,7 +158,7 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             Status::CannotTell,
         ),
         Outcome::NotSchedulable(failure) => {
-            let why = unplaced::sentence(set, &failure, !analysis.placements().is_empty());
+            let why = unplaced::sentence(set, &failure, analysis.demand_test().is_some());
             Found::Nothing(
                 format!(
                     "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
@@ -183,7 +183,7 @@ fn given_one(
 ) -> Found {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
-        if analysis.placements().is_empty() {
+        if analysis.demand_test().is_none() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return Found::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
@@ -215,29 +215,26 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     if analysis.refuses(set).is_some() {
         return None;
     }
-    if given && !analysis.placements().is_empty() {
-        let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
-        return judgement.holds().map(|_| judgement.approves());
+    match analysis.demand_test() {
+        Some(test) if given => {
+            let judgement = judge_sound(set, allocation, test.placements, test.rely_on);
+            judgement.holds().map(|_| judgement.approves())
+        }
+        _ => Some(passing(set, analysis, allocation).into_iter().all(|passes| passes)),
     }
-    Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
-/// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an
-/// equal share for each.
-fn too_full(set: &TaskSet, allocation: &Allocation) -> Option<String> {
-    let clusters = allocation.clusters().into_iter().enumerate().find_map(|(position, cluster)| {
-        let placement = allocation.certificate(position).filter(|_| allocation.is_certified());
-        let space = set.space(&cluster.tasks, cluster.size(), placement.map(|certificate| certificate.placement));
-        (!space.fits()).then_some((position, space))
-    });
-    let (position, space) = clusters?;
+/// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an equal share for each.
+fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<String> {
+    let mut spaces = spaces(set, analysis, allocation).into_iter().enumerate();
+    let (position, space) = spaces.find(|(_, space)| !space.fits())?;
     Some(format!("the data of cluster {position} do not fit: {}", data::sentence(set.device(), &space)))
 }
 
 /// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
 /// neighbours does not hold if every page waits for all of them, and never has to.
 fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
-    let asked = options.placed.waits == Waits::Worst && allocation.is_certified();
+    let asked = options.placed.waits == Waits::Worst;
     (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {
         "some clusters hold because of what is known of the chips on their channels, and --waits worst would have each page wait for more than these ever \
          move: run this allocation with --waits actual"
@@ -278,12 +275,11 @@ impl Plan {
             }
         };
         // Certificates are run as they are, and it is their analysis that predicts.
-        let analysis: &'static dyn Analysis = match self.analysis {
-            asked if asked.placements().is_empty() && allocation.is_certified() => {
-                analysis_relying_on("sound", self.granted).unwrap_or(asked)
-            }
-            asked => asked,
+        let analysis: &'static dyn Analysis = match self.analysis.demand_test() {
+            None if allocation.is_certified() => analysis_relying_on("sound", self.granted).unwrap_or(self.analysis),
+            _ => self.analysis,
         };
+        let certified = analysis.demand_test().map(|_| &allocation);
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
             meta: file.meta.as_deref().map(Cow::Borrowed),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
@@ -292,13 +288,13 @@ impl Plan {
             return self.render(not_run(blank(None, request.to_string())), Status::CannotTell);
         }
         let predicted = predicted(set, &allocation, analysis, is_given);
-        let too_full = too_full(set, &allocation);
-        if let Some(complaint) = worst_waits(set, &allocation, predicted, &self.options) {
+        let too_full = too_full(set, &allocation, analysis);
+        if let Some(complaint) = certified.and_then(|certified| worst_waits(set, certified, predicted, &self.options)) {
             return Answer::wrong(&complaint);
         }
-        let needs = allocation.is_certified().then(|| needed(set, &allocation)).flatten();
+        let needs = certified.and_then(|certified| needed(set, certified));
         // What is run may keep every deadline, and yet lean on what the user does not grant.
-        let beyond = allocation.is_certified().then(|| beyond(set, &allocation, self.granted)).flatten();
+        let beyond = certified.and_then(|certified| beyond(set, certified, self.granted));
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };

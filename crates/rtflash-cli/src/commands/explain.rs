@@ -6,14 +6,16 @@ use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
-use rtflash_wire::{Answer as _, Explanation, Guarantee, Unexplained, beyond};
+use rtflash_wire::{Answer as _, Guarantee, Unexplained, beyond};
 
 use super::check::gone_tasks;
 use super::{allocator, analysis_relying_on};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs};
-use crate::render::{alloc_text, data, explain_sound, explain_text};
+use crate::render::Render;
+use crate::render::alloc_text::Told;
+use crate::render::explain_text::View;
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -36,7 +38,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                     Format::Text if alone => Guarantee::of(&file.set, allocator, analysis, &outcome, granted),
                     _ => Guarantee::known(&file.set, analysis, &outcome),
                 };
-                let headline = alloc_text::headline(&file.set, allocator.name(), analysis, &outcome, &guarantee);
+                let headline = Told::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
                     return refusal(file, analysis, refused(&outcome, allocator.name()), format);
                 }
@@ -47,8 +49,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                     warnings += &output::warning(&format!("{name}: {note}"));
                 }
                 let allocation = completed(&file.set, analysis, allocation);
-                let placed = !analysis.placements().is_empty();
-                let reason = placed.then(|| beyond(&file.set, &allocation, granted)).flatten();
+                let reason = analysis.demand_test().and_then(|_| beyond(&file.set, &allocation, granted));
                 let headline = reason.map_or_else(String::new, not_schedulable);
                 (Some(allocation), headline)
             }
@@ -98,35 +99,7 @@ fn explain(
 ) -> Answer {
     let set = &file.set;
     let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
-    let text = match format {
-        Format::Json => Explanation::new(set, analysis, allocation, file.meta.as_deref()).line(),
-        Format::Text => {
-            let mut text = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
-            text += &match analysis.placements() {
-                [] => explain_text::device(set),
-                _ => explain_sound::device(set),
-            };
-            match allocation {
-                None => {
-                    if analysis.placements().is_empty() {
-                        text += &explain_text::alone(set, analysis);
-                    }
-                    text += &data::whole(set);
-                }
-                Some(allocation) if !analysis.placements().is_empty() => {
-                    text += &explain_sound::clusters(set, allocation, analysis.relies_on())
-                }
-                Some(allocation) => {
-                    for (position, cluster) in allocation.clusters().iter().enumerate() {
-                        if !cluster.tasks.is_empty() || !set.jobs().is_empty() {
-                            text += &explain_text::cluster(set, analysis, position, cluster);
-                        }
-                    }
-                }
-            }
-            text + &explain_text::assumptions(analysis)
-        }
-    };
+    let text = View { file, analysis, allocation, headline }.render(format);
     Answer { text, status, ..Answer::default() }
 }
 

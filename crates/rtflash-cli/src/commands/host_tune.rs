@@ -9,7 +9,7 @@ use rtflash_wire::TuneAnswer;
 
 use super::host_input::Input;
 use crate::args::HostTuneArgs;
-use crate::output::{self, Output};
+use crate::output;
 use crate::render::Render;
 use crate::status::Status;
 use crate::{Failure, whole};
@@ -34,8 +34,7 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, Failure> {
     }
     let answer = TuneAnswer::new(&scenario, &args.objective, &tuning);
     let text = answer.render(args.format.format);
-    let mut output = Output::stdout();
-    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&text)?;
     Ok(Status::of(Some(tuning.chosen.is_some())))
 }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::Failure;
 use crate::args::Format;
-use crate::output::Output;
+use crate::output;
 use crate::status::Status;
 
 /// Prints one device, or the list.
@@ -20,8 +20,7 @@ pub fn run(name: Option<&str>, format: Format) -> Result<Status, Failure> {
         Some(name) => one(find(name)?, format),
         None => list(format),
     };
-    let mut output = Output::stdout();
-    output.write(&text?).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&text?)?;
     Ok(Status::Yes)
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::experiment::Manifest;
 use super::soak::SoakAnswer;
 use crate::Failure;
-use crate::output::Output;
+use crate::output;
 use crate::status::Status;
 
 /// Prints a schema.
@@ -17,8 +17,7 @@ use crate::status::Status;
 /// Where there is none of that name, or it cannot be written.
 pub fn run(name: &str) -> Result<Status, Failure> {
     let schema = text(name).ok_or_else(|| Failure(format!("there is no schema `{name}`")))?;
-    let mut output = Output::stdout();
-    output.write(&schema).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&schema)?;
     Ok(Status::Yes)
 }
 

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::Failure;
 use crate::args::{COMMANDS, Cli};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::status::Status;
 
 /// Prints a completion script.
@@ -38,10 +38,15 @@ fn failed(error: std::io::Error) -> Failure {
     Failure::io("cannot write the manual page", &error)
 }
 
+/// A page, with the version of rtflash in its footer.
+fn page_of(command: &clap::Command) -> clap_mangen::Man {
+    clap_mangen::Man::new(command.clone()).source(concat!("rtflash ", env!("CARGO_PKG_VERSION")))
+}
+
 /// The page of everything.
 fn whole(command: &clap::Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page).map_err(failed)?;
+    page_of(command).render(&mut page).map_err(failed)?;
     sections(command, "RTFLASH", &mut page)?;
     Ok(page)
 }
@@ -63,7 +68,7 @@ fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, Failure> {
     let found = name.split('-').try_fold(command, |command, part| command.find_subcommand(part));
     let sub = found.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
     let mut page = Vec::new();
-    clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
+    page_of(sub).render(&mut page).map_err(failed)?;
     Ok(page)
 }
 
@@ -83,10 +88,6 @@ fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, Failure> 
 }
 
 fn print(text: &[u8]) -> Result<Status, Failure> {
-    let mut output = Output::stdout();
-    output
-        .write(&String::from_utf8_lossy(text))
-        .and_then(|_| output.flush())
-        .map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&String::from_utf8_lossy(text))?;
     Ok(Status::Yes)
 }

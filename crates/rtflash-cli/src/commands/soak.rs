@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::Failure;
 use crate::args::{SoakArgs, SoakWorld};
-use crate::output::{GREEN, Output, RED, paint};
+use crate::output::{self, GREEN, RED, paint};
 use crate::render::Render;
 use crate::render::numbers::count;
 use crate::render::table::table;
@@ -69,8 +69,7 @@ pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
         broken: soaked.broken.iter().map(broken_line).collect(),
     };
     let text = answer.render(args.format.format);
-    let mut output = Output::stdout();
-    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&text)?;
     Ok(Status::of(Some(answer.broken.is_empty())))
 }
 
@@ -102,7 +101,9 @@ fn command(case: &Case) -> String {
             command += option;
         }
     };
-    add(!case.analysis.placements().is_empty(), &format!(" --rely-on {}", case.analysis.relies_on().name()));
+    if let Some(test) = case.analysis.demand_test() {
+        add(true, &format!(" --rely-on {}", test.rely_on.name()));
+    }
     add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
     add(options.service == Service::Background, " --server background");
     add(options.victims == Victims::Worst, " --victims worst");

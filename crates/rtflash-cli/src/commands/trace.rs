@@ -19,7 +19,7 @@ use super::{allocator, analysis_relying_on};
 use crate::Failure;
 use crate::args::{self, CheckArgs};
 use crate::batch::refuse;
-use crate::output::{self, Output};
+use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::Render;
 use crate::render::exec_text::View;
@@ -129,7 +129,6 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     };
     let page_size = plan.device().page_size();
     let text = View { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
-    let mut output = Output::stdout();
-    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    output::print(&text)?;
     Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))
 }

@@ -3,7 +3,7 @@
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::{Analysis, PartFtl};
+use rtflash_alloc::analysis::{Analysis, DemandTest, PartFtl};
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::{in_time, report, spaces};
@@ -40,13 +40,12 @@ pub struct View<'a> {
 
 impl Render for View<'_> {
     fn text(&self) -> String {
-        let View { file, algorithm, analysis, outcome, guarantee, .. } = self;
-        let set = &file.set;
+        let told = Told::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {
-            return headline(set, algorithm, *analysis, outcome, guarantee);
+            return told.headline();
         }
-        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(set, help));
-        answer(set, algorithm, *analysis, outcome, guarantee) + &second_opinion(guarantee, *analysis, outcome) + &advice
+        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(told.set, help));
+        told.answer() + &told.second_opinion() + &advice
     }
 
     fn json(&self) -> String {
@@ -56,81 +55,244 @@ impl Render for View<'_> {
     }
 }
 
-/// The verdict in a line.
-///
-/// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
-/// breath.
-pub fn headline(
-    set: &TaskSet,
-    algorithm: &str,
-    analysis: &dyn Analysis,
-    outcome: &Outcome,
-    guarantee: &Guarantee,
-) -> String {
-    let verdict = match outcome.is_schedulable() {
-        Some(true) => paint(GREEN, "schedulable"),
-        Some(false) => paint(RED, "not schedulable"),
-        None => paint(YELLOW, "cannot tell"),
-    };
-    let tasks = count(set.tasks().len(), "task");
-    let device = count(set.device().chips() as usize, "chip");
-    let what = match outcome {
-        Outcome::Schedulable(allocation) => {
-            let clusters = allocation.clusters();
-            let used = clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
-            let free: usize =
-                clusters.iter().filter(|cluster| cluster.tasks.is_empty()).map(|cluster| cluster.chips.len()).sum();
-            let spare = if free > 0 { format!(", {free} left free") } else { String::new() };
-            format!("{algorithm} puts {tasks} into {} of the {device}{spare}", count(used, "cluster"))
+/// An outcome in words. What differs between the two kinds of analysis is decided by `test`.
+pub struct Told<'a> {
+    set: &'a TaskSet,
+    algorithm: &'a str,
+    analysis: &'a dyn Analysis,
+    test: Option<DemandTest>,
+    outcome: &'a Outcome,
+    guarantee: &'a Guarantee,
+}
+
+impl<'a> Told<'a> {
+    /// What the algorithm made of a set under the analysis, and what holds on the device.
+    pub fn new(
+        set: &'a TaskSet,
+        algorithm: &'a str,
+        analysis: &'a dyn Analysis,
+        outcome: &'a Outcome,
+        guarantee: &'a Guarantee,
+    ) -> Told<'a> {
+        Told { set, algorithm, analysis, test: analysis.demand_test(), outcome, guarantee }
+    }
+
+    /// The verdict in a line.
+    ///
+    /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same breath.
+    pub fn headline(&self) -> String {
+        let Told { set, algorithm, outcome, guarantee, .. } = *self;
+        let verdict = match outcome.is_schedulable() {
+            Some(true) => paint(GREEN, "schedulable"),
+            Some(false) => paint(RED, "not schedulable"),
+            None => paint(YELLOW, "cannot tell"),
+        };
+        let tasks = count(set.tasks().len(), "task");
+        let device = count(set.device().chips() as usize, "chip");
+        let what = match outcome {
+            Outcome::Schedulable(allocation) => {
+                let clusters = allocation.clusters();
+                let used = clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
+                let free: usize =
+                    clusters.iter().filter(|cluster| cluster.tasks.is_empty()).map(|cluster| cluster.chips.len()).sum();
+                let spare = if free > 0 { format!(", {free} left free") } else { String::new() };
+                format!("{algorithm} puts {tasks} into {} of the {device}{spare}", count(used, "cluster"))
+            }
+            Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => {
+                let size = failure.overloaded.as_ref().map_or(0, |allocation| {
+                    allocation.clusters().iter().filter(|cluster| !cluster.tasks.is_empty()).count()
+                });
+                match size {
+                    0 => format!("{algorithm} finds no allocation of {tasks} to {device}: their data do not fit"),
+                    size => format!(
+                        "{algorithm} puts {tasks} into {} of the {device}, where their data do not fit",
+                        count(size, "cluster")
+                    ),
+                }
+            }
+            Outcome::NotSchedulable(_) if algorithm == "exact" && self.test.is_none() => {
+                format!("no allocation of {tasks} to {device} passes the test")
+            }
+            Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
+            Outcome::Partitioned(verdict) if !verdict.space.fits() => {
+                format!("{algorithm}, {tasks} on {device}, where their data do not fit")
+            }
+            Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
+            Outcome::CannotTell(limit) => limit.to_string(),
+        };
+        let name = self.analysis.name();
+        let placed = self.test.is_some();
+        // Of a yes: behind a no it is other clusters that rely on something.
+        let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
+        let (by, how) = match outcome {
+            Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
+            Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
+            Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
+            // The theorem itself has nothing against it.
+            Outcome::NotSchedulable(failure) if !placed && matches!(failure.unplaced.reason, Reason::Data(_)) => {
+                (String::new(), format!(" (Theorem 1 passes; analysis: {name})"))
+            }
+            _ => match self.test {
+                Some(test) => (String::new(), format!(" (analysis: {name}; {})", relying_on(test, relies_on))),
+                None => (format!(" by Theorem 1 ({name})"), String::new()),
+            },
+        };
+        let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
+        format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), placed))
+    }
+
+    /// Everything but the advice.
+    fn answer(&self) -> String {
+        let Told { set, outcome, .. } = *self;
+        let mut text = self.headline();
+        if let Outcome::Partitioned(verdict) = outcome {
+            text += &partitioned(verdict);
         }
-        Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => {
-            let size = failure.overloaded.as_ref().map_or(0, |allocation| {
-                allocation.clusters().iter().filter(|cluster| !cluster.tasks.is_empty()).count()
-            });
-            match size {
-                0 => format!("{algorithm} finds no allocation of {tasks} to {device}: their data do not fit"),
-                size => format!(
-                    "{algorithm} puts {tasks} into {} of the {device}, where their data do not fit",
-                    count(size, "cluster")
-                ),
+        if let Some(allocation) = outcome.allocation() {
+            text += "\n";
+            text += &self.clusters(allocation);
+            if outcome.is_schedulable() == Some(true) && self.test.is_some() {
+                text += &relying(set, allocation);
             }
         }
-        Outcome::NotSchedulable(_) if algorithm == "exact" && analysis.placements().is_empty() => {
-            format!("no allocation of {tasks} to {device} passes the test")
+        let why = self.failure();
+        if why.is_empty() { text } else { format!("{text}\n{why}") }
+    }
+
+    /// Why the set fails: the task that could not be placed, and data that do not fit.
+    pub fn failure(&self) -> String {
+        let unplaced = match self.outcome {
+            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, self.test.is_some()),
+            _ => String::new(),
+        };
+        unplaced + &self.too_full()
+    }
+
+    /// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
+    fn second_opinion(&self) -> String {
+        let guarantee = self.guarantee;
+        let relying = match guarantee.relies_on {
+            None | Some(Reliance::Nothing) => "whatever other clusters do",
+            Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
+            Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and exact times",
+        };
+        let placed = self.test.is_some();
+        let line = match (guarantee.set, guarantee.as_placed, self.outcome.is_schedulable()) {
+            (_, _, Some(true)) if placed => return String::new(),
+            (Some(true), Some(true), _) => {
+                format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
+            }
+            (Some(true), ..) => format!("`--analysis sound` prints clusters that keep every deadline on the device, {relying}."),
+            (Some(false), _, Some(true)) => {
+                "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the thesis's equations.".into()
+            }
+            (Some(false), ..) if !placed => "The sound analysis accepts the set no more than this one.".into(),
+            _ => return String::new(),
+        };
+        format!("\n{line}\n")
+    }
+
+    /// The clusters of an allocation as a table. Free clusters of one chip share a row.
+    fn clusters(&self, allocation: &Allocation) -> String {
+        let set = self.set;
+        let clusters = allocation.clusters();
+        let reports = report(set, self.analysis, allocation);
+        let placed = self.test.is_some();
+        let serves = |position: usize| !placed || reports[position].server > 0.0;
+        let (free, shown): (Vec<_>, Vec<_>) = clusters
+            .iter()
+            .enumerate()
+            .partition(|(position, cluster)| cluster.tasks.is_empty() && cluster.size() == 1 && serves(*position));
+        let row = |(position, cluster): &(usize, &Cluster)| {
+            let report = &reports[*position];
+            let members = names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES);
+            let server = if report.utilization > 1.0 { "none".into() } else { share(report.server) };
+            let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
+            let members = if members.is_empty() { "(free)".into() } else { members };
+            let kind = placed
+                .then(|| allocation.certificate(*position).map_or("none", |each| each.placement.name()).to_owned());
+            let slack = placed.then(|| slack(allocation, *position));
+            [position.to_string(), chips(&cluster.chips), members]
+                .into_iter()
+                .chain(kind)
+                .chain(shares)
+                .chain(slack)
+                .chain([server])
+                .collect()
+        };
+        let mut rows: Vec<Vec<String>> = shown.iter().take(CLUSTERS).map(row).collect();
+        if !free.is_empty() {
+            let all: Vec<u32> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
+            let positions: Vec<u32> = free.iter().filter_map(|(position, _)| u32::try_from(*position).ok()).collect();
+            let each = if free.len() == 1 { "(free)" } else { "(free, one chip each)" };
+            let zero = share(0.0);
+            let shares = std::iter::repeat_n(zero, 5);
+            let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
+            let (kind, slack) = (placed.then(|| "stripe".to_owned()), placed.then(String::new));
+            let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
+            rows.push(cells.chain(kind).chain(shares).chain(slack).chain([share(server)]).collect());
         }
-        Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
-        Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-            format!("{algorithm}, {tasks} on {device}, where their data do not fit")
+        let heading = ["cluster", "chips", "tasks"].into_iter().chain(placed.then_some("kind"));
+        let heading = heading
+            .chain([if placed { ">demand" } else { ">U" }, ">read", ">write", ">gc", ">blocking"])
+            .chain(placed.then_some(">slack"))
+            .chain([">server"]);
+        let mut text = table(&heading.collect::<Vec<_>>(), rows);
+        if placed && !shown.is_empty() {
+            text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
         }
-        Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
-        Outcome::CannotTell(limit) => limit.to_string(),
-    };
-    let name = analysis.name();
-    let placed = !analysis.placements().is_empty();
-    // Of a yes: behind a no it is other clusters that rely on something.
-    let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
-    let (by, how) = match outcome {
-        Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
-        Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
-        Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
-        // The theorem itself has nothing against it.
-        Outcome::NotSchedulable(failure) if !placed && matches!(failure.unplaced.reason, Reason::Data(_)) => {
-            (String::new(), format!(" (Theorem 1 passes; analysis: {name})"))
+        if shown.len() > CLUSTERS {
+            text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.len() - CLUSTERS);
         }
-        _ if placed => (String::new(), format!(" (analysis: {name}; {})", relying_on(analysis, relies_on))),
-        _ => (format!(" by Theorem 1 ({name})"), String::new()),
-    };
-    let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
-    format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), placed))
+        text
+    }
+
+    /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time says by itself.
+    fn too_full(&self) -> String {
+        let Told { set, analysis, outcome, .. } = *self;
+        let mut text = String::new();
+        if let Some(allocation) = outcome.allocation() {
+            let spaces = spaces(set, analysis, allocation);
+            for (position, (cluster, space)) in allocation.clusters().iter().zip(&spaces).enumerate() {
+                if !space.fits() {
+                    text += &data::too_full(set, position, &cluster.tasks, cluster.chips.len(), space);
+                }
+            }
+            if !text.is_empty() {
+                let late = in_time(set, analysis, allocation).iter().position(|in_time| !in_time);
+                text += &match (late, self.test.is_none()) {
+                    (None, true) => {
+                        "Theorem 1 itself would pass every cluster: it knows nothing of space.\n".to_owned()
+                    }
+                    (None, false) => "The deadlines alone would be met in every cluster.\n".to_owned(),
+                    (Some(late), _) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
+                };
+            }
+            return text;
+        }
+        match outcome {
+            Outcome::Partitioned(verdict) if !verdict.space.fits() => {
+                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                let test = if verdict.schedulable { "by itself would pass" } else { "fails, too" };
+                data::all_too_full(set, &all, "the data chips", &verdict.space)
+                    + &format!("Its test {test}: it knows nothing of space.\n")
+            }
+            Outcome::NotSchedulable(_) if !on_device(set).fits() => {
+                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                data::all_too_full(set, &all, "the device", &on_device(set))
+            }
+            _ => text,
+        }
+    }
 }
 
 /// What a promise relies on, or might have relied on.
-fn relying_on(analysis: &dyn Analysis, relies_on: Option<Reliance>) -> String {
+fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
     match relies_on {
         Some(Reliance::Nothing) => "relies on no neighbour".into(),
         Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
         Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),
-        None => format!("--rely-on {}", analysis.relies_on().name()),
+        None => format!("--rely-on {}", test.rely_on.name()),
     }
 }
 
@@ -145,110 +307,6 @@ fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, placed: bool) -> 
         (Some(false), _, Some(true)) => ", not guaranteed on the device",
         (Some(false) | None, _, _) => "",
     }
-}
-
-/// Everything but the advice.
-fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, outcome: &Outcome, guarantee: &Guarantee) -> String {
-    let mut text = headline(set, algorithm, analysis, outcome, guarantee);
-    if let Outcome::Partitioned(verdict) = outcome {
-        text += &partitioned(verdict);
-    }
-    if let Some(allocation) = outcome.allocation() {
-        text += "\n";
-        text += &clusters(set, analysis, allocation);
-        if outcome.is_schedulable() == Some(true) && !analysis.placements().is_empty() {
-            text += &relying(set, allocation);
-        }
-    }
-    let why = failure(set, analysis, outcome);
-    if why.is_empty() { text } else { format!("{text}\n{why}") }
-}
-
-/// Why the set fails: the task that could not be placed, and data that do not fit.
-pub fn failure(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String {
-    let unplaced = match outcome {
-        Outcome::NotSchedulable(failure) => unplaced::text(set, failure, !analysis.placements().is_empty()),
-        _ => String::new(),
-    };
-    unplaced + &too_full(set, analysis, outcome)
-}
-
-/// What a person may do with what holds on the device; nothing where the verdict itself is of the
-/// device.
-fn second_opinion(guarantee: &Guarantee, analysis: &dyn Analysis, outcome: &Outcome) -> String {
-    let relying = match guarantee.relies_on {
-        None | Some(Reliance::Nothing) => "whatever other clusters do",
-        Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
-        Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and exact times",
-    };
-    let placed = !analysis.placements().is_empty();
-    let line = match (guarantee.set, guarantee.as_placed, outcome.is_schedulable()) {
-        (_, _, Some(true)) if placed => return String::new(),
-        (Some(true), Some(true), _) => {
-            format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
-        }
-        (Some(true), ..) => format!("`--analysis sound` prints clusters that keep every deadline on the device, {relying}."),
-        (Some(false), _, Some(true)) => {
-            "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the thesis's equations.".into()
-        }
-        (Some(false), ..) if !placed => "The sound analysis accepts the set no more than this one.".into(),
-        _ => return String::new(),
-    };
-    format!("\n{line}\n")
-}
-
-/// The clusters of an allocation as a table. Free clusters of one chip share a row.
-pub fn clusters(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> String {
-    let clusters = allocation.clusters();
-    let reports = report(set, analysis, allocation);
-    let placed = !analysis.placements().is_empty();
-    let serves = |position: usize| !placed || reports[position].server > 0.0;
-    let (free, shown): (Vec<_>, Vec<_>) = clusters
-        .iter()
-        .enumerate()
-        .partition(|(position, cluster)| cluster.tasks.is_empty() && cluster.size() == 1 && serves(*position));
-    let row = |(position, cluster): &(usize, &Cluster)| {
-        let report = &reports[*position];
-        let members = names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES);
-        let server = if report.utilization > 1.0 { "none".into() } else { share(report.server) };
-        let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
-        let members = if members.is_empty() { "(free)".into() } else { members };
-        let kind =
-            placed.then(|| allocation.certificate(*position).map_or("none", |each| each.placement.name()).to_owned());
-        let slack = placed.then(|| slack(allocation, *position));
-        [position.to_string(), chips(&cluster.chips), members]
-            .into_iter()
-            .chain(kind)
-            .chain(shares)
-            .chain(slack)
-            .chain([server])
-            .collect()
-    };
-    let mut rows: Vec<Vec<String>> = shown.iter().take(CLUSTERS).map(row).collect();
-    if !free.is_empty() {
-        let all: Vec<u32> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
-        let positions: Vec<u32> = free.iter().filter_map(|(position, _)| u32::try_from(*position).ok()).collect();
-        let each = if free.len() == 1 { "(free)" } else { "(free, one chip each)" };
-        let zero = share(0.0);
-        let shares = std::iter::repeat_n(zero, 5);
-        let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
-        let (kind, slack) = (placed.then(|| "stripe".to_owned()), placed.then(String::new));
-        let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
-        rows.push(cells.chain(kind).chain(shares).chain(slack).chain([share(server)]).collect());
-    }
-    let heading = ["cluster", "chips", "tasks"].into_iter().chain(placed.then_some("kind"));
-    let heading = heading
-        .chain([if placed { ">demand" } else { ">U" }, ">read", ">write", ">gc", ">blocking"])
-        .chain(placed.then_some(">slack"))
-        .chain([">server"]);
-    let mut text = table(&heading.collect::<Vec<_>>(), rows);
-    if placed && !shown.is_empty() {
-        text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
-    }
-    if shown.len() > CLUSTERS {
-        text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.len() - CLUSTERS);
-    }
-    text
 }
 
 /// What clusters rely on that do not hold by themselves.
@@ -294,44 +352,8 @@ fn partitioned(verdict: &PartFtl) -> String {
     format!("\n{}", table(&["chips in mode", ">U"], rows))
 }
 
-/// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
-/// says by itself.
-fn too_full(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> String {
-    let mut text = String::new();
-    if let Some(allocation) = outcome.allocation() {
-        let spaces = spaces(set, analysis, allocation);
-        for (position, (cluster, space)) in allocation.clusters().iter().zip(&spaces).enumerate() {
-            if !space.fits() {
-                text += &data::too_full(set, position, &cluster.tasks, cluster.chips.len(), space);
-            }
-        }
-        if !text.is_empty() {
-            let late = in_time(set, analysis, allocation).iter().position(|in_time| !in_time);
-            text += &match (late, analysis.placements().is_empty()) {
-                (None, true) => "Theorem 1 itself would pass every cluster: it knows nothing of space.\n".to_owned(),
-                (None, false) => "The deadlines alone would be met in every cluster.\n".to_owned(),
-                (Some(late), _) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
-            };
-        }
-        return text;
-    }
-    match outcome {
-        Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-            let all: Vec<usize> = (0..set.tasks().len()).collect();
-            let test = if verdict.schedulable { "by itself would pass" } else { "fails, too" };
-            data::all_too_full(set, &all, "the data chips", &verdict.space)
-                + &format!("Its test {test}: it knows nothing of space.\n")
-        }
-        Outcome::NotSchedulable(_) if !on_device(set).fits() => {
-            let all: Vec<usize> = (0..set.tasks().len()).collect();
-            data::all_too_full(set, &all, "the device", &on_device(set))
-        }
-        _ => text,
-    }
-}
-
 /// What would help, if anything was found.
-pub fn advice(set: &TaskSet, advice: &Advice) -> String {
+fn advice(set: &TaskSet, advice: &Advice) -> String {
     let mut lines = Vec::new();
     if let Some(more) = advice.chips {
         let how =

@@ -100,7 +100,7 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     text += "\n";
     text += &checks(answer);
     text += "\n";
-    text += &clusters(answer);
+    text += &clusters(answer, page_size);
     let operations = answer.operations;
     let page = f64::from(page_size);
     text += &format!(
@@ -200,7 +200,8 @@ fn checks(answer: &ExecAnswer<'_>) -> String {
     table(&["check", ">bound", ">observed", "", ""], rows.collect::<Vec<_>>())
 }
 
-fn clusters(answer: &ExecAnswer<'_>) -> String {
+fn clusters(answer: &ExecAnswer<'_>, page_size: u32) -> String {
+    let page = f64::from(page_size);
     let rows = answer.clusters.iter().enumerate().take(ROWS).map(|(position, cluster)| {
         let members =
             if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
@@ -211,8 +212,10 @@ fn clusters(answer: &ExecAnswer<'_>) -> String {
             percent(cluster.used),
             cluster.gc_passes.to_string(),
             cluster.pages_copied.to_string(),
+            volume(cluster.pages_copied as f64 * page),
             cluster.write_amplification.map_or("-".into(), |amplification| format!("{amplification:.3}")),
             format!("{:.1}", cluster.non_rt_pages_per_s),
+            format!("{}/s", volume(cluster.non_rt_pages_per_s * page)),
             cluster.wear.map_or("-".into(), |wear| quantity(wear.erases_per_day)),
             cluster.wear.and_then(|wear| wear.lifetime_years).map_or("-".into(), lifetime),
         ]
@@ -224,8 +227,10 @@ fn clusters(answer: &ExecAnswer<'_>) -> String {
         ">chips busy",
         ">GC passes",
         ">copied",
+        ">bytes",
         ">write amp.",
         ">non-RT pages/s",
+        ">bytes/s",
         ">erases/day",
         ">lifetime",
     ];

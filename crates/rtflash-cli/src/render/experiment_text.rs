@@ -3,7 +3,7 @@
 use rtflash_wire::{Answer, BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 
 use super::Render;
-use super::numbers::count;
+use super::numbers::{count, volume};
 use super::table::table;
 use crate::output::{BOLD, GREEN, paint};
 
@@ -11,6 +11,8 @@ use crate::output::{BOLD, GREEN, paint};
 pub struct View<'a> {
     /// What the experiment comes to.
     pub summary: &'a Summary,
+    /// Bytes of a page.
+    pub page_size: u32,
     /// Where its files are.
     pub directory: &'a str,
     /// What they are called.
@@ -19,7 +21,7 @@ pub struct View<'a> {
 
 impl Render for View<'_> {
     fn text(&self) -> String {
-        answer(self.summary, self.directory, self.written)
+        answer(self.summary, self.page_size, self.directory, self.written)
     }
 
     fn json(&self) -> String {
@@ -27,7 +29,7 @@ impl Render for View<'_> {
     }
 }
 
-fn answer(summary: &Summary, directory: &str, written: &[String]) -> String {
+fn answer(summary: &Summary, page_size: u32, directory: &str, written: &[String]) -> String {
     let drawn = format!(
         "{}: {} at {}",
         summary.experiment,
@@ -41,7 +43,11 @@ fn answer(summary: &Summary, directory: &str, written: &[String]) -> String {
         text += &format!("\n{}\n{}", paint(BOLD, "On the same sets"), gains.concat());
     }
     if !summary.bandwidth.is_empty() {
-        text += &format!("\n{}\n{}", paint(BOLD, "Pages a second of jobs that are not real-time"), bandwidth(summary));
+        text += &format!(
+            "\n{}\n{}",
+            paint(BOLD, "Pages a second of jobs that are not real-time"),
+            bandwidth(summary, page_size)
+        );
     }
     text + &format!("\nin {directory}: {}\n", written.join(", "))
 }
@@ -125,7 +131,7 @@ fn gain(of: &GainSummary) -> Option<String> {
     Some(text)
 }
 
-fn bandwidth(summary: &Summary) -> String {
+fn bandwidth(summary: &Summary, page_size: u32) -> String {
     let several = several(summary);
     let row = |of: &BandwidthSummary| {
         let mut cells = vec![of.utilization.to_string()];
@@ -136,6 +142,7 @@ fn bandwidth(summary: &Summary) -> String {
             of.sets.to_string(),
             of.pages_per_second.map_or("-".into(), |of| format!("{:.0}", of.value)),
             interval(of.pages_per_second, 1.0, 0),
+            of.pages_per_second.map_or("-".into(), |of| format!("{}/s", volume(of.value * f64::from(page_size)))),
             of.deadline_misses.to_string(),
         ]);
         cells
@@ -144,6 +151,6 @@ fn bandwidth(summary: &Summary) -> String {
     if summary.bandwidth.iter().any(|row| row.at.is_some()) {
         headings.push(">at");
     }
-    headings.extend(["job", "served by", ">sets", ">pages/s", ">95 %", ">deadlines missed"]);
+    headings.extend(["job", "served by", ">sets", ">pages/s", ">95 %", ">bytes/s", ">deadlines missed"]);
     table(&headings, summary.bandwidth.iter().map(row))
 }

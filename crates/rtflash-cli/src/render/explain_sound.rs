@@ -1,18 +1,27 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
+use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::sound::{Demand, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
+use rtflash_wire::task_name;
 
 use super::data;
 use super::explain_text::{count_pages, longest_read, times};
 use super::numbers::{chips, count, plain, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
-use rtflash_wire::task_name;
 
-/// The device's part: what its operations take, and what they are charged where nothing is known of
-/// the other chips of their channel.
-pub fn device(set: &TaskSet) -> String {
+/// The device's terms, and those of each cluster.
+pub fn terms(set: &TaskSet, test: DemandTest, allocation: Option<&Allocation>) -> String {
+    let clusters = match allocation {
+        Some(allocation) => clusters(set, allocation, test.rely_on),
+        None => data::whole(set),
+    };
+    device(set) + &clusters
+}
+
+/// The device's part: what its operations take, and what they are charged where nothing is known of the other chips of their channel.
+fn device(set: &TaskSet) -> String {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());
     let [t_r, t_w, t_d] = [device.page_read(), device.page_program(), device.page_transfer()];
@@ -49,7 +58,7 @@ pub fn device(set: &TaskSet) -> String {
 }
 
 /// Each cluster: its unit's items, garbage collection, and the test on the tightest interval.
-pub fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String {
+fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String {
     let clusters = allocation.clusters();
     let parts = clusters.iter().zip(held(set, allocation, granted)).enumerate();
     let shown = parts.filter(|(_, (cluster, _))| !cluster.tasks.is_empty() || !set.jobs().is_empty());

@@ -8,7 +8,7 @@ use rtflash_model::{Reliance, Request, TaskSet, TaskSetFile, format_ns};
 use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
-use super::alloc_text::{failure, headline};
+use super::alloc_text::Told;
 use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
@@ -54,7 +54,7 @@ impl Render for View<'_> {
 fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
     let guarantee = Guarantee::known(set, analysis, &sizing.outcome);
-    let text = headline(set, algorithm, analysis, &sizing.outcome, &guarantee);
+    let text = Told::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
@@ -63,8 +63,9 @@ fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing
 
 /// The whole answer.
 fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
-    let mut text = headline(set, algorithm, analysis, &sizing.outcome, guarantee);
-    let why = failure(set, analysis, &sizing.outcome);
+    let told = Told::new(set, algorithm, analysis, &sizing.outcome, guarantee);
+    let mut text = told.headline();
+    let why = told.failure();
     if !why.is_empty() {
         text += &format!("\n{why}");
     }
@@ -225,10 +226,9 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if shown.clone().count() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
     }
-    let bound = if analysis.placements().is_empty() {
-        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
-    } else {
-        "1 + v / alpha, by the certificate"
+    let bound = match analysis.demand_test() {
+        None => "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly",
+        Some(_) => "1 + v / alpha, by the certificate",
     };
     text +=
         &format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");

@@ -201,7 +201,7 @@ impl Manifest {
 /// What is granted to the sound analyses, where there are any.
 fn rely_on(plan: &Plan) -> Option<&'static str> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find(|analysis| !analysis.placements().is_empty()).map(|analysis| analysis.relies_on().name())
+    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
 }
 
 /// The command that repeats a plan, with every option said.

@@ -14,7 +14,7 @@ use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 use super::generate::DeviceFrom;
 use crate::Failure;
 use crate::args::{Cli, Command, ExperimentArgs, ExperimentKind, Format, MergeArgs};
-use crate::output::{self, Output};
+use crate::output;
 use crate::render::{Render, experiment_text};
 use crate::status::Status;
 
@@ -155,9 +155,10 @@ fn finish(
     }
     let status = warn(&summary);
     let directory = directory.path().display().to_string();
-    let text = experiment_text::View { summary: &summary, directory: &directory, written: &written }.render(format);
-    let mut output = Output::stdout();
-    output.write(&text).and_then(|_| output.flush()).map_err(|error| Failure::io("cannot write", &error))?;
+    let page_size = plan.spec().sets.device.page_size();
+    let text =
+        experiment_text::View { summary: &summary, page_size, directory: &directory, written: &written }.render(format);
+    output::print(&text)?;
     Ok(status)
 }
 
