@@ -46,16 +46,16 @@ fn answers_about_the_shipped_task_sets_are_read_and_written_again() {
 fn streams_faults_and_metadata_are_read_and_written_again() {
     let set = include_str!("../tasksets/drone.json").replace('\n', " ");
     let noted = |meta: &str| set.replacen('{', &format!(r#"{{ "meta": {meta},"#), 1);
-    // Whatever a set says of itself, to the last digit; a set that is none; and data that do not
-    // fit.
-    let sets = [noted("null"), noted(r#"{ "seed": 18446744073709551617, "λ": 1.10 }"#), "{}".into(), set.clone()];
+    // Whatever a set says of itself, to the last digit; and a set that is none.
+    let sets = [noted(r#"{ "seed": 18446744073709551617, "λ": 1.10 }"#), "{}".into(), set.clone()];
     let stream = file("wire.jsonl", &(sets.join("\n") + "\n")).display().to_string();
     let told = same::<AllocAnswer>(&["alloc", &stream]);
-    assert!(told.contains("18446744073709551617, \"λ\": 1.10") && told.contains("\"meta\":null"), "{told}");
-    assert!(told.contains("\"line\":3,\"error\""), "{told}");
+    assert!(told.contains("18446744073709551617, \"λ\": 1.10"), "{told}");
+    assert!(told.contains("\"line\":2,\"error\""), "{told}");
     same::<ExplainAnswer>(&["explain", &stream]);
     same::<SizeAnswer>(&["size", &stream]);
     same::<ExecAnswer>(&["exec", &stream, "--duration", "50ms"]);
+    // Data that do not fit.
     same::<AllocAnswer>(&["alloc", "tasksets/case-study.json", "--set", "tasks[0].data_pages=1000000000"]);
 }
 

@@ -1,17 +1,15 @@
 //! What `exec`, and `check` of a trace, print as JSON.
 
+mod run;
+
 use std::borrow::Cow;
 
-use rtflash_alloc::Fraction;
-use rtflash_exec::check::{Finding, Unit};
-use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
-use rtflash_exec::trace::{Kind, Setup};
-use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
-use rtflash_model::{Instant, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{Meta, Nanoseconds, Text, meta, task_name, task_names};
+use crate::parts::{Meta, Nanoseconds, Text, meta};
+
+pub use run::traced;
 
 /// What `rtflash exec --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -221,13 +219,6 @@ pub struct WearLine {
     pub lifetime_years: Option<f64>,
 }
 
-impl WearLine {
-    fn new(wear: Wear, settings: &Settings) -> WearLine {
-        let Wear { chip, erases, erases_per_day, turns, lifetime_years } = wear;
-        WearLine { measured_ns: settings.duration_ns, chip, erases, erases_per_day, turns, lifetime_years }
-    }
-}
-
 /// A chip in an [`ExecAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChipLine {
@@ -254,198 +245,4 @@ pub struct ChannelLine {
     pub used: f64,
     /// Pages moved.
     pub transfers: u64,
-}
-
-impl From<Operations> for OperationCounts {
-    fn from(operations: Operations) -> OperationCounts {
-        let Operations { reads, programs, erases, transfers } = operations;
-        OperationCounts { reads, programs, erases, transfers }
-    }
-}
-
-/// A part of the run's time.
-#[allow(clippy::cast_precision_loss)]
-fn part(of: Span, settings: &Settings) -> f64 {
-    of.as_ns() as f64 / settings.duration_ns.max(1) as f64
-}
-
-/// So many in the run, by the second.
-#[allow(clippy::cast_precision_loss)]
-fn per_second(count: u64, settings: &Settings) -> f64 {
-    count as f64 * 1e9 / settings.duration_ns.max(1) as f64
-}
-
-impl<'a> ExecAnswer<'a> {
-    /// The answer where nothing could be run.
-    pub fn refused(
-        algorithm: Option<&'a str>,
-        analysis: &'a str,
-        predicted: Option<bool>,
-        settings: Settings,
-        reason: String,
-    ) -> ExecAnswer<'a> {
-        ExecAnswer {
-            verdict: None,
-            reason: Some(reason),
-            algorithm: algorithm.map(Text::from),
-            analysis: analysis.into(),
-            predicted_schedulable: predicted,
-            relies_on: None,
-            settings,
-            checks: Vec::new(),
-            requests: Vec::new(),
-            gc: Vec::new(),
-            jobs: Vec::new(),
-            operations: Operations::default().into(),
-            non_rt_pages_per_s: 0.0,
-            wear: None,
-            clusters: Vec::new(),
-            chips: Vec::new(),
-            channels: Vec::new(),
-            meta: None,
-        }
-    }
-
-    /// Fills in what a run came to.
-    #[must_use]
-    pub fn with(self, set: &'a TaskSet, plan: &'a Plan, findings: &'a [Finding], report: &Report) -> ExecAnswer<'a> {
-        let settings = &self.settings;
-        let lines = |wanted: &[Kind]| -> Vec<JobsLine<'a>> {
-            let sources = plan.sources().iter().zip(&report.sources);
-            sources
-                .filter(|(source, _)| wanted.contains(&source.kind))
-                .map(|(of, jobs)| jobs_line(set, of, jobs))
-                .collect()
-        };
-        let holds = findings.iter().all(|finding| finding.gauge.holds());
-        let end = Instant::from_ns(settings.duration_ns).unwrap_or(Instant::END);
-        let wear = |chips: &mut dyn Iterator<Item = u32>| {
-            report.wear(plan.device(), chips, end).map(|wear| WearLine::new(wear, settings))
-        };
-        let clusters = plan.clusters().iter().zip(&report.clusters).map(|(cluster, did)| {
-            let busy = cluster.chips.iter().map(|&chip| part(report.chips[chip as usize].busy, settings));
-            #[allow(clippy::cast_precision_loss)]
-            let used = busy.sum::<f64>() / cluster.chips.len() as f64;
-            ClusterLine {
-                chips: Cow::Borrowed(&cluster.chips),
-                tasks: task_names(set, &cluster.tasks),
-                used,
-                gc_passes: did.gc_passes,
-                pages_copied: did.copied,
-                pages_written: did.written,
-                write_amplification: did.write_amplification(),
-                non_rt_pages_per_s: per_second(did.non_real_time, settings),
-                wear: wear(&mut cluster.chips.iter().copied()),
-            }
-        });
-        let chips = report.chips.iter().enumerate().map(|(chip, did)| ChipLine {
-            chip,
-            used: part(did.busy, settings),
-            reads: did.operations.reads,
-            programs: did.operations.programs,
-            erases: did.operations.erases,
-        });
-        let channels = report.channels.iter().enumerate().map(|(channel, did)| ChannelLine {
-            channel,
-            used: part(did.busy, settings),
-            transfers: did.transfers,
-        });
-        let non_real_time = report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
-        ExecAnswer {
-            verdict: Some(if holds { "pass" } else { "fail" }.into()),
-            checks: findings.iter().map(|finding| check_line(plan, finding)).collect(),
-            requests: lines(&[Kind::Read, Kind::Write]),
-            gc: lines(&[Kind::Gc]),
-            jobs: lines(&[Kind::Server]),
-            operations: report.operations().into(),
-            non_rt_pages_per_s: per_second(non_real_time, settings),
-            wear: wear(&mut plan.clusters().iter().flat_map(|cluster| cluster.chips.iter().copied())),
-            clusters: clusters.collect(),
-            chips: chips.collect(),
-            channels: channels.collect(),
-            ..self
-        }
-    }
-}
-
-fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
-    let worst = finding.gauge.worst();
-    CheckLine {
-        name: finding.assumption.name.into(),
-        assumption: finding.assumption.statement.into(),
-        unit: match finding.assumption.unit {
-            Unit::Nanoseconds => "ns",
-            Unit::Pages => "pages",
-            Unit::Occurrences => "times",
-        }
-        .into(),
-        bound: worst.map(|worst| worst.bound),
-        observed: worst.map(|worst| worst.observed),
-        holds: finding.gauge.verdict(),
-        violations: finding.gauge.violations(),
-        worst: worst.map(|worst| WorstLine {
-            at_ns: worst.place.at.as_ns(),
-            job: worst.place.job.map(|job| plan.job_name(job)),
-            cluster: worst.place.cluster,
-            chip: worst.place.chip,
-        }),
-    }
-}
-
-fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
-    let stream = source.kind == Kind::Server;
-    let unit = matches!(source.releases, Releases::Collected { .. });
-    let name = if stream || unit { source.name.as_str() } else { task_name(set, source.owner) };
-    let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
-    JobsLine {
-        task: name.into(),
-        job: stream.then(|| name.into()),
-        kind: source.kind.name().into(),
-        released: jobs.released,
-        completed: jobs.completed,
-        pending: jobs.released.saturating_sub(jobs.completed),
-        misses: jobs.misses,
-        overdue: jobs.overdue,
-        max_response_ns: jobs.responses.max().map(Span::as_ns),
-        deadline_ns: match source.releases {
-            Releases::Periodic(period) => Some(match source.deadline {
-                Some(deadline) => Nanoseconds::Whole(deadline.as_ns().into()),
-                None => Fraction::new(period.numerator(), period.denominator()).into(),
-            }),
-            Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => None,
-        },
-        p50_ns: percentile(500),
-        p99_ns: percentile(990),
-        p999_ns: percentile(999),
-    }
-}
-
-/// The settings of a recorded run, as far as its trace tells.
-pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Settings {
-    Settings {
-        duration_ns: duration.as_ns(),
-        dispatch: dispatch.into(),
-        server: Some(match setup.service {
-            Service::Tbs => "tbs".into(),
-            Service::Background => "background".into(),
-        }),
-        victims: Some(match setup.victims {
-            Victims::Actual => "actual".into(),
-            Victims::Worst => "worst".into(),
-        }),
-        aging: setup.aging.map(|aging| match aging {
-            Aging::Worst => "worst".into(),
-            Aging::Random => "random".into(),
-            Aging::Fresh => "fresh".into(),
-        }),
-        pattern: None,
-        times: None,
-        waits: Some(match setup.waits {
-            Waits::Actual => "actual".into(),
-            Waits::Worst => "worst".into(),
-        }),
-        phases: None,
-        backfill: Some(setup.backfill),
-        seed: setup.seed,
-    }
 }

@@ -15,7 +15,7 @@ use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::alloc_text::Told;
-use crate::render::explain_text::View;
+use crate::render::explain::View;
 use crate::status::Status;
 use crate::{Failure, output};
 

@@ -79,7 +79,8 @@ impl<'a> Told<'a> {
 
     /// The verdict in a line.
     ///
-    /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same breath.
+    /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
+    /// breath.
     pub fn headline(&self) -> String {
         let Told { set, algorithm, outcome, guarantee, .. } = *self;
         let verdict = match outcome.is_schedulable() {
@@ -168,7 +169,8 @@ impl<'a> Told<'a> {
         unplaced + &self.too_full()
     }
 
-    /// What a person may do with what holds on the device; nothing where the verdict itself is of the device.
+    /// What a person may do with what holds on the device; nothing where the verdict itself is of
+    /// the device.
     fn second_opinion(&self) -> String {
         let guarantee = self.guarantee;
         let relying = match guarantee.relies_on {
@@ -247,7 +249,8 @@ impl<'a> Told<'a> {
         text
     }
 
-    /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time says by itself.
+    /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
+    /// says by itself.
     fn too_full(&self) -> String {
         let Told { set, analysis, outcome, .. } = *self;
         let mut text = String::new();

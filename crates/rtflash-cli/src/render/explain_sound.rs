@@ -20,7 +20,8 @@ pub fn terms(set: &TaskSet, test: DemandTest, allocation: Option<&Allocation>) -
     device(set) + &clusters
 }
 
-/// The device's part: what its operations take, and what they are charged where nothing is known of the other chips of their channel.
+/// The device's part: what its operations take, and what they are charged where nothing is known of
+/// the other chips of their channel.
 fn device(set: &TaskSet) -> String {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());

@@ -2,46 +2,16 @@
 
 use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 use rtflash_alloc::server::{JobPages, Server};
-use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskSet, TaskSetFile};
-use rtflash_wire::{Answer, Explanation};
+use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskSet};
 
+use super::data;
 use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
 use super::table::table;
-use super::{Render, data, explain_sound};
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
-/// The terms of an allocation, or why there is none.
-pub struct View<'a> {
-    /// The task set.
-    pub file: &'a TaskSetFile,
-    /// The analysis.
-    pub analysis: &'a dyn Analysis,
-    /// The allocation, if there is one.
-    pub allocation: Option<&'a Allocation>,
-    /// The verdict in a line, if one is told.
-    pub headline: &'a str,
-}
-
-impl Render for View<'_> {
-    fn text(&self) -> String {
-        let View { analysis, allocation, headline, .. } = *self;
-        let set = &self.file.set;
-        let headline = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
-        let terms = match analysis.demand_test() {
-            Some(test) => explain_sound::terms(set, test, allocation),
-            None => terms(set, analysis, allocation),
-        };
-        headline + &terms + &assumptions(analysis)
-    }
-
-    fn json(&self) -> String {
-        let meta = self.file.meta.as_deref();
-        Explanation::new(&self.file.set, self.analysis, self.allocation, meta).line()
-    }
-}
-
-/// The device's terms, and those of each cluster; without an allocation, what each task takes alone.
-fn terms(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<&Allocation>) -> String {
+/// The device's terms, and those of each cluster; without an allocation, what each task takes
+/// alone.
+pub fn terms(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<&Allocation>) -> String {
     let mut text = device(set);
     let Some(allocation) = allocation else { return text + &alone(set, analysis) + &data::whole(set) };
     for (position, of) in allocation.clusters().iter().enumerate() {
@@ -110,7 +80,8 @@ struct Part {
     share: f64,
 }
 
-/// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for the jobs.
+/// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for
+/// the jobs.
 fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
     let size = cluster.size();
     let delay = analysis.transfer_delay(set.device(), size);
@@ -287,7 +258,7 @@ fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
 }
 
 /// What the analysis takes for granted.
-fn assumptions(analysis: &dyn Analysis) -> String {
+pub fn assumptions(analysis: &dyn Analysis) -> String {
     let lines =
         analysis.assumes().iter().map(|assumption| format!("  {}: {}\n", assumption.name, assumption.statement));
     let heading = format!("what `{}` assumes", analysis.name());

@@ -5,6 +5,7 @@ pub mod check_text;
 pub mod data;
 pub mod exec_text;
 pub mod experiment_text;
+pub mod explain;
 pub mod explain_sound;
 pub mod explain_text;
 pub mod host;

@@ -1,0 +1,37 @@
+//! The answer of `explain`: by the equations of the thesis, or by certificates.
+
+use rtflash_alloc::analysis::Analysis;
+use rtflash_model::{Allocation, TaskSetFile};
+use rtflash_wire::{Answer, Explanation};
+
+use super::{Render, explain_sound, explain_text};
+
+/// The terms of an allocation, or why there is none.
+pub struct View<'a> {
+    /// The task set.
+    pub file: &'a TaskSetFile,
+    /// The analysis.
+    pub analysis: &'a dyn Analysis,
+    /// The allocation, if there is one.
+    pub allocation: Option<&'a Allocation>,
+    /// The verdict in a line, if one is told.
+    pub headline: &'a str,
+}
+
+impl Render for View<'_> {
+    fn text(&self) -> String {
+        let View { analysis, allocation, headline, .. } = *self;
+        let set = &self.file.set;
+        let headline = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
+        let terms = match analysis.demand_test() {
+            Some(test) => explain_sound::terms(set, test, allocation),
+            None => explain_text::terms(set, analysis, allocation),
+        };
+        headline + &terms + &explain_text::assumptions(analysis)
+    }
+
+    fn json(&self) -> String {
+        let meta = self.file.meta.as_deref();
+        Explanation::new(&self.file.set, self.analysis, self.allocation, meta).line()
+    }
+}
