@@ -19,7 +19,7 @@ pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Box::<RawValue>::deserialize(deserializer).map(|meta| Some(Cow::Owned(meta)))
 }
 
-/// A certificate, in a [`ClusterAnswer`]: docs/analysis.md.
+/// A cluster's certificate: docs/analysis.md.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CertificateAnswer {
     /// How pages are placed: `stripe` or `superblock`.

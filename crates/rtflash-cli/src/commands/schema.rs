@@ -3,6 +3,7 @@
 use rtflash_model::{allocation_schema, task_set_schema};
 use rtflash_wire::framed;
 use schemars::schema_for;
+use serde_json::{Map, Value};
 
 use super::experiment::Manifest;
 use super::soak::SoakAnswer;
@@ -22,16 +23,39 @@ pub fn run(name: &str) -> Result<Status, Failure> {
 
 /// The text of a schema.
 pub fn text(name: &str) -> Option<String> {
-    let schema = match name {
+    let mut schema = match name {
         "task-set" => task_set_schema(),
         "allocation" => allocation_schema(),
         "soak" => framed(&[schema_for!(SoakAnswer)], false),
         "manifest" => framed(&[schema_for!(Manifest)], false),
         answers => rtflash_wire::schema(answers)?,
     };
+    join_lines(schema.ensure_object());
     let mut text = serde_json::to_string_pretty(&schema).ok()?;
     text.push('\n');
     Some(text)
+}
+
+/// Where the lines of a source break is nothing to a reader of its descriptions: paragraphs alone
+/// stay apart.
+fn join_lines(fields: &mut Map<String, Value>) {
+    if let Some(Value::String(description)) = fields.get_mut("description") {
+        *description = joined(description);
+    }
+    fields.values_mut().for_each(join_lines_in);
+}
+
+fn join_lines_in(value: &mut Value) {
+    match value {
+        Value::Object(fields) => join_lines(fields),
+        Value::Array(values) => values.iter_mut().for_each(join_lines_in),
+        _ => {}
+    }
+}
+
+fn joined(text: &str) -> String {
+    let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+    paragraphs.join("\n\n")
 }
 
 #[cfg(test)]
