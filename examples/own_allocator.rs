@@ -1,7 +1,6 @@
 //! An algorithm of your own beside those of rtflash, in a figure: worst fit among the channels.
 //!
-//! `cargo run --release --example own_allocator DIRECTORY` writes tables and figures there, and
-//! says what they are called.
+//! `cargo run --release --example own_allocator DIRECTORY` names the files that it writes there.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,12 +8,10 @@ use std::path::Path;
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Outcome, decreasing_order, tested, unplaceable};
 use rtflash::alloc::analysis::{Analysis, Thesis, cluster_verdict};
 use rtflash::draw::write_results;
-use rtflash::experiment::plan::{Contender, Spec};
-use rtflash::experiment::{Plan, run_whole};
+use rtflash::experiment::plan::{Contender, Plan, Spec};
 use rtflash::model::{Cluster, TaskSet};
 
-/// A cluster for each channel, and each task to the channel that is least loaded with it, the
-/// heaviest task first.
+/// A cluster for each channel; the heaviest task first, to the channel least loaded with it.
 struct WorstFit;
 
 impl Allocator for WorstFit {
@@ -51,7 +48,7 @@ pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error
     let algorithms: [&dyn Allocator; 3] = [&ClusteringBfd, &WorstFit, &EqualSplit];
     let contenders = algorithms.map(|allocator| Contender::new(allocator, &Thesis)).to_vec();
     let plan = Plan::new(Spec { contenders, sets_per_point: sets, ..Spec::default() })?;
-    Ok(write_results(&plan, &run_whole(&plan), directory)?)
+    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan), directory)?)
 }
 
 #[allow(dead_code)] // A test includes this file and calls `compare`.

@@ -1,17 +1,14 @@
-//! Two analyses of your own beside `thesis`, in a figure: `cargo run --release --example
-//! own_analysis DIRECTORY`.
+//! Two analyses of your own, in a figure: `cargo run --release --example own_analysis DIRECTORY`.
 
 use rtflash::alloc::Fraction;
 use rtflash::alloc::allocator::ClusteringBfd;
 use rtflash::alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, LinearTest, Test, Thesis};
 use rtflash::draw::write_results;
-use rtflash::experiment::plan::{Contender, Spec};
-use rtflash::experiment::{Plan, run_whole};
+use rtflash::experiment::plan::{Contender, Plan, Spec};
 use rtflash::model::{Device, Span, Task};
 use std::{error::Error, path::Path};
 
-/// Theorem 1 where every page waits for all other chips of its channel: D(s) = (m_c − 1)·t_d. The
-/// allocators' fast paths are kept.
+/// Theorem 1 with D(s) = (m_c − 1)·t_d: a page waits for all other chips. Fast paths are kept.
 struct FullWait;
 
 #[rustfmt::skip]
@@ -27,8 +24,7 @@ impl LinearTest for FullWait {
     }
 }
 
-/// First come, first served: all requests and GC passes, once each, take no longer than the
-/// shortest period. No sum of utilizations.
+/// First come, first served: one of each request and GC pass fits into the shortest period.
 struct Fifo;
 
 #[rustfmt::skip]
@@ -53,7 +49,7 @@ pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error
     let analyses: [&dyn Analysis; 3] = [&Thesis, &FullWait, &Fifo];
     let contenders = analyses.map(|analysis| Contender::new(&ClusteringBfd, analysis)).to_vec();
     let plan = Plan::new(Spec { contenders, sets_per_point: sets, ..Spec::default() })?;
-    Ok(write_results(&plan, &run_whole(&plan), directory)?)
+    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan), directory)?)
 }
 
 #[allow(dead_code)] // A test includes this file and calls `compare`.
