@@ -22,7 +22,8 @@ const WORDS: [(&str, &str); 9] = [
 /// no place to break.
 fn may_be_longer(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with(['|', '#', '<']) || line.starts_with("[") && line.contains("]:") || !has_break(line)
+    let command = line.contains("`rtflash ") || line.contains("`cargo ");
+    command || line.starts_with(['|', '#', '<']) || line.starts_with("[") && line.contains("]:") || !has_break(line)
 }
 
 /// Whether there is a blank to break it at within 100 columns, behind what begins it.
