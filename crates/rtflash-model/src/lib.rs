@@ -37,6 +37,7 @@ mod certificate;
 mod device;
 mod file;
 pub mod generate;
+mod ids;
 mod invalid;
 pub mod random;
 pub mod reading {
@@ -61,6 +62,7 @@ pub use file::{
     TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record, read_device, read_task_set,
     read_task_set_bytes, task_set_schema, write_device, write_device_in_full, write_task_set,
 };
+pub use ids::{ChipId, ClusterId, Id, Lpn, PerId, TaskId};
 pub use invalid::{Invalid, Path, Step};
 pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};

@@ -1,0 +1,177 @@
+//! Positions of chips, clusters, tasks and pages: a type each, so that none is taken for another.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// A position that counts things of one kind.
+pub trait Id: Copy {
+    /// As a position in a list.
+    fn index(self) -> usize;
+
+    /// The one at this position of a list.
+    ///
+    /// # Panics
+    /// Beyond 2³² − 1: no list of such things is that long.
+    fn from_index(index: usize) -> Self;
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[repr(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As a position in a list.
+            #[inline]
+            pub const fn index(self) -> usize {
+                // Nothing smaller than 32 bits runs this.
+                self.0 as usize
+            }
+        }
+
+        impl Id for $name {
+            #[inline]
+            fn index(self) -> usize {
+                $name::index(self)
+            }
+
+            #[inline]
+            fn from_index(index: usize) -> Self {
+                $name(u32::try_from(index).expect("positions have 32 bits"))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A chip of the device, by position; chips of a channel follow one another.
+    ChipId
+    /// A cluster of an allocation, by position.
+    ClusterId
+    /// A task, by position in its task set.
+    TaskId
+    /// A logical page of a cluster.
+    Lpn
+}
+
+/// A list with an entry for each chip, cluster, task or page: indexed by the type of its positions
+/// alone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PerId<I, T> {
+    entries: Vec<T>,
+    of: PhantomData<fn(I)>,
+}
+
+impl<I, T> Default for PerId<I, T> {
+    fn default() -> Self {
+        PerId::from(Vec::new())
+    }
+}
+
+impl<I, T> From<Vec<T>> for PerId<I, T> {
+    fn from(entries: Vec<T>) -> Self {
+        PerId { entries, of: PhantomData }
+    }
+}
+
+impl<I, T> FromIterator<T> for PerId<I, T> {
+    fn from_iter<E: IntoIterator<Item = T>>(entries: E) -> Self {
+        PerId::from(Vec::from_iter(entries))
+    }
+}
+
+impl<I: Id, T> PerId<I, T> {
+    /// The entry, if there is one.
+    #[inline]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.entries.get(id.index())
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.entries.get_mut(id.index())
+    }
+
+    /// Adds an entry behind the last one, and says which it is.
+    pub fn push(&mut self, entry: T) -> I {
+        self.entries.push(entry);
+        I::from_index(self.entries.len() - 1)
+    }
+
+    /// All entries in order, each with its position.
+    pub fn enumerate(&self) -> impl Iterator<Item = (I, &T)> {
+        self.entries.iter().enumerate().map(|(index, entry)| (I::from_index(index), entry))
+    }
+
+    /// All entries in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.entries.iter()
+    }
+
+    /// The same, to change them.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.entries.iter_mut()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl<I: Id, T> Index<I> for PerId<I, T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.entries[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for PerId<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.entries[id.index()]
+    }
+}
+
+impl<'a, I: Id, T> IntoIterator for &'a PerId<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_indexed_by_its_own_positions() {
+        let mut ways: PerId<ClusterId, u32> = PerId::default();
+        let first = ways.push(4);
+        let second = ways.push(8);
+        ways[first] += 1;
+        assert_eq!((ways[first], ways[second], ways.get(ClusterId(2))), (5, 8, None));
+        let all: Vec<(ClusterId, u32)> = ways.enumerate().map(|(cluster, &ways)| (cluster, ways)).collect();
+        assert_eq!(all, [(ClusterId(0), 5), (ClusterId(1), 8)]);
+        assert_eq!(second.to_string(), "1");
+    }
+}
