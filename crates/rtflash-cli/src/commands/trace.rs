@@ -9,7 +9,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Dispatch, memory_of_trace};
-use rtflash_model::{Instant, Span, read_task_set_bytes};
+use rtflash_model::{ClusterId, Instant, Span, read_task_set_bytes};
 use rtflash_run::Refusal;
 use rtflash_wire::{ExecAnswer, traced};
 
@@ -83,7 +83,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
         output::complain(&output::error(&refusal.to_string()));
         return Ok(refused(&refusal));
     }
-    let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+    let all: Vec<ClusterId> = plan.clusters().ids().collect();
     let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
     let records = |trace: &Path| -> Result<_, Failure> {
