@@ -47,9 +47,9 @@ impl Plan {
         let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let guarantee = if self.guarantee.wanted(alone) {
-            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
+            Guarantee::of(set, self.allocator, &outcome, self.granted)
         } else {
-            Guarantee::known(set, self.analysis, &outcome)
+            Guarantee::known(set, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
         let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));

@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sound::is_independent;
 use rtflash_alloc::verdict::{completed, passing, spaces};
-use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, Refusal, execute_within};
-use rtflash_wire::{ExecAnswer, Settings, beyond, needed};
+use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
@@ -20,6 +18,7 @@ use crate::args::{self, ExecArgs, Format};
 use crate::batch::{Answer, Batch};
 use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_text::View;
+use crate::render::kind::kind;
 use crate::render::{Render, data, unplaced};
 use crate::status::Status;
 use crate::{Failure, output};
@@ -158,7 +157,7 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             Status::CannotTell,
         ),
         Outcome::NotSchedulable(failure) => {
-            let why = unplaced::sentence(set, &failure, analysis.demand_test().is_some());
+            let why = unplaced::sentence(set, &failure, &*kind(analysis));
             Found::Nothing(
                 format!(
                     "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
@@ -183,7 +182,7 @@ fn given_one(
 ) -> Found {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
-        if analysis.demand_test().is_none() {
+        if !kind(analysis).promises() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return Found::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
@@ -215,13 +214,10 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     if analysis.refuses(set).is_some() {
         return None;
     }
-    match analysis.demand_test() {
-        Some(test) if given => {
-            let judgement = judge_sound(set, allocation, test.placements, test.rely_on);
-            judgement.holds().map(|_| judgement.approves())
-        }
-        _ => Some(passing(set, analysis, allocation).into_iter().all(|passes| passes)),
+    if given {
+        return kind(analysis).accepts(set, allocation);
     }
+    Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
 /// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an
@@ -234,9 +230,9 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
 
 /// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
 /// neighbours does not hold if every page waits for all of them, and never has to.
-fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
+fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
     let asked = options.placed.waits == Waits::Worst;
-    (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {
+    (asked && predicted == Some(true) && leans()).then(|| {
         "some clusters hold because of what is known of the chips on their channels, and --waits worst would have each page wait for more than these ever \
          move: run this allocation with --waits actual"
             .into()
@@ -276,11 +272,10 @@ impl Plan {
             }
         };
         // Certificates are run as they are, and it is their analysis that predicts.
-        let analysis: &'static dyn Analysis = match self.analysis.demand_test() {
-            None if allocation.is_certified() => analysis_relying_on("sound", self.granted).unwrap_or(self.analysis),
-            _ => self.analysis,
-        };
-        let certified = analysis.demand_test().map(|_| &allocation);
+        let others = allocation.is_certified() && !kind(self.analysis).promises();
+        let analysis =
+            if others { analysis_relying_on("sound", self.granted).expect("there is one") } else { self.analysis };
+        let kind = kind(analysis);
         let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
             meta: file.meta.as_deref().map(Cow::Borrowed),
             ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
@@ -290,12 +285,12 @@ impl Plan {
         }
         let predicted = predicted(set, &allocation, analysis, is_given);
         let too_full = too_full(set, &allocation, analysis);
-        if let Some(complaint) = certified.and_then(|certified| worst_waits(set, certified, predicted, &self.options)) {
+        if let Some(complaint) = worst_waits(|| kind.leans(set, &allocation), predicted, &self.options) {
             return Answer::wrong(&complaint);
         }
-        let needs = certified.and_then(|certified| needed(set, certified));
+        let needs = kind.needed(set, &allocation);
         // What is run may keep every deadline, and yet lean on what the user does not grant.
-        let beyond = certified.and_then(|certified| beyond(set, certified, self.granted));
+        let beyond = kind.beyond(set, &allocation, self.granted);
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };

@@ -9,6 +9,7 @@ use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::Told;
+use super::kind::kind;
 use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
@@ -40,7 +41,7 @@ impl Render for View<'_> {
         if !self.alone {
             return line(set, name, self.analysis, sizing);
         }
-        let guarantee = Guarantee::of(set, self.allocator, self.analysis, &sizing.outcome, self.granted);
+        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
         answer(set, name, self.analysis, sizing, &guarantee)
     }
 
@@ -53,7 +54,7 @@ impl Render for View<'_> {
 /// The verdict and the limits of the whole, in a line.
 fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
-    let guarantee = Guarantee::known(set, analysis, &sizing.outcome);
+    let guarantee = Guarantee::known(set, &sizing.outcome);
     let text = Told::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
@@ -226,10 +227,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if shown.clone().count() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
     }
-    let bound = match analysis.demand_test() {
-        None => "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly",
-        Some(_) => "1 + v / alpha, by the certificate",
-    };
+    let bound = kind(analysis).write_amplification();
     text +=
         &format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
     if set.device().erase_cycles().is_none() {

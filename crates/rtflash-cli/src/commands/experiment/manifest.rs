@@ -2,7 +2,7 @@
 
 use rtflash_experiment::plan::{Measure, Plan};
 use rtflash_experiment::{BUILD, Shard};
-use rtflash_model::{format_ns, write_device};
+use rtflash_model::{Reliance, format_ns, write_device};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::Failure;
 use crate::args::ExperimentArgs;
 use crate::commands::policies;
+use crate::render::kind::kind;
 
 /// `manifest.json`: all that the results depend on.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -201,7 +202,7 @@ impl Manifest {
 /// What is granted to the sound analyses, where there are any.
 fn rely_on(plan: &Plan) -> Option<&'static str> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
+    analyses.find_map(|analysis| kind(analysis).rely_on()).map(Reliance::name)
 }
 
 /// The command that repeats a plan, with every option said.
