@@ -239,6 +239,31 @@ fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Opti
     })
 }
 
+/// What a run is asked for.
+struct Asked<'a> {
+    file: &'a TaskSetFile,
+    /// The algorithm that is to find the allocation; `None` where one is given.
+    algorithm: Option<&'static str>,
+    alone: bool,
+    settings: &'a Settings,
+}
+
+impl<'a> Asked<'a> {
+    /// An answer without a run.
+    fn blank(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecAnswer<'a> {
+        ExecAnswer {
+            meta: self.file.meta.as_deref().map(Cow::Borrowed),
+            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, self.settings.clone(), reason)
+        }
+    }
+
+    /// The same to be shown.
+    fn not_run(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> View<'a> {
+        let answer = self.blank(analysis, predicted, reason);
+        View { answer, page_size: 0, alone: self.alone, drawing: String::new() }
+    }
+}
+
 impl Plan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Answer {
         let mut warnings = String::new();
@@ -252,78 +277,68 @@ impl Plan {
         if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
             return Answer::wrong("--trace and --gantt take one task set, and this is another one");
         }
-        let is_given = given.is_some();
-        let algorithm = (!is_given).then(|| self.allocator.name());
-        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
-        };
-        let not_run = |answer| View { answer, page_size: 0, alone, drawing: String::new() };
+        let algorithm = given.is_none().then(|| self.allocator.name());
+        let asked = Asked { file, algorithm, alone, settings: &self.settings };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
             None => search(set, self.allocator, self.analysis, self.spread),
         };
-        let allocation = match found {
-            Found::Allocation(allocation) => allocation,
-            Found::Wrong(complaint) => return Answer::wrong(&complaint),
+        match found {
+            Found::Allocation(allocation) => self.run_one(&asked, &allocation),
+            Found::Wrong(complaint) => Answer::wrong(&complaint),
             Found::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
-                return self.render(not_run(blank(predicted, reason)), status);
+                self.render(asked.not_run(self.analysis, predicted, reason), status)
             }
-        };
+        }
+    }
+
+    /// Runs an allocation, or says why not.
+    fn run_one(&self, asked: &Asked<'_>, allocation: &Allocation) -> Answer {
+        let set = &asked.file.set;
         // Certificates are run as they are, and it is their analysis that predicts.
         let others = allocation.is_certified() && !kind(self.analysis).promises();
         let analysis =
             if others { analysis_relying_on("sound", self.granted).expect("there is one") } else { self.analysis };
-        let kind = kind(analysis);
-        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
-        };
         if let Some(request) = analysis.refuses(set) {
-            return self.render(not_run(blank(None, request.to_string())), Status::CannotTell);
+            return self.render(asked.not_run(analysis, None, request.to_string()), Status::CannotTell);
         }
-        let predicted = predicted(set, &allocation, analysis, is_given);
-        let too_full = too_full(set, &allocation, analysis);
-        if let Some(complaint) = worst_waits(|| kind.leans(set, &allocation), predicted, &self.options) {
+        let kind = kind(analysis);
+        let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
+        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, &self.options) {
             return Answer::wrong(&complaint);
         }
-        let needs = kind.needed(set, &allocation);
-        // What is run may keep every deadline, and yet lean on what the user does not grant.
-        let beyond = kind.beyond(set, &allocation, self.granted);
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        match execute_within(self.memory, set, &allocation, analysis, &self.options, sink) {
-            Err(NotRun::Trace(error)) => Answer::wrong(&self.wanted.failure(&error)),
+        let executed = match execute_within(self.memory, set, allocation, analysis, &self.options, sink) {
+            Ok(executed) => executed,
+            Err(NotRun::Trace(error)) => return Answer::wrong(&self.wanted.failure(&error)),
             Err(error) => {
                 let status = refused(&error);
                 if status == Status::Wrong {
                     return Answer::wrong(&error.to_string());
                 }
-                let flag = if matches!(error, NotRun::Refused(Refusal::Memory { .. })) {
-                    " (--memory allows more)"
-                } else {
-                    ""
-                };
-                self.render(not_run(blank(predicted, format!("{error}{flag}"))), status)
+                let is_memory = matches!(error, NotRun::Refused(Refusal::Memory { .. }));
+                let flag = if is_memory { " (--memory allows more)" } else { "" };
+                return self.render(asked.not_run(analysis, predicted, format!("{error}{flag}")), status);
             }
-            Ok(executed) => {
-                let Executed { plan, findings, report } = &executed;
-                let drawing = match keeper.finish(plan, self.options.duration) {
-                    Ok(drawing) => drawing,
-                    Err(failure) => return Answer::wrong(&failure.0),
-                };
-                let passes = executed.passes() && beyond.is_none();
-                let answer = ExecAnswer {
-                    reason: too_full.or(beyond),
-                    relies_on: needs.map(|needs| needs.name().into()),
-                    ..blank(predicted, String::new()).with(set, plan, findings, report)
-                };
-                let page_size = plan.device().page_size();
-                self.render(View { answer, page_size, alone, drawing }, Status::of(Some(passes)))
-            }
-        }
+        };
+        let Executed { plan, findings, report } = &executed;
+        let drawing = match keeper.finish(plan, self.options.duration) {
+            Ok(drawing) => drawing,
+            Err(failure) => return Answer::wrong(&failure.0),
+        };
+        // What is run may keep every deadline, and yet lean on what the user does not grant.
+        let beyond = kind.beyond(set, allocation, self.granted);
+        let passes = executed.passes() && beyond.is_none();
+        let answer = ExecAnswer {
+            reason: too_full(set, allocation, analysis).or(beyond),
+            relies_on: kind.needed(set, allocation).map(|needed| needed.name().into()),
+            ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
+        };
+        let page_size = plan.device().page_size();
+        self.render(View { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
     }
 
     fn render(&self, view: View<'_>, status: Status) -> Answer {

@@ -227,9 +227,14 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if shown.clone().count() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
     }
+    text + &notes(set, analysis, cost, spread) + &expected(set, cost)
+}
+
+/// What the numbers of a cost are, and what is not among them.
+fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>) -> String {
     let bound = kind(analysis).write_amplification();
-    text +=
-        &format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
+    let mut text =
+        format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
     if set.device().erase_cycles().is_none() {
         text += "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n";
     } else {
@@ -246,7 +251,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
         let left: Vec<&str> = left.collect();
         text += &format!("  (left out, as they arrive at single times: {})\n", names(left.into_iter(), NAMES));
     }
-    text + &expected(set, cost)
+    text
 }
 
 /// What would be gained by the chips that are left free.

@@ -10,7 +10,7 @@ use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
-use crate::task::TaskSet;
+use crate::task_set::TaskSet;
 use crate::time::Span;
 
 const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each with `chips` and `tasks`";

@@ -205,6 +205,24 @@ fn rely_on(plan: &Plan) -> Option<&'static str> {
     analyses.find_map(|analysis| kind(analysis).rely_on()).map(Reliance::name)
 }
 
+/// The algorithms, with their servers where these matter, and the analyses: each once.
+fn contenders(plan: &Plan) -> [Vec<String>; 2] {
+    let [mut algorithms, mut analyses] = [Vec::new(), Vec::new()];
+    for contender in plan.contenders() {
+        let server = match &plan.spec().measure {
+            Measure::Schedulability => String::new(),
+            Measure::Bandwidth(_) => format!("+{}", contender.server()),
+        };
+        let algorithm = format!("{}{server}", contender.allocator.name());
+        for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+    }
+    [algorithms, analyses]
+}
+
 /// The command that repeats a plan, with every option said.
 fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let spec = plan.spec();
@@ -236,20 +254,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--deadline", deadlines.to_string());
     }
     add("--seed", sets.seed.to_string());
-    let mut algorithms: Vec<String> = Vec::new();
-    let mut analyses: Vec<String> = Vec::new();
-    for contender in plan.contenders() {
-        let server = match &spec.measure {
-            Measure::Schedulability => String::new(),
-            Measure::Bandwidth(_) => format!("+{}", contender.server()),
-        };
-        let algorithm = format!("{}{server}", contender.allocator.name());
-        for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
-            if !list.contains(&name) {
-                list.push(name);
-            }
-        }
-    }
+    let [algorithms, analyses] = contenders(plan);
     add("--algorithms", algorithms.join(","));
     add("--analyses", analyses.join(","));
     if let Some(granted) = rely_on(plan) {
