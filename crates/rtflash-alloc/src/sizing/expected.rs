@@ -5,7 +5,7 @@ use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, TaskSe
 
 use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Test};
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
 /// that it has at most.
@@ -17,9 +17,9 @@ pub(super) fn expected(
     order: Order,
     bound: Option<f64>,
 ) -> Option<Expected> {
-    let space = match analysis.demand_test() {
-        Some(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
-        None => Space::of_theorem_1(set, cluster)?,
+    let space = match analysis.test() {
+        Test::Demand(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Space::of_theorem_1(set, cluster)?,
     };
     let (writers, at_rest) = writers(set, cluster, &space)?;
     let store = Store { room: space.room as f64, at_rest, frontier: space.frontier };
