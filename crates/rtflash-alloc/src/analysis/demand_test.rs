@@ -28,7 +28,7 @@ impl dyn Analysis + '_ {
 impl DemandTest {
     /// The placement of pages in clusters without tasks.
     pub fn idle(self) -> Placement {
-        self.placements.first().copied().unwrap_or(Placement::Stripe)
+        *self.placements.first().expect(sound::ONE_PLACEMENT)
     }
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as

@@ -11,11 +11,17 @@ use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 use crate::work::Work;
 
+/// What a demand test, and so whoever asks for certificates, has.
+pub(crate) const ONE_PLACEMENT: &str = "a demand test has at least one placement";
+
 /// An allocation of any origin with a certificate for each cluster: those that it has are kept as
 /// they are, and for the others the placement is looked for that they hold with next to them, or
 /// come nearest to holding with.
 ///
 /// Certificates are sought that rely on no more than what is granted.
+///
+/// # Panics
+/// Without a placement to choose.
 pub fn certified(
     set: &TaskSet,
     allocation: &Allocation,
@@ -28,17 +34,17 @@ pub fn certified(
     // Each cluster by itself: the others as busy as can be.
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
-            let mut all = vec![Placement::Superblock; clusters.len()];
-            all[position] = placement;
-            let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted, work);
+            // Those of the others say nothing where each has a server.
+            let site =
+                Site::new(set, &clusters, vec![placement; clusters.len()], vec![1; clusters.len()], granted, work);
             (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
-        best.map_or(Placement::Stripe, |(_, _, placement)| placement)
+        best.expect(ONE_PLACEMENT).2
     };
     let chosen = |position: usize| match given[position] {
         Some(certificate) => certificate.placement,
-        None if clusters[position].tasks.is_empty() => placements.first().copied().unwrap_or(Placement::Stripe),
+        None if clusters[position].tasks.is_empty() => *placements.first().expect(ONE_PLACEMENT),
         None => least(position),
     };
     let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();

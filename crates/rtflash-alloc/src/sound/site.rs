@@ -9,7 +9,7 @@ use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task
 use super::bus::Bus;
 use super::choice::{Choice, choose};
 use super::contention::Contention;
-use super::organisation::organisation;
+use super::organisation::is_on_one_channel;
 use super::placed::{Placed, nearest_terms, worst};
 use super::shortfall::Shortfall;
 use super::unit::{GcTerms, Unit};
@@ -100,7 +100,7 @@ impl<'a> Site<'a> {
     }
 
     fn is_on_one_channel(&self, position: usize) -> bool {
-        organisation(self.placements[position]).is_on_one_channel()
+        is_on_one_channel(self.placements[position])
     }
 
     /// Whether it is known how much a chip of the cluster moves.

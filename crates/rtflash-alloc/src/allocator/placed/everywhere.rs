@@ -176,13 +176,8 @@ impl Search<'_> {
         let (shapes, placements) = (self.shapes, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
-                let form = match placement {
-                    Placement::Stripe => Form::Stripe,
-                    // One chip is a stripe of one, which copies inside the chip.
-                    Placement::Superblock if chips == 1 && placements.contains(&Placement::Stripe) => return false,
-                    Placement::Superblock => Form::Superblock,
-                };
-                shapes.load(&part.tasks, form, chips).is_some()
+                let form = Form::on_any_chips(*placement);
+                shapes.may_be(form, chips) && shapes.load(&part.tasks, form, chips).is_some()
             };
             placements.iter().copied().filter(holds).collect()
         })

@@ -23,6 +23,7 @@ use super::merging::{self, Stuck};
 use super::sizes::Group;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
+use crate::sound::is_on_one_channel;
 use crate::work::Work;
 
 pub(super) use unplaced::tested;
@@ -88,8 +89,9 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
 fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
     let Problem { set, test, .. } = problem;
     let ways = set.device().chips_per_channel().min(set.device().chips());
-    // Without relying on neighbours there is no such hope.
-    if ways == 1 || !test.placements.contains(&Placement::Stripe) || test.rely_on == Reliance::Nothing {
+    // Only a unit on one channel relies on its neighbours, where that is granted.
+    let relying = test.placements.iter().any(|&placement| is_on_one_channel(placement));
+    if ways == 1 || !relying || test.rely_on == Reliance::Nothing {
         return None;
     }
     let queue = (test.rely_on >= Reliance::Queue && set.device().has_exact_reads()).then_some(Waiting::Queue);

@@ -32,6 +32,14 @@ pub(super) enum Form {
 pub(super) const FORMS: [Form; 3] = [Form::Stripe, Form::Compact, Form::Superblock];
 
 impl Form {
+    /// That of a cluster with this placement of pages wherever its chips are.
+    pub(super) fn on_any_chips(placement: Placement) -> Form {
+        match placement {
+            Placement::Stripe => Form::Stripe,
+            Placement::Superblock => Form::Superblock,
+        }
+    }
+
     pub(super) fn placement(self) -> Placement {
         match self {
             Form::Stripe => Placement::Stripe,
@@ -197,7 +205,7 @@ impl<'a> Shapes<'a> {
     }
 
     /// Whether a cluster of so many chips can have this form.
-    fn may_be(&self, form: Form, chips: u32) -> bool {
+    pub(super) fn may_be(&self, form: Form, chips: u32) -> bool {
         match form {
             Form::Stripe => true,
             Form::Compact => self.waiting == Waiting::Nowhere || self.next_compact(chips) == chips,

@@ -142,10 +142,7 @@ pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], a
     let chosen: Vec<Placement> = (0..clusters.len()).map(placement).collect();
     let (cluster, placement) = (&clusters[position], chosen[position]);
     let shapes = Shapes::new(problem, Waiting::Full);
-    let form = match placement {
-        Placement::Stripe => Form::Stripe,
-        Placement::Superblock => Form::Superblock,
-    };
+    let form = Form::on_any_chips(placement);
     let site = Site::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
     let reason = site.shortfall(position).nearest_reason();
     let holds = |tasks: &[usize]| match reason {
