@@ -33,6 +33,7 @@
 //! ```
 
 mod allocation;
+mod capped;
 mod certificate;
 mod device;
 mod file;
@@ -55,6 +56,7 @@ mod task;
 mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
+pub use capped::capped;
 pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest};
 pub use file::{

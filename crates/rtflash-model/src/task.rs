@@ -160,6 +160,11 @@ impl Task {
         self.read.map(|read| (read, false)).into_iter().chain(self.write.map(|write| (write, true)))
     }
 
+    /// Pages that it keeps: those that it declares, or one.
+    pub fn kept_pages(&self) -> u64 {
+        self.data_pages.unwrap_or(1)
+    }
+
     /// Whether every request of it is due within its period and released when it arrives: D = T and
     /// J = 0.
     pub fn is_implicit(&self) -> bool {

@@ -39,7 +39,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     let source = Source::open(&args.file)?;
     let file_name = source.name.clone();
     let mut frames = rtflash_model::Frames::new(source);
-    let mut sets = next_batch(&mut frames, &file_name)?.unwrap_or_default();
+    let mut sets = next_batch(&mut frames, &file_name)?.unwrap_or_else(Vec::new);
     if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &file_name)?.is_some()) {
         return Err(Failure(format!("{file_name}: a trace is that of one task set, and here are several")));
     }
@@ -96,12 +96,12 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     for record in records(trace)? {
         let record = record.map_err(|error| Failure(format!("{}: {error}", trace.display())))?;
         let order = record.order();
-        if last.is_some_and(|last| order.0 < last) {
+        if let Some(last) = last.filter(|&last| order.0 < last) {
             return Err(Failure(format!(
                 "{}: an event at {} comes behind one at {}: a trace is in order of time",
                 trace.display(),
                 order.0,
-                last.unwrap_or_default()
+                last
             )));
         }
         last = Some(order.0);
@@ -110,7 +110,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     }
     let setup = checks.setup_told();
     // Where nobody says when the run ended, nothing is missing behind its last record.
-    let behind = end.saturating_add(Span::from_ns(1).unwrap_or_default());
+    let behind = end.saturating_add(Span::NANOSECOND);
     let duration = told.or(setup.duration).unwrap_or(behind);
     let mut statistics = Statistics::new(&plan, duration);
     for record in records(trace)?.flatten() {

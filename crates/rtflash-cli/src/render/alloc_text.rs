@@ -89,7 +89,7 @@ impl<'a> Told<'a> {
             None => paint(YELLOW, "cannot tell"),
         };
         let tasks = count(set.tasks().len(), "task");
-        let device = count(set.device().chips() as usize, "chip");
+        let device = count(set.device().chips(), "chip");
         let what = match outcome {
             Outcome::Schedulable(allocation) => {
                 let clusters = allocation.clusters();

@@ -180,7 +180,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
 }
 
 fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>, as_it_is: bool) -> String {
-    let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips as usize, "chip")) };
+    let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips, "chip")) };
     let mut text = format!("\n{}\n", paint(BOLD, &format!("What it costs{on}, at most, a day")));
     let page = f64::from(set.device().page_size());
     let numbers = |wear: &Wear| {

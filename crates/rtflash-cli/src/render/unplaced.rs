@@ -22,7 +22,7 @@ pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
         0 => "alone".to_owned(),
         _ => format!("with {}", names(unplaced.others.iter().map(|&task| task_name(set, task)), NAMES)),
     };
-    let (size, cluster) = (count(unplaced.chips as usize, "chip"), unplaced.cluster);
+    let (size, cluster) = (count(unplaced.chips, "chip"), unplaced.cluster);
     let why = why(set, unplaced, placed);
     match (failure.overloaded.is_some(), unplaced.reason) {
         (true, Reason::Data(_)) => format!("Task {task} is the first whose data do not fit in cluster {cluster}.\n"),

@@ -242,7 +242,7 @@ fn unfinished_tasks(n: u32) -> Vec<Task> {
 fn name(number: u32) -> String {
     let mut name = String::with_capacity(8);
     name.push('t');
-    let mut place = 10u32.pow(number.checked_ilog10().unwrap_or(0));
+    let mut place = 10u32.pow(number.max(1).ilog10());
     while place > 0 {
         name.push(char::from_digit(number / place % 10, 10).unwrap_or('0'));
         place /= 10;

@@ -99,7 +99,7 @@ impl Manifest {
             build: BUILD,
             command: command(args, plan),
             experiment: args.kind.name(),
-            device: RawValue::from_string(write_device(&sets.device)).unwrap_or_default(),
+            device: RawValue::from_string(write_device(&sets.device)).expect("a device is written as JSON"),
             utilizations: spec.utilizations.iter().map(|utilization| utilization.to_f64()).collect(),
             sweep: spec.sweep.as_ref().map(ToString::to_string),
             sets: spec.sets_per_point,

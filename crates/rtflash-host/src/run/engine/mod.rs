@@ -244,7 +244,7 @@ impl<W: Watch> Engine<'_, W> {
         self.tags += 1;
         let own = self.io_of.remove(&command.id);
         self.part(own);
-        for number in self.merged.remove(&command.id).unwrap_or_default() {
+        for number in self.merged.remove(&command.id).into_iter().flatten() {
             self.part(Some(number));
         }
         self.admit();
@@ -336,7 +336,7 @@ impl<W: Watch> Engine<'_, W> {
             }
             self.tags -= tags;
             for command in pieces {
-                let io = self.io_of.get(&command.id).copied().unwrap_or(u64::MAX);
+                let io = self.io_of[&command.id];
                 self.watch.see(self.now, &Seen::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
                 if self.foresight.is_some() {
