@@ -1,5 +1,6 @@
 //! What holds on the device, beside a verdict that need not.
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome};
 use rtflash_alloc::analysis::Sound;
 use rtflash_alloc::sound::{certified, reliances};
@@ -69,7 +70,8 @@ pub fn needed(set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {
 
 /// Whether these clusters hold as they are, and the certificates with which they do.
 fn as_placed(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> (Option<bool>, Allocation) {
-    let (allocation, certified) = certified(set, allocation, &[Placement::Stripe, Placement::Superblock], granted);
+    let (allocation, certified) =
+        certified(set, allocation, &[Placement::Stripe, Placement::Superblock], granted, &Work::new());
     let holds = match (certified.failing.is_empty(), certified.given_up) {
         (true, _) => Some(true),
         (false, true) => None,

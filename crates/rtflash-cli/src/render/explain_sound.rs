@@ -1,7 +1,8 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
+use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::{Demand, GcTerms, Held, held};
+use rtflash_alloc::sound::{GcTerms, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -160,10 +161,8 @@ fn test(held: &Held) -> String {
     let Some(tightest) = held.certificate.tightest else { return String::new() };
     let length = tightest.length.as_ns();
     let server = held.certificate.server_thousandths;
-    let demands = held.placed.contentions.iter().map(|contention| {
-        let demand = Demand::new(&held.placed.unit, contention, held.gc, server);
-        (demand.at(length), demand.blocking(length))
-    });
+    let work = Work::new();
+    let demands = held.demands(&work).map(|demand| (demand.at(length), demand.blocking(length)));
     let (demand, blocking) = demands.max().unwrap_or((0, 0));
     let verdict = match (tightest.slack_ns < 0, held.space.fits()) {
         (true, _) => paint(RED, "not schedulable"),
