@@ -222,7 +222,7 @@ const KINDS: &str = "`stripe` or `superblock`";
 /// How a certificate's pages are placed; `None` where something wrong has been recorded.
 fn placement<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Placement> {
     let name = reader.string(raw, place, KINDS)?;
-    let placement = [Placement::Stripe, Placement::Superblock].into_iter().find(|each| each.name() == name);
+    let placement = Placement::ALL.into_iter().find(|each| each.name() == name);
     if placement.is_none() {
         reader.refuse(raw, place, format!("there is no kind {}", quote(&name)), KINDS);
     }
