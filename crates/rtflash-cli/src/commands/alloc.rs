@@ -8,8 +8,9 @@ use rtflash_wire::Guarantee;
 
 use super::{allocate, allocator, analysis_relying_on};
 use crate::Failure;
+use crate::answer::Answer;
 use crate::args::{AllocArgs, Format, GuaranteeArg};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::render::Render;
 use crate::render::alloc_text::View;
 use crate::source::Source;

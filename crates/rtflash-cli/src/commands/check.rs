@@ -6,8 +6,9 @@ use rtflash_model::{Allocation, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
 use crate::Failure;
+use crate::answer::Answer;
 use crate::args::{CheckArgs, Format};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::output;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;

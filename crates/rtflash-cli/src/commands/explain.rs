@@ -10,8 +10,9 @@ use rtflash_wire::{Answer as _, Guarantee, Unexplained};
 
 use super::check::gone_tasks;
 use super::{allocator, analysis_relying_on};
+use crate::answer::Answer;
 use crate::args::{ExplainArgs, Format};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::alloc_text::Told;
