@@ -6,6 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rtflash::alloc::Work;
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
 use rtflash::alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, choose};
@@ -34,13 +35,14 @@ fn draw(options: &SetOptions, tenths: u64, index: u64) -> TaskSet {
 fn tests(criterion: &mut Criterion) {
     let options = options(16, 8);
     let mut clusters: Vec<(Unit, Option<GcTerms>)> = Vec::new();
+    let work = Work::new();
     for tenths in 1..=40 {
         for index in 0..5 {
             let set = draw(&options, tenths, index);
             for chips in 1..=16 {
                 let bus = Bus::anywhere(set.device());
                 let unit = Unit::new(set.device(), set.tasks(), chips, Placement::Stripe, bus).expect("small numbers");
-                if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
+                if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0, &work) {
                     clusters.push((unit, gc));
                     break;
                 }
@@ -53,21 +55,21 @@ fn tests(criterion: &mut Criterion) {
     group.bench_function("exact, by segmented QPA", |bencher| {
         bencher.iter(|| {
             for (unit, gc) in &clusters {
-                black_box(Demand::new(unit, &nobody, *gc, 0).test());
+                black_box(Demand::new(unit, &nobody, *gc, 0, &work).test());
             }
         });
     });
     group.bench_function("cheap", |bencher| {
         bencher.iter(|| {
             for (unit, gc) in &clusters {
-                black_box(Demand::new(unit, &nobody, *gc, 0).surely_holds());
+                black_box(Demand::new(unit, &nobody, *gc, 0, &work).surely_holds());
             }
         });
     });
     group.bench_function("with the search for a deadline of garbage collection", |bencher| {
         bencher.iter(|| {
             for (unit, _) in &clusters {
-                black_box(choose(unit, std::slice::from_ref(&nobody), 0));
+                black_box(choose(unit, std::slice::from_ref(&nobody), 0, &work));
             }
         });
     });

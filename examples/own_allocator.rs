@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use rtflash::alloc::Work;
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Outcome, decreasing_order, tested, unplaceable};
 use rtflash::alloc::analysis::{Analysis, Thesis, cluster_verdict};
 use rtflash::draw::write_results;
@@ -23,23 +24,23 @@ impl Allocator for WorstFit {
         "a cluster for each channel, each task to the least loaded one"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
         let device = set.device();
         let mut clusters = vec![Cluster::default(); device.channels() as usize];
         (0..device.chips()).for_each(|chip| clusters[device.channel_of(chip) as usize].chips.push(chip));
-        for task in decreasing_order(set, analysis) {
+        for task in decreasing_order(set, analysis, work) {
             // The analysis's own yes or no, and how full the cluster is: exact numbers, whatever
             // its test is.
             let with = |cluster: &Cluster| {
-                cluster_verdict(set, analysis, &[&cluster.tasks[..], &[task]].concat(), cluster.size())
+                cluster_verdict(set, analysis, &[&cluster.tasks[..], &[task]].concat(), cluster.size(), work)
             };
             let all = clusters.iter().enumerate().map(|(position, cluster)| (with(cluster), position));
             let least = all.filter(|(verdict, _)| verdict.passes).min_by(|(a, _), (b, _)| a.load.cmp(&b.load));
-            let Some((_, position)) = least else { return unplaceable(set, analysis, &clusters, task) };
+            let Some((_, position)) = least else { return unplaceable(set, analysis, &clusters, task, work) };
             clusters[position].tasks.push(task);
         }
         // Tests every cluster once more, and under a demand test certifies it where it is.
-        tested(set, analysis, &clusters)
+        tested(set, analysis, &clusters, work)
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::{fs, io};
 
 use rayon::prelude::*;
+use rtflash::alloc::Work;
 use rtflash::alloc::allocator::allocator;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
 use rtflash::alloc::sound::{Bus, Contention, Unit, choose};
@@ -112,7 +113,7 @@ fn partitions(set: &TaskSet) -> bool {
         let holds = |size: u32| {
             let tasks: Vec<&Task> = members().map(|task| &set.tasks()[task]).collect();
             let unit = Unit::new(set.device(), tasks, size, Placement::Stripe, Bus::anywhere(set.device()));
-            unit.is_some_and(|unit| choose(&unit, &[Contention::none()], 0).holds())
+            unit.is_some_and(|unit| choose(&unit, &[Contention::none()], 0, &Work::new()).holds())
         };
         smallest[subset] = (least..=chips).find(|&size| holds(size)).unwrap_or(chips + 1);
         let (mut part, mut best) = (subset, u32::MAX);

@@ -4,9 +4,9 @@ use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
-use crate::effort::Budget;
 use crate::reason::Reason;
 use crate::sizing::nearest;
+use crate::work::Work;
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
 /// `None`: no such change was found.
@@ -56,10 +56,10 @@ const THOROUGH: u64 = 20_000;
 /// waits.
 const TOO_LARGE: u64 = 1_000_000;
 
-/// Requests looked at in tests of sound analyses, for all advice together.
-const MOST_EFFORT: u64 = 150_000_000;
+/// Work of the tests of sound analyses, for all advice together.
+const MAX_WORK: u64 = 150_000_000;
 
-/// Looks for changes that help. Deterministic; the effort is bounded by the size of the set and the
+/// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
 /// device, and under an analysis that tests clusters where they are placed by what the tests take.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     if size(set, set.device().chips()) > TOO_LARGE {
@@ -71,7 +71,7 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         Outcome::Partitioned(verdict) => !verdict.space.fits(),
         Outcome::Schedulable(_) | Outcome::CannotTell(_) => false,
     };
-    let part = MOST_EFFORT / if data { 8 } else { 4 };
+    let part = MAX_WORK / if data { 8 } else { 4 };
     let other = |allocator: &&'static dyn Allocator| {
         within(part / 8, set, *allocator, analysis, |set, passes| passes(set).then(|| allocator.name()))
     };
@@ -93,18 +93,20 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
 /// Algorithms of little work that may have larger clusters than another one.
 static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
-/// Looks for a boundary between what passes and what fails, with so much effort from now on. One
+/// Looks for a boundary between what passes and what fails, with so much work at most. One
 /// beside a trial that was left out is none.
 fn within<T>(
-    effort: u64,
+    max_work: u64,
     set: &TaskSet,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
     look: impl FnOnce(&TaskSet, &dyn Fn(&TaskSet) -> bool) -> Option<T>,
 ) -> Option<T> {
-    let budget = Budget::of(effort);
-    let passes = |set: &TaskSet| budget.left() > 0 && allocator.allocate(set, analysis).is_schedulable() == Some(true);
-    look(set, &passes).filter(|_| budget.left() > 0)
+    let work = Work::new();
+    let bound = work.bound(max_work);
+    let passes =
+        |set: &TaskSet| bound.left() > 0 && allocator.divide(set, analysis, &work).is_schedulable() == Some(true);
+    look(set, &passes).filter(|_| bound.left() > 0)
 }
 
 fn size(set: &TaskSet, chips: u32) -> u64 {

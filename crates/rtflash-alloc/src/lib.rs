@@ -34,7 +34,6 @@ pub mod advice;
 pub mod allocator;
 pub mod analysis;
 mod cluster_report;
-mod effort;
 mod fraction;
 pub mod reason;
 pub mod server;
@@ -42,5 +41,7 @@ pub mod sizing;
 pub mod sound;
 pub mod spread;
 pub mod verdict;
+mod work;
 
 pub use fraction::{Fraction, Rational};
+pub use work::Work;

@@ -9,27 +9,29 @@
 use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
 
 use crate::analysis::{Analysis, DemandTest};
-use crate::effort::Budget;
 use crate::fraction::Fraction;
-use crate::verdict::{passing, victim};
+use crate::verdict::{passing_charged, victim};
+use crate::work::{Bound, Work};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
 /// Tasks and chips in all of them together, at most.
 const MOST_WORK: u64 = 64_000_000;
-/// Requests looked at in intervals by the tests of sound analyses, at most.
-const MOST_EFFORT: u64 = 100_000_000;
+/// Work of the tests of sound analyses, in requests looked at in an interval, at most.
+const MAX_TEST_WORK: u64 = 100_000_000;
 
 /// The allocation with free chips (those of clusters without tasks) given to the clusters that wear
 /// fastest; `None` where the one that wears fastest gains nothing, nothing is written, or no chip
 /// is free.
 ///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the effort is
+/// `allocation` passes the analysis, and so does what is returned. Deterministic; the work is
 /// bounded.
 pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let size = set.tasks().len() as u64 + u64::from(set.device().chips());
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
-    let mut search = Search { set, analysis, test: analysis.demand_test(), trials, budget: Budget::of(MOST_EFFORT) };
+    let work = Work::new();
+    let bound = work.bound(MAX_TEST_WORK);
+    let mut search = Search { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
     let mut found = None;
     let mut now = Arranged::of(set, analysis, allocation);
     while let Some(better) = search.step(&now) {
@@ -102,7 +104,8 @@ struct Search<'a> {
     /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     trials: u64,
-    budget: Budget,
+    work: &'a Work,
+    bound: Bound<'a>,
 }
 
 impl Search<'_> {
@@ -124,7 +127,7 @@ impl Search<'_> {
         for count in fewer.chain(whole).filter(|&count| count <= now.free.len()) {
             for chips in self.picks(now, fastest, count) {
                 for &placement in &placements {
-                    if self.trials == 0 || self.budget.left() == 0 {
+                    if self.trials == 0 || self.bound.left() == 0 {
                         return None;
                     }
                     self.trials -= 1;
@@ -187,11 +190,12 @@ impl Search<'_> {
         let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
         let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
         let Some(test) = self.test else {
-            let passes = passing(self.set, self.analysis, &allocation).into_iter().all(|passes| passes);
+            let passes =
+                passing_charged(self.set, self.analysis, &allocation, self.work).into_iter().all(|passes| passes);
             return passes.then_some(allocation);
         };
         let placements: Vec<Placement> = placements.into_iter().collect::<Option<_>>()?;
-        let certified = test.certify(self.set, &clusters, &placements);
+        let certified = test.certify(self.set, &clusters, &placements, self.work);
         certified.failing.is_empty().then(|| allocation.with_certificates(certified.certificates))
     }
 }
@@ -203,6 +207,7 @@ mod tests {
     use super::*;
     use crate::allocator::{Allocator, ClusteringBfd};
     use crate::analysis::{Sound, Thesis};
+    use crate::verdict::passing;
 
     fn set(chips: u32, writers: &[(u64, u32)]) -> TaskSet {
         let spec = Device::profile("dgist-2021").unwrap().spec();

@@ -2,65 +2,143 @@
 
 use rtflash_model::{Allocation, Certificate, Cluster, Space, TaskSet};
 
-use crate::analysis::{Analysis, ClusterReport, report_cluster, test_cluster};
+use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict, report_cluster};
+use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
 /// demand test the allocation has certificates ([`crate::sound::certified`]).
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
-    match analysis.demand_test() {
-        Some(test) => test.reports(set, allocation),
-        None => each(allocation, |cluster| report_cluster(set, analysis, &cluster.tasks, cluster.size())),
-    }
+    Kind::of(analysis).verdicts().report(set, allocation)
 }
 
 /// Whether each cluster of an allocation passes, under an analysis of either kind, exactly: its
 /// test of time, and the tasks' data fit.
 pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
-    let fits = spaces(set, analysis, allocation).into_iter().map(|space| space.fits());
-    in_time(set, analysis, allocation).into_iter().zip(fits).map(|(in_time, fits)| in_time && fits).collect()
+    passing_charged(set, analysis, allocation, &Work::new())
+}
+
+/// The same, its tests charged to `work`.
+pub(crate) fn passing_charged(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    allocation: &Allocation,
+    work: &Work,
+) -> Vec<bool> {
+    let kind = Kind::of(analysis);
+    let fits = kind.verdicts().spaces(set, allocation).into_iter().map(|space| space.fits());
+    let in_time = kind.verdicts().in_time(set, allocation, work).into_iter();
+    in_time.zip(fits).map(|(in_time, fits)| in_time && fits).collect()
 }
 
 /// Whether each cluster of an allocation passes the analysis's test of time, whatever space its
 /// data take. Exact.
 pub fn in_time(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
-    match analysis.demand_test() {
-        Some(test) => test.holding(set, allocation),
-        None => each(allocation, |cluster| test_cluster(set, analysis, &cluster.tasks, cluster.size())),
-    }
+    Kind::of(analysis).verdicts().in_time(set, allocation, &Work::new())
 }
 
 /// The data of each cluster of an allocation beside its logical pages; under a demand test, as
 /// their certificates place pages.
 pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<Space> {
-    match analysis.demand_test() {
-        Some(test) => test.spaces(set, allocation),
-        None => each(allocation, |cluster| set.space(&cluster.tasks, cluster.size(), None)),
-    }
-}
-
-fn each<T>(allocation: &Allocation, of: impl Fn(Cluster) -> T) -> Vec<T> {
-    allocation.clusters().into_iter().map(of).collect()
+    Kind::of(analysis).verdicts().spaces(set, allocation)
 }
 
 /// Valid pages of a victim at most, and pages that a pass reclaims at least, on each chip or in a
 /// superblock: by Eq. (IV.3), or under a demand test as the certificate has them; `None` without
 /// garbage collection.
 pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certificate>) -> Option<(u64, u64)> {
-    let device = set.device();
-    match analysis.demand_test() {
-        Some(_) => {
-            let collection = certificate?.collection?;
-            Some((collection.victim_pages, collection.reclaimed_pages))
-        }
-        None => Some((device.valid_pages_bound().into(), device.reclaimed_per_chip().into())),
-    }
+    Kind::of(analysis).verdicts().victim(set, certificate)
 }
 
 /// The allocation with what the analysis needs of it: under a demand test a certificate for each
 /// cluster that has none. Those that there are stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
-    match analysis.demand_test() {
-        Some(test) if !allocation.is_certified() => test.certified(set, &allocation).0,
-        _ => allocation,
+    Kind::of(analysis).verdicts().completed(set, allocation)
+}
+
+/// The two kinds of analysis.
+enum Kind<'a> {
+    Utilization(UtilizationAnalysis<'a>),
+    Demand(DemandTest),
+}
+
+/// An analysis whose test knows the tasks and the number of chips of a cluster alone.
+struct UtilizationAnalysis<'a>(&'a dyn Analysis);
+
+impl<'a> Kind<'a> {
+    fn of(analysis: &'a dyn Analysis) -> Kind<'a> {
+        match analysis.test() {
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => {
+                Kind::Utilization(UtilizationAnalysis(analysis))
+            }
+            Test::Demand(test) => Kind::Demand(test),
+        }
     }
+
+    fn verdicts(&self) -> &dyn Verdicts {
+        match self {
+            Kind::Utilization(analysis) => analysis,
+            Kind::Demand(test) => test,
+        }
+    }
+}
+
+/// What an analysis of one kind says of a given allocation: the functions of this module.
+trait Verdicts {
+    fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport>;
+    fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool>;
+    fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space>;
+    fn victim(&self, set: &TaskSet, certificate: Option<&Certificate>) -> Option<(u64, u64)>;
+    fn completed(&self, set: &TaskSet, allocation: Allocation) -> Allocation;
+}
+
+impl Verdicts for UtilizationAnalysis<'_> {
+    fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+        each(allocation, |_, cluster| report_cluster(set, self.0, &cluster.tasks, cluster.size()))
+    }
+
+    fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
+        each(allocation, |_, cluster| cluster_verdict(set, self.0, &cluster.tasks, cluster.size(), work).passes)
+    }
+
+    fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space> {
+        each(allocation, |_, cluster| set.space(&cluster.tasks, cluster.size(), None))
+    }
+
+    fn victim(&self, set: &TaskSet, _: Option<&Certificate>) -> Option<(u64, u64)> {
+        Some((set.device().valid_pages_bound().into(), set.device().reclaimed_per_chip().into()))
+    }
+
+    fn completed(&self, _: &TaskSet, allocation: Allocation) -> Allocation {
+        allocation
+    }
+}
+
+impl Verdicts for DemandTest {
+    fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+        self.reports(set, allocation)
+    }
+
+    fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
+        self.holding(set, allocation, work)
+    }
+
+    fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space> {
+        each(allocation, |position, cluster| {
+            let placement = allocation.certificate(position).map(|certificate| certificate.placement);
+            set.space(&cluster.tasks, cluster.size(), placement)
+        })
+    }
+
+    fn victim(&self, _: &TaskSet, certificate: Option<&Certificate>) -> Option<(u64, u64)> {
+        let collection = certificate?.collection?;
+        Some((collection.victim_pages, collection.reclaimed_pages))
+    }
+
+    fn completed(&self, set: &TaskSet, allocation: Allocation) -> Allocation {
+        if allocation.is_certified() { allocation } else { self.certified(set, &allocation, &Work::new()).0 }
+    }
+}
+
+fn each<T>(allocation: &Allocation, of: impl Fn(usize, Cluster) -> T) -> Vec<T> {
+    allocation.clusters().into_iter().enumerate().map(|(position, cluster)| of(position, cluster)).collect()
 }

@@ -5,6 +5,7 @@ mod common;
 use std::cmp::Reverse;
 
 use common::{Rng, draw};
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::sound::{Bus, Contention, Unit, choose};
@@ -34,7 +35,7 @@ fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -
 
 fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> bool {
     let holds = |(placement, unit): &(Placement, Unit)| {
-        set.space(tasks, chips, Some(*placement)).fits() && choose(unit, &[Contention::none()], 0).holds()
+        set.space(tasks, chips, Some(*placement)).fits() && choose(unit, &[Contention::none()], 0, &Work::new()).holds()
     };
     units(set, placements, tasks, chips).iter().any(holds)
 }

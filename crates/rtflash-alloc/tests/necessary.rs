@@ -8,8 +8,9 @@ mod channel;
 #[path = "necessary/plain.rs"]
 mod plain;
 
-use channel::{Arrivals, Channel, Chips, Task, Ties, Times, Work};
+use channel::{Arrivals, Channel, Chips, Task, Ties, Times};
 use plain::{Part, Plain};
+use rtflash_alloc::Work;
 use rtflash_alloc::sound::{Bus, Contention, Demand, Unit, Verdict};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 
@@ -23,16 +24,16 @@ struct Row {
 }
 
 const fn reads(pages: i128, T: i128) -> Task {
-    Task { work: Work::Read(pages), T }
+    Task { work: channel::Work::Read(pages), T }
 }
 
 const fn writes(pages: i128, T: i128) -> Task {
-    Task { work: Work::Write(pages), T }
+    Task { work: channel::Work::Write(pages), T }
 }
 
 /// So many copies and an erase, which stand for garbage collection.
 const fn collects(copies: i128, T: i128) -> Task {
-    Task { work: Work::Collect(copies), T }
+    Task { work: channel::Work::Collect(copies), T }
 }
 
 const fn row(left_out: Part, times: [i128; 4], chips: Chips<'static>) -> Row {
@@ -207,9 +208,9 @@ fn library_tasks(tasks: &[Task]) -> Option<Vec<rtflash_model::Task>> {
     };
     let task = |task: &Task| {
         let (read, write) = match task.work {
-            Work::Read(pages) => (request(pages, task.T), None),
-            Work::Write(pages) => (None, request(pages, task.T)),
-            Work::Collect(_) => return None,
+            channel::Work::Read(pages) => (request(pages, task.T), None),
+            channel::Work::Write(pages) => (None, request(pages, task.T)),
+            channel::Work::Collect(_) => return None,
         };
         Some(rtflash_model::Task { name: "task".into(), read, write, data_pages: None })
     };
@@ -235,7 +236,8 @@ fn the_library_agrees() {
             }
             let contention = contention.in_a_queue(&device, 0);
             let unit = unit(tasks, bus);
-            let demand = Demand::new(&unit, &contention, None, 0);
+            let work = Work::new();
+            let demand = Demand::new(&unit, &contention, None, 0, &work);
             for L in (1..3_000).chain((3_000..100_000).step_by(500)) {
                 let length = u64::try_from(L).expect("positive");
                 assert_eq!(Ok(demand.at(length)), plain.dbf(i, L).try_into(), "chip {i}, {L}: {row:?}");

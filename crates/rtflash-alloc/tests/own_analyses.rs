@@ -2,6 +2,7 @@
 //! the algorithms make of it is what they make of it written down plainly.
 
 use proptest::prelude::*;
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Outcome, tested,
 };
@@ -396,7 +397,7 @@ fn a_division_must_be_one() {
     let task = Task { name: "t".into(), read: Request::new(1, ns(1_000_000_000)), write: None, data_pages: None };
     let set = TaskSet::new(device, vec![task], vec![]).expect("a task set");
     let analysis = Rng(1, 0);
-    let outcome = |clusters: &[Cluster]| tested(&set, &analysis, clusters);
+    let outcome = |clusters: &[Cluster]| tested(&set, &analysis, clusters, &Work::new());
     assert_eq!(outcome(&[Cluster { chips: vec![0], tasks: vec![0] }]).is_schedulable(), Some(true));
     let missing = outcome(&[Cluster { chips: vec![0], tasks: vec![] }]);
     assert!(matches!(missing, Outcome::CannotTell(_)), "{missing:?}");

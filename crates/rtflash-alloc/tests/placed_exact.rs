@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Rng, draw};
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_alloc::sound::certified;
@@ -48,7 +49,8 @@ fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
     let Some(set) = draw(&mut Rng(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
-    let holds = |hand: &Allocation| certified(&set, hand, test.placements(), granted).1.failing.is_empty();
+    let holds =
+        |hand: &Allocation| certified(&set, hand, test.placements(), granted, &Work::new()).1.failing.is_empty();
     let hand = hands(chips, tasks).into_iter().find(holds);
     assert_eq!(found, Some(hand.is_some()), "{name} relying on {} {number}: {hand:?}", granted.name());
     true

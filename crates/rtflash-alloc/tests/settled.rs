@@ -1,5 +1,6 @@
 //! Clusters of one chip on a channel, each of which holds only next to the others.
 
+use rtflash_alloc::Work;
 use rtflash_alloc::sound::{certify, holding};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -58,11 +59,15 @@ fn a_changed_deadline_is_tested_with_the_neighbours() {
         let Some(set) = draw(number, scale) else { continue };
         let cluster = |chip: u32| Cluster { chips: vec![chip], tasks: vec![chip as usize] };
         let clusters: Vec<Cluster> = (0..set.device().chips()).map(cluster).collect();
-        let certified = certify(&set, &clusters, &vec![Placement::Stripe; clusters.len()], Reliance::Queue);
+        let certified =
+            certify(&set, &clusters, &vec![Placement::Stripe; clusters.len()], Reliance::Queue, &Work::new());
         if certified.failing.is_empty() {
             let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).expect("a partition");
             let allocation = allocation.with_certificates(certified.certificates);
-            assert!(holding(&set, &allocation, Reliance::Queue).into_iter().all(|holds| holds), "{number} at {scale}");
+            assert!(
+                holding(&set, &allocation, Reliance::Queue, &Work::new()).into_iter().all(|holds| holds),
+                "{number} at {scale}"
+            );
             accepted += 1;
         }
     }

@@ -2,6 +2,7 @@
 //! from what.
 
 use proptest::prelude::*;
+use rtflash_alloc::Work;
 use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, Verdict, choose};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
@@ -151,7 +152,8 @@ proptest! {
             return Ok(());
         }
         let gc = gc.filter(|_| !case.unit.writers.is_empty());
-        let demand = Demand::new(&case.unit, &case.contention, gc, thousandths);
+        let work = Work::new();
+        let demand = Demand::new(&case.unit, &case.contention, gc, thousandths, &work);
         for length in [1, 19, 20, 77, 400, 1_999, 2_000, 12_345] {
             prop_assert_eq!(demand.at(length), plain_demand(&case, gc.as_ref(), length));
             prop_assert_eq!(demand.blocking(length), plain_blocking(&case.unit, gc.as_ref(), thousandths > 0, length));
@@ -191,7 +193,7 @@ proptest! {
     #[test]
     fn what_is_chosen_holds(case in any_case(), thousandths in prop_oneof![Just(0u32), 0u32..900]) {
         let Some(case) = case else { return Ok(()) };
-        let Choice::Holds(gc) = choose(&case.unit, std::slice::from_ref(&case.contention), thousandths) else { return Ok(()) };
+        let Choice::Holds(gc) = choose(&case.unit, std::slice::from_ref(&case.contention), thousandths, &Work::new()) else { return Ok(()) };
         prop_assert_eq!(gc.is_some(), !case.unit.writers.is_empty() || thousandths > 0);
         prop_assert!(plain_slacks(&case, gc.as_ref(), thousandths, 12_000).all(|(_, slack)| slack >= 0));
         if let Some(gc) = gc {
@@ -232,7 +234,7 @@ fn a_load_next_to_one_is_decided() {
     let verdict = |tasks: &[Task], deadline: u64| {
         let unit = Unit::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
         let gc = if unit.writers.is_empty() { None } else { Some(unit.gc(deadline, false).expect("room")) };
-        Demand::new(&unit, &Contention::none(), gc, 0).test()
+        Demand::new(&unit, &Contention::none(), gc, 0, &Work::new()).test()
     };
     let (trillion, half) = (1_000_000_000_000, 250_000_000_000);
     let reads = |long| verdict(&[task(1, 4, false), task(long, trillion, false)], 1);

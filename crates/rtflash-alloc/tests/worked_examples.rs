@@ -4,7 +4,8 @@
 
 mod channel;
 
-use channel::{Arrivals, Channel, Latest, Ties, Times, Work};
+use channel::{Arrivals, Channel, Latest, Ties, Times};
+use rtflash_alloc::Work;
 use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, Nearest, Unit, Verdict, choose, largest_server};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
@@ -63,15 +64,15 @@ fn a_reader_beside_three_writers() {
     // (T): 300 · 210 µs every 40 ms.
     let unit = Unit::new(&device, [&reader], 1, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
     let (alone, demand) = (Contention::none(), 63 * MS);
-    assert_eq!(Demand::new(&unit, &alone, None, 0).at(40 * MS), demand.into());
-    assert!(!choose(&unit, &[Contention::none()], 0).holds());
+    assert_eq!(Demand::new(&unit, &alone, None, 0, &Work::new()).at(40 * MS), demand.into());
+    assert!(!choose(&unit, &[Contention::none()], 0, &Work::new()).holds());
     // (T'): 300 · 90 µs + 40 µs · 3 · min(300, 3 · 12).
     let writer = beside_known(&device, &[task(None, request(12, 30 * MS))]);
     let mut contention = Contention::new(&device);
     contention.add(&writer, None, 3);
     let unit = beside_known(&device, &[reader]);
-    assert_eq!(Demand::new(&unit, &contention, None, 0).at(40 * MS), (31_320 * US).into());
-    assert_eq!(choose(&unit, &[contention], 0), Choice::Holds(None));
+    assert_eq!(Demand::new(&unit, &contention, None, 0, &Work::new()).at(40 * MS), (31_320 * US).into());
+    assert_eq!(choose(&unit, &[contention], 0, &Work::new()), Choice::Holds(None));
 }
 
 /// Notes to Theorem 3: "The +1 is necessary", its smallest case.
@@ -89,14 +90,15 @@ fn the_one_in_N_j_is_necessary() {
     unit.items[0].cost -= 6;
     let mut contention = Contention::new(&device);
     contention.add(&beside_known(&device, &[reader(2, 100)]), None, 1);
-    let demand = Demand::new(&unit, &contention, None, 0);
+    let work = Work::new();
+    let demand = Demand::new(&unit, &contention, None, 0, &work);
     assert_eq!(demand.at(80), 60 + 40);
     assert_eq!(demand.tightest(), Some(Nearest { length: 80, slack: -20 }));
     assert!(matches!(demand.test(), Verdict::Fails(_)));
     // And it is late. The erase starts at 0, chip 1's read arrives at 1 and chip 0's at 60. Chip 0
     // needs 100.
-    let reads = |pages, T| channel::Task { work: Work::Read(pages), T };
-    let erases = channel::Task { work: Work::Collect(0), T: 1_000 };
+    let reads = |pages, T| channel::Task { work: channel::Work::Read(pages), T };
+    let erases = channel::Task { work: channel::Work::Collect(0), T: 1_000 };
     let channel = Channel {
         times: Times { t_r: 0, t_w: 1, t_d: 10, t_e: 60 },
         chips: &[&[reads(6, 80)], &[reads(2, 100), erases]],
@@ -120,7 +122,7 @@ fn reads_in_a_queue_are_charged_less() {
             let mut contention = Contention::new(&device);
             contention.add(&beside_known(&device, &[reader(100_000, 1_000 * T)]), None, 3);
             let contention = if queued { contention.in_a_queue(&device, 0) } else { contention };
-            Demand::new(&beside_known(&device, &[reader(pages, T)]), &contention, None, 0).at(T)
+            Demand::new(&beside_known(&device, &[reader(pages, T)]), &contention, None, 0, &Work::new()).at(T)
         };
         at(pages + 1) - at(pages)
     };
@@ -148,14 +150,17 @@ fn a_camera_on_a_stripe() {
     let W: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
     assert_eq!((PP, A, W), (256, 144, 12));
     // The library chooses this D_g by itself.
-    let Choice::Holds(Some(gc)) = choose(&unit, &[Contention::none()], 0) else { panic!("the camera's unit holds") };
+    let Choice::Holds(Some(gc)) = choose(&unit, &[Contention::none()], 0, &Work::new()) else {
+        panic!("the camera's unit holds")
+    };
     assert_eq!(unit.gc(D_g, false), Some(gc));
     let (H, F, v, alpha, C_g) = (gc.reserve, gc.open, gc.valid, gc.reclaimed, gc.cost);
     assert_eq!((H, F, v, alpha, C_g), (144 + 255, 2, 128, 128, 128 * 550 * US + 5 * MS));
     assert_eq!(C_g, 75_400 * US);
     // U = 4.2/36 + 7.92/30 + 75.4/128 · 12/30, to the document's three places.
     let none = Contention::none();
-    let demand = Demand::new(&unit, &none, Some(gc), 0);
+    let work = Work::new();
+    let demand = Demand::new(&unit, &none, Some(gc), 0, &work);
     assert_eq!(format!("{:.3}", demand.load()), "0.616");
     assert!((demand.load() - (4.2 / 36.0 + 7.92 / 30.0 + 75.4 / 128.0 * 12.0 / 30.0)).abs() < 1e-9);
     // 7.92 ms of demand and 5 ms of blocking at 30 ms.
@@ -165,9 +170,9 @@ fn a_camera_on_a_stripe() {
     // With a server, U_s = 0.383 at most.
     let gc = unit.gc(D_g, true).expect("room for a server");
     assert_eq!((gc.reserve, gc.open, gc.valid, gc.reclaimed), (655, 4, 128, 128));
-    let verdict = |thousandths| Demand::new(&unit, &none, Some(gc), thousandths).test();
+    let verdict = |thousandths| Demand::new(&unit, &none, Some(gc), thousandths, &work).test();
     assert_eq!((verdict(383), verdict(384)), (Verdict::Holds, Verdict::Fails(0)));
     // The library finds as much.
-    let largest = largest_server(&unit, &[Contention::none()]);
+    let largest = largest_server(&unit, &[Contention::none()], &work);
     assert_eq!(largest.map(|(thousandths, _)| thousandths), Some(383));
 }

@@ -87,7 +87,7 @@ fn excerpt(text: &str, range: &Range<usize>) -> (String, Range<usize>) {
     let left = WINDOW - before[from..].chars().count();
     let mark_start = shown.len();
     let mut mark_end = mark_start;
-    let after = text[start..].split('\n').next().unwrap_or_default();
+    let after = text[start..].split('\n').next().expect("a split has a first part");
     let after = after.strip_suffix('\r').unwrap_or(after);
     for (count, (at, c)) in after.char_indices().enumerate() {
         if count == left {
@@ -104,8 +104,7 @@ fn excerpt(text: &str, range: &Range<usize>) -> (String, Range<usize>) {
 
 /// The offset, or the nearest one before it that is in the text and not inside a character.
 fn boundary(text: &str, offset: usize) -> usize {
-    let offset = offset.min(text.len());
-    (0..=offset).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    text.floor_char_boundary(offset)
 }
 
 /// The beginning of a text of unknown origin, fit for a terminal.

@@ -11,7 +11,7 @@ use rtflash_model::{
 };
 
 use crate::Failure;
-use crate::batch::Answer;
+use crate::answer::Answer;
 use crate::source::Source;
 
 /// A task set, and the allocation given with it, as they are written.
@@ -76,7 +76,7 @@ struct Values {
 impl Values {
     fn next(&mut self) -> Result<Option<Frame>, Failure> {
         if self.ready.is_empty() {
-            self.ready.extend(next_batch(&mut self.frames, &self.name)?.unwrap_or_default());
+            self.ready.extend(next_batch(&mut self.frames, &self.name)?.into_iter().flatten());
         }
         let next = self.ready.pop_front();
         self.taken += u64::from(next.is_some());

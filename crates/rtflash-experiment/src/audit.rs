@@ -66,7 +66,8 @@ fn are_paired(tally: &Tally, tellable: u64) -> bool {
 fn are_run(tally: &Tally, plan: &Plan) -> bool {
     let Measure::Bandwidth(_) = plan.spec().measure else { return tally.not_run == 0 };
     let count = tally.yes.len();
-    let most = tally.yes.iter().copied().chain(tally.pairs.iter().map(|pair| pair.both)).min().unwrap_or(0);
+    let counts = tally.yes.iter().copied().chain(tally.pairs.iter().map(|pair| pair.both));
+    let Some(most) = counts.min() else { return tally.runs.iter().all(|runs| runs.sets == 0) };
     tally.runs.iter().all(|runs| {
         let run = runs.sets.checked_add(tally.not_run);
         // With two contenders or one, the counts of the pair or the contender are these sets.

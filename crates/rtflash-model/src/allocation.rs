@@ -47,8 +47,7 @@ pub struct Cluster {
 impl Cluster {
     /// s = |φ|: how many chips it has.
     pub fn size(&self) -> u32 {
-        // A device has at most 2²⁰ chips.
-        u32::try_from(self.chips.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.chips.len()).expect("a device has at most 2²⁰ chips")
     }
 }
 

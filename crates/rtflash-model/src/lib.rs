@@ -33,6 +33,7 @@
 //! ```
 
 mod allocation;
+mod capped;
 mod certificate;
 mod device;
 mod file;
@@ -52,9 +53,11 @@ mod ratio;
 mod reliance;
 mod space;
 mod task;
+mod task_set;
 mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
+pub use capped::capped;
 pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest};
 pub use file::{
@@ -68,5 +71,6 @@ pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;
 pub use space::Space;
-pub use task::{Access, Arrivals, Job, Request, Task, TaskSet};
+pub use task::{Access, Arrivals, Job, Request, Task};
+pub use task_set::TaskSet;
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

@@ -135,10 +135,10 @@ impl FromStr for LogicalRatio {
         }
         let trailing = digits.len() - digits.trim_end_matches('0').len();
         // λ = significant · 10^(−decimals)
-        let decimals = i64::try_from(fraction.len() - fraction.len().min(trailing)).unwrap_or(i64::MAX)
-            - i64::try_from(trailing.saturating_sub(fraction.len())).unwrap_or(i64::MAX);
+        let signed = |length: usize| i64::try_from(length).expect("no text is as long as 2⁶³ bytes");
+        let decimals = signed(fraction.len()) - signed(trailing);
         let decimals = decimals.saturating_sub(exponent);
-        let length = i64::try_from(significant.len()).unwrap_or(i64::MAX);
+        let length = signed(significant.len());
         if decimals < length {
             return Err(RatioError::OutOfRange);
         }
@@ -146,7 +146,8 @@ impl FromStr for LogicalRatio {
             return Err(RatioError::TooFine);
         }
         let numerator = significant.bytes().fold(0u128, |sum, digit| sum * 10 + u128::from(digit - b'0'));
-        LogicalRatio::from_decimal(numerator, u32::try_from(decimals).unwrap_or(u32::MAX))
+        let decimals = u32::try_from(decimals).expect("from the length of the digits to MAX_DECIMALS");
+        LogicalRatio::from_decimal(numerator, decimals)
     }
 }
 

@@ -3,7 +3,8 @@
 
 use crate::certificate::Placement;
 use crate::device::Device;
-use crate::task::{Task, TaskSet};
+use crate::task::Task;
+use crate::task_set::TaskSet;
 
 /// The data of a cluster's tasks beside the room that its chips have for them. Timing says nothing
 /// of either.
@@ -41,7 +42,7 @@ impl Space {
         // Below 2⁶⁴ pages of fewer than 2³² tasks, rounded up to at most 2²⁰ more each: no sum
         // comes near 2¹²⁸.
         for task in tasks {
-            let pages = task.data_pages.unwrap_or(1);
+            let pages = task.kept_pages();
             space.data_pages += u128::from(pages);
             space.needed_pages += u128::from(pages.div_ceil(row)) * u128::from(row);
             space.declared |= task.data_pages.is_some();

@@ -17,6 +17,9 @@ impl Span {
     /// The length zero.
     pub const ZERO: Span = Span(0);
 
+    /// One nanosecond, the shortest length above zero.
+    pub const NANOSECOND: Span = Span(1);
+
     /// The longest length that there is.
     pub const LONGEST: Span = Span(TIME_LIMIT_NS - 1);
 

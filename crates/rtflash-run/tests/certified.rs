@@ -1,6 +1,7 @@
 //! What the sound analyses promise is kept on the device: random sets that they accept, under
 //! everything that is meant to break them.
 
+use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Thesis;
 use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
 use rtflash_exec::check::Finding;
@@ -42,9 +43,10 @@ fn certify(
     background: bool,
 ) -> Option<Certificate> {
     let clusters = std::slice::from_ref(cluster);
-    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing).in_the_worst_case(0)?;
+    let work = Work::new();
+    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing, &work).in_the_worst_case(0)?;
     let server = if background { server.max(1) } else { server };
-    let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server) else { return None };
+    let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server, &work) else { return None };
     let collection = gc.map(GcTerms::to_collection);
     Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
 }
@@ -143,7 +145,7 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
     let background = service == Service::Background;
     let mut choice = || {
         let server = if set.jobs().is_empty() || background { 0 } else { rng.one_of(&[50, 100, 250]) };
-        (rng.one_of(&[Placement::Stripe, Placement::Superblock]), server)
+        (rng.one_of(&Placement::ALL), server)
     };
     let choices: Vec<(Placement, u32)> = clusters.iter().map(|_| choice()).collect();
     // The shortest periods that are accepted: nearest to the limit.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
 use rtflash_alloc::analysis::Stripe;
 use rtflash_alloc::sound::{holding, reliances};
@@ -89,7 +90,7 @@ fn faster_neighbours_make_late_what_relies_on_the_queue() {
     let allocation = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)).expect("accepted");
     assert_eq!(reliances(&set, allocation)[0], Some(Reliance::Queue));
     // Less is granted: the same clusters fail.
-    assert!(!holding(&set, allocation, Reliance::Neighbours)[0]);
+    assert!(!holding(&set, allocation, Reliance::Neighbours, &Work::new())[0]);
     assert_eq!(EqualSplit.allocate(&set, &Stripe::default()).is_schedulable(), Some(false));
     let worst = |sensing: [u64; 3]| (0..120).map(|offset| response(sensing, offset)).max().expect("a response");
     // As stated it is in time, at every offset; with neighbours that sense in no time it is late.

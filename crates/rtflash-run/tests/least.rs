@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Sound;
 use rtflash_alloc::sound::{Demand, Site, Verdict, choose};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
@@ -84,10 +85,11 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let tasks = vec![writer("a", within(1, 6), within(8, 200)), writer("b", within(1, 6), within(8, 200))];
         let set = TaskSet::new(device, tasks, vec![]).expect("a task set");
         let clusters = [cluster(&[0], &[0, 1])];
-        let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing);
+        let work = Work::new();
+        let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing, &work);
         let placed = site.in_the_worst_case(0).expect("small numbers");
         let Some(gc) = placed.unit.gc(within(1, 200), false) else { continue };
-        if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0).test() != Verdict::Holds {
+        if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0, &work).test() != Verdict::Holds {
             continue;
         }
         let mut collection = gc.to_collection();
@@ -118,10 +120,11 @@ fn a_page_of_reserve_and_a_copy_are_missed() {
 
 /// Whether stripes hold whatever their neighbours do.
 fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
-    let site =
-        Site::new(set, clusters, vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()], Reliance::Nothing);
+    let (placements, servers) = (vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()]);
+    let work = Work::new();
+    let site = Site::new(set, clusters, placements, servers, Reliance::Nothing, &work);
     let all = (0..clusters.len()).map(|position| site.in_the_worst_case(position).expect("small numbers"));
-    all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
+    all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0, &work).holds())
 }
 
 /// Reads of a page on two chips of a channel, released together: the second waits for the first's

@@ -21,8 +21,8 @@ struct Envelope<'a, T> {
 
 /// One line of JSON: an answer, which is an object that is not empty.
 pub fn line(answer: &impl Serialize) -> String {
-    // Nothing that is printed has a key that is not a string: this cannot fail.
-    let mut text = serde_json::to_string(&Envelope { format: ANSWER_FORMAT, answer }).unwrap_or_default();
+    let written = serde_json::to_string(&Envelope { format: ANSWER_FORMAT, answer });
+    let mut text = written.expect("every key of an answer is a string");
     text.push('\n');
     text
 }
@@ -53,7 +53,8 @@ answers! {
 /// The same on several lines, for a file that a person may read.
 pub fn pretty(answer: &impl Serialize) -> String {
     // As above.
-    let mut text = serde_json::to_string_pretty(&Envelope { format: ANSWER_FORMAT, answer }).unwrap_or_default();
+    let written = serde_json::to_string_pretty(&Envelope { format: ANSWER_FORMAT, answer });
+    let mut text = written.expect("every key of an answer is a string");
     text.push('\n');
     text
 }
@@ -165,7 +166,7 @@ pub fn framed(answers: &[Schema], streamed: bool) -> Schema {
         frame(part, if streamed { Some(false) } else { None });
     }
     if streamed {
-        let mut error = schema_for!(ErrorLine).as_object().cloned().unwrap_or_default();
+        let mut error = schema_for!(ErrorLine).as_object().cloned().expect("the schema of an object");
         frame(&mut error, Some(true));
         parts.push(error);
     }

@@ -5,6 +5,7 @@ use rtflash_model::{Cluster, TaskSet};
 use super::sizes::{Group, Sizes};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
+use crate::work::Work;
 
 /// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest
 /// chips more, and every cluster in the smallest size that its tasks pass in. A task that fits in
@@ -33,8 +34,8 @@ impl Allocator for BestFit {
         "each task where it takes the fewest chips more, clusters in their smallest sizes"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::Growing)
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        super::allocate(set, analysis, work, Strategy::Growing)
     }
 }
 

@@ -12,6 +12,7 @@ use super::ties::Ties;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
+use crate::work::Work;
 
 /// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each
 /// to the cluster with the highest resulting utilization that it fits in; where it fits in none,
@@ -55,8 +56,8 @@ impl Allocator for ClusteringBfd {
         "best fit, merging clusters where a task fits in none (Algorithm 1 of the thesis)"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::Merging)
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        super::allocate(set, analysis, work, Strategy::Merging)
     }
 }
 
@@ -69,8 +70,8 @@ impl Allocator for FullIsolation {
         "every chip a cluster of its own, best fit"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::OneChipEach)
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        super::allocate(set, analysis, work, Strategy::OneChipEach)
     }
 }
 

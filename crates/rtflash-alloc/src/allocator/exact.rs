@@ -6,6 +6,7 @@ use super::clusters::index;
 use super::sizes::{Group, Sizes};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
+use crate::work::Work;
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most
 /// guaranteed capacity to jobs that are not real-time.
@@ -55,8 +56,8 @@ impl Allocator for Exact {
         "an allocation whenever there is one, with the most capacity left (up to 16 tasks)"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::Exact)
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        super::allocate(set, analysis, work, Strategy::Exact)
     }
 
     fn relative_work(&self, tasks: usize) -> u64 {

@@ -4,6 +4,7 @@ use rtflash_model::{Cluster, TaskSet};
 
 use super::{Allocator, Outcome, tested};
 use crate::analysis::Analysis;
+use crate::work::Work;
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,8 +25,8 @@ impl Allocator for Global {
         "one cluster of all chips for all tasks"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        tested(set, analysis, &equal_clusters(set, 1))
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        tested(set, analysis, &equal_clusters(set, 1), work)
     }
 }
 
@@ -38,11 +39,11 @@ impl Allocator for EqualSplit {
         "one cluster for each task, the chips shared equally"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
         // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
         let chips = set.device().chips();
         let clusters = u32::try_from(set.tasks().len()).map_or(chips, |tasks| tasks.min(chips));
-        tested(set, analysis, &equal_clusters(set, if clusters == 0 { chips } else { clusters }))
+        tested(set, analysis, &equal_clusters(set, if clusters == 0 { chips } else { clusters }), work)
     }
 }
 

@@ -8,20 +8,21 @@ use super::sizes::{Group, Sizes};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
+use crate::work::Work;
 
 /// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or
 /// so.
 const MOST_WORK: u64 = 1 << 26;
 
 /// Algorithm 1, or without merging full isolation.
-pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool) -> Outcome {
-    match merging::clusters(Asked::new(set, analysis), merging) {
+pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool, work: &Work) -> Outcome {
+    match merging::clusters(Asked::new(set, analysis, work), merging) {
         Ok(clusters) => Allocation::new(set.device().chips(), set.tasks().len(), &clusters)
             .map_or_else(|error| Outcome::CannotTell(Limit::NoDivision(error)), Outcome::Schedulable),
-        Err(Stuck::Unplaced { task, clusters }) => unplaceable(set, analysis, &clusters, task),
+        Err(Stuck::Unplaced { task, clusters }) => unplaceable(set, analysis, &clusters, task, work),
         Err(Stuck::Overloaded { last, position, clusters }) => {
             let (cluster, chips) = (&clusters[position], clusters[position].size());
-            let load = cluster_verdict(set, analysis, &cluster.tasks, chips).load.to_f64();
+            let load = cluster_verdict(set, analysis, &cluster.tasks, chips, work).load.to_f64();
             let others = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
             let unplaced = unplaced((set, analysis), last, load, position, chips, others);
             Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: true })
@@ -34,22 +35,24 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool)
 pub(super) struct Asked<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
+    /// Charged with what its tests look at.
+    work: &'a Work,
     /// Tasks in all clusters that it was asked for.
-    work: u64,
+    asked: u64,
 }
 
 impl<'a> Asked<'a> {
-    pub fn new(set: &'a TaskSet, analysis: &'a dyn Analysis) -> Asked<'a> {
-        Asked { set, analysis, work: 0 }
+    pub fn new(set: &'a TaskSet, analysis: &'a dyn Analysis, work: &'a Work) -> Asked<'a> {
+        Asked { set, analysis, work, asked: 0 }
     }
 
-    fn asked(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
-        self.work += tasks.len().max(1) as u64;
-        cluster_verdict(self.set, self.analysis, tasks, chips)
+    fn ask(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+        self.asked += tasks.len().max(1) as u64;
+        cluster_verdict(self.set, self.analysis, tasks, chips, self.work)
     }
 
     fn limit(&self) -> Option<Limit> {
-        (self.work > MOST_WORK).then_some(Limit::TooMuchWork { limit: MOST_WORK })
+        (self.asked > MOST_WORK).then_some(Limit::TooMuchWork { limit: MOST_WORK })
     }
 }
 
@@ -59,15 +62,15 @@ impl merging::Clusters for Asked<'_> {
     }
 
     fn order(&mut self) -> Vec<usize> {
-        decreasing_order(self.set, self.analysis)
+        decreasing_order(self.set, self.analysis, self.work)
     }
 
     fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
-        self.asked(tasks, chips)
+        self.ask(tasks, chips)
     }
 
     fn count(&mut self, work: u64) {
-        self.work += work;
+        self.asked += work;
     }
 
     fn exhausted(&self) -> Option<Limit> {
@@ -97,7 +100,7 @@ impl Sizes for Asked<'_> {
     }
 
     fn order(&mut self, _: &[(u32, f64)]) -> Vec<usize> {
-        decreasing_order(self.set, self.analysis)
+        decreasing_order(self.set, self.analysis, self.work)
     }
 
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, f64)> {
@@ -105,13 +108,13 @@ impl Sizes for Asked<'_> {
             if self.limit().is_some() {
                 return None; // Given up: the caller sees it by the work done.
             }
-            let verdict = self.asked(tasks, chips);
+            let verdict = self.ask(tasks, chips);
             verdict.passes.then(|| (chips, verdict.load.to_f64()))
         })
     }
 
     fn joined(&mut self, group: &Group<f64>, task: usize) -> Option<f64> {
-        let verdict = self.asked(&[group.tasks.as_slice(), &[task]].concat(), group.size);
+        let verdict = self.ask(&[group.tasks.as_slice(), &[task]].concat(), group.size);
         verdict.passes.then(|| verdict.load.to_f64())
     }
 

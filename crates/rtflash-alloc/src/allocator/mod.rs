@@ -34,9 +34,11 @@ use rtflash_model::{Allocation, AllocationError, TaskSet};
 
 use self::best_fit::Filled;
 use self::loads::Loads;
+use self::placed::Problem;
 use self::sizes::{Group, LinearSizes, Sizes, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
 use crate::reason::Reason;
+use crate::work::Work;
 
 pub use best_fit::BestFit;
 pub use clustering_bfd::{ClusteringBfd, FullIsolation};
@@ -182,8 +184,14 @@ pub trait Allocator: Sync {
     /// Divides the chips of the set's device among its tasks, so that each cluster passes the
     /// analysis. The same input gives the same outcome, always.
     ///
-    /// Its outcome is believed: [`tested`] makes one that is true of any division.
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome;
+    /// Its outcome is believed: [`tested`] makes one that is true of any division. What its tests
+    /// look at is charged to `work`, by which advice, limits and spreading bound what they try.
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome;
+
+    /// The same where nobody bounds it.
+    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+        self.divide(set, analysis, &Work::new())
+    }
 
     /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it
     /// sizing bounds how much it tries.
@@ -211,7 +219,7 @@ enum Strategy {
 ///
 /// Only demand tests know of space: under every other test the clusters are those that its verdicts
 /// lead to, and where declared data do not fit them the outcome is [`Reason::Data`].
-fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outcome {
+fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     if let Some(request) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::NotImplicit(request));
     }
@@ -220,21 +228,21 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, strategy: Strategy) -> Outco
         Test::Linear(test) => {
             let sizes = |limit| LinearSizes::new(Loads::new(set, test), limit);
             let algorithm_1 = |merging| clustering_bfd::by_utilization(set, test, merging);
-            space::checked(set, by_size((set, analysis), strategy, sizes, algorithm_1))
+            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
         }
         Test::Utilization(_) | Test::Cluster(_) => {
-            let sizes = |_| general::Asked::new(set, analysis);
-            let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging);
-            space::checked(set, by_size((set, analysis), strategy, sizes, algorithm_1))
+            let sizes = |_| general::Asked::new(set, analysis, work);
+            let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
+            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
         }
-        Test::Demand(test) => placed::allocate(set, test, strategy),
+        Test::Demand(test) => placed::allocate(Problem { set, test, work }, strategy),
     }
 }
 
 /// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it
 /// gives up.
 fn by_size<S: Sizes>(
-    (set, analysis): (&TaskSet, &dyn Analysis),
+    (set, analysis, work): (&TaskSet, &dyn Analysis, &Work),
     strategy: Strategy,
     sizes: impl FnOnce(u64) -> S,
     algorithm_1: impl Fn(bool) -> Outcome,
@@ -249,7 +257,7 @@ fn by_size<S: Sizes>(
         Strategy::Merging => algorithm_1(true),
         Strategy::Growing => match best_fit::filled(sizes(ClusteringSearch::MAX_WORK)) {
             Filled::Fits(groups) => schedulable(groups),
-            Filled::Full { task, before } => unplaceable(set, analysis, &best_fit::clusters(set, before), task),
+            Filled::Full { task, before } => unplaceable(set, analysis, &best_fit::clusters(set, before), task, work),
             Filled::GivenUp(limit) => Outcome::CannotTell(limit),
         },
         Strategy::Search => match algorithm_1(true) {
@@ -257,7 +265,8 @@ fn by_size<S: Sizes>(
             first => {
                 let groups = search::search(sizes(ClusteringSearch::MAX_WORK));
                 // Under a test that is not monotone a group that lost tasks may fail.
-                let pass = |group: &Group<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size).passes;
+                let pass =
+                    |group: &Group<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size, work).passes;
                 groups.filter(|groups| groups.iter().all(pass)).map_or(first, schedulable)
             }
         },
@@ -278,9 +287,9 @@ pub static ALLOCATORS: [&dyn Allocator; 8] =
 /// The algorithm where none is named: [`ClusteringBfd`], and under a demand test [`BestFit`], which
 /// finds about as much in less time.
 pub fn usual(analysis: &dyn Analysis) -> &'static dyn Allocator {
-    match analysis.demand_test() {
-        Some(_) => &BestFit,
-        None => &ClusteringBfd,
+    match analysis.test() {
+        Test::Demand(_) => &BestFit,
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => &ClusteringBfd,
     }
 }
 

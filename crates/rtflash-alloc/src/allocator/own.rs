@@ -3,16 +3,18 @@
 
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
+use super::placed::Problem;
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, loads, placed, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
+use crate::work::Work;
 
 /// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
 /// by position. Under a [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one
 /// chip.
-pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
-    let loads: Vec<Rational> = (0..set.tasks().len()).map(|task| task_load(set, analysis, task, 1)).collect();
+pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Vec<usize> {
+    let loads: Vec<Rational> = (0..set.tasks().len()).map(|task| task_load(set, analysis, task, 1, work)).collect();
     let mut order: Vec<usize> = (0..loads.len()).collect();
     order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
     order
@@ -22,7 +24,7 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
 /// passes the analysis where it is. Under a demand test it gets its certificates here.
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
-pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Outcome {
+pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Outcome {
     if let Some(request) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::NotImplicit(request));
     }
@@ -32,8 +34,8 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
     };
     let unplaced = match analysis.test() {
         Test::Linear(test) => loads::overloaded(set, test, clusters),
-        Test::Utilization(_) | Test::Cluster(_) => overloaded(set, analysis, clusters),
-        Test::Demand(test) => return placed::tested(set, test, clusters, &allocation),
+        Test::Utilization(_) | Test::Cluster(_) => overloaded(set, analysis, clusters, work),
+        Test::Demand(test) => return placed::tested(Problem { set, test, work }, clusters, &allocation),
     };
     space::checked(
         set,
@@ -48,11 +50,11 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
 
 /// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it
 /// does, and the load of the whole.
-fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> Option<Unplaced> {
-    let verdict = |tasks: &[usize], chips: u32| cluster_verdict(set, analysis, tasks, chips);
+fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Option<Unplaced> {
+    let verdict = |tasks: &[usize], chips: u32| cluster_verdict(set, analysis, tasks, chips, work);
     let position = clusters.iter().position(|cluster| !verdict(&cluster.tasks, cluster.size()).passes)?;
     let (cluster, chips) = (&clusters[position], clusters[position].size());
-    let mut members = decreasing_order(set, analysis);
+    let mut members = decreasing_order(set, analysis, work);
     members.retain(|task| cluster.tasks.contains(task));
     let fails = |&count: &usize| !verdict(&members[..count], chips).passes;
     let failing = (1..members.len()).find(fails).unwrap_or(members.len());
@@ -64,10 +66,10 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster]) -> O
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in
 /// the set, in none of them: it names the one that would have the lowest load with it.
-pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: usize) -> Outcome {
+pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: usize, work: &Work) -> Outcome {
     let with = |(position, cluster): (usize, &Cluster)| {
         let tasks = [cluster.tasks.as_slice(), &[task]].concat();
-        (cluster_verdict(set, analysis, &tasks, cluster.size()).load, position)
+        (cluster_verdict(set, analysis, &tasks, cluster.size(), work).load, position)
     };
     let nearest = clusters.iter().enumerate().map(with).min();
     let (load, position) = nearest.map_or((f64::MAX, 0), |(load, position)| (load.to_f64(), position));

@@ -4,6 +4,7 @@ use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
 use crate::analysis::{Analysis, PartFtl, Test};
+use crate::work::Work;
 
 /// PaRT-FTL (Missimer & West, RTSS 2018) with its own test, whichever analysis is asked for but
 /// those that place clusters: data chips read while W = ⌊m/4⌋ others write.
@@ -19,7 +20,7 @@ impl Allocator for PartFtlTest {
         "PaRT-FTL's division into reading and writing chips, with its own test"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, _: &Work) -> Outcome {
         if let Some(request) = analysis.refuses(set) {
             return Outcome::CannotTell(Limit::NotImplicit(request));
         }

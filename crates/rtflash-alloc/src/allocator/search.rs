@@ -6,6 +6,7 @@ use super::best_fit::Groups;
 use super::sizes::{Group, Sizes};
 use super::{Allocator, Outcome, Strategy};
 use crate::analysis::Analysis;
+use crate::work::Work;
 
 /// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where
 /// [`ClusteringBfd`](super::ClusteringBfd) finds nothing.
@@ -45,8 +46,8 @@ impl Allocator for ClusteringSearch {
         "clustering-bfd, and where it finds nothing, a search of bounded length"
     }
 
-    fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
-        super::allocate(set, analysis, Strategy::Search)
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        super::allocate(set, analysis, work, Strategy::Search)
     }
 
     fn relative_work(&self, _tasks: usize) -> u64 {

@@ -9,8 +9,8 @@ use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
 use crate::allocator::holds_anywhere;
 use crate::cluster_report::{ClusterReport, GcReport};
-use crate::effort::spend;
 use crate::fraction::{Fraction, Rational};
+use crate::work::Work;
 
 /// The demand of a task under Theorem 1 with linear utilizations.
 fn linear_demand(test: &dyn LinearTest, device: &Device, task: &Task, chips: u32) -> TaskDemand {
@@ -67,12 +67,20 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
 ///
 /// No cluster passes that has a deadline or a jitter of which the analysis does not know
 /// ([`Analysis::takes_deadlines`]).
-pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterVerdict {
+///
+/// What the test looks at is charged to `work`.
+pub fn cluster_verdict(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    tasks: &[usize],
+    chips: u32,
+    work: &Work,
+) -> ClusterVerdict {
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
     if matches!(analysis.test(), Test::Utilization(_) | Test::Cluster(_)) {
         // Roughly: nobody knows what such a test takes.
-        spend(16 * tasks.len());
+        work.charge(16 * tasks.len());
     }
     let verdict = match analysis.test() {
         _ if tasks.is_empty() => ClusterVerdict::up_to_one(Fraction::new(0, 1)),
@@ -83,7 +91,7 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
             test.verdict(set.device(), &tasks, chips)
         }
         Test::Demand(demand) => ClusterVerdict::new(
-            holds_anywhere(set, demand, &tasks, chips),
+            holds_anywhere(set, demand, &tasks, chips, work),
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };
@@ -93,13 +101,13 @@ pub fn cluster_verdict(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], 
 
 /// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without
 /// blocking; under a [`super::ClusterTest`] its load alone.
-pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32) -> Rational {
+pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32, work: &Work) -> Rational {
     let Some(of) = set.tasks().get(task) else { return Fraction::new(0, 1).into() };
     match analysis.test() {
         Test::Utilization(test) => {
             Rational::sum(&test.demand(set.device(), of, chips).exact_utilizations().collect::<Vec<_>>())
         }
-        Test::Cluster(_) => cluster_verdict(set, analysis, &[task], chips).load,
+        Test::Cluster(_) => cluster_verdict(set, analysis, &[task], chips, work).load,
         Test::Linear(test) => Rational::sum(&linear_task_terms(set, test, task, chips)),
         Test::Demand(_) => Rational::sum(&linear_task_terms(set, &Thesis, task, chips)),
     }
@@ -108,7 +116,7 @@ pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chi
 /// Whether these tasks (positions in the set) are schedulable in a cluster of `chips` chips:
 /// [`cluster_verdict`]'s yes or no.
 pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> bool {
-    cluster_verdict(set, analysis, tasks, chips).passes
+    cluster_verdict(set, analysis, tasks, chips, &Work::new()).passes
 }
 
 /// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq.
@@ -145,7 +153,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
     if let Test::Cluster(_) = analysis.test() {
         let share = server_share(set, analysis, tasks, chips);
         return ClusterReport {
-            utilization: cluster_verdict(set, analysis, tasks, chips).load.to_f64(),
+            utilization: cluster_verdict(set, analysis, tasks, chips, &Work::new()).load.to_f64(),
             server: share.map_or(0.0, |share| share.to_f64()),
             ..ClusterReport::default()
         };
@@ -163,7 +171,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = share(min_period.map(|period| over(set.device().block_erase(), period)));
     let (utilization, server) =
-        beside_one(blocking + read + write + gc, || cluster_verdict(set, analysis, tasks, chips).load);
+        beside_one(blocking + read + write + gc, || cluster_verdict(set, analysis, tasks, chips, &Work::new()).load);
     let gc_task = |(&task, demand): (&usize, &TaskDemand)| {
         demand.gc.map(|gc| GcReport { task, cost: gc.cost, period: gc.period })
     };

@@ -1,10 +1,11 @@
 //! The test of a cluster where it is placed: what it allows, and what it says of a given
 //! allocation.
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
 use crate::sound::{self, Certified};
+use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,48 +20,36 @@ impl dyn Analysis + '_ {
     /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of
     /// chips alone.
     pub fn demand_test(&self) -> Option<DemandTest> {
-        match self.test() {
-            Test::Demand(test) => Some(test),
-            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => None,
-        }
+        let Test::Demand(test) = self.test() else { return None };
+        Some(test)
     }
 }
 
 impl DemandTest {
     /// The placement of pages in clusters without tasks.
     pub fn idle(self) -> Placement {
-        self.placements.first().copied().unwrap_or(Placement::Stripe)
+        *self.placements.first().expect(sound::ONE_PLACEMENT)
     }
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as
     /// they are ([`sound::certified`]).
-    pub fn certified(self, set: &TaskSet, allocation: &Allocation) -> (Allocation, Certified) {
-        sound::certified(set, allocation, self.placements, self.rely_on)
+    pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certified) {
+        sound::certified(set, allocation, self.placements, self.rely_on, work)
     }
 
     /// Certifies clusters with these placements of pages ([`sound::certify`]).
-    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement]) -> Certified {
-        sound::certify(set, clusters, placements, self.rely_on)
+    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certified {
+        sound::certify(set, clusters, placements, self.rely_on, work)
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`sound::holding`]).
-    pub fn holding(self, set: &TaskSet, allocation: &Allocation) -> Vec<bool> {
-        sound::holding(set, allocation, self.rely_on)
+    pub fn holding(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
+        sound::holding(set, allocation, self.rely_on, work)
     }
 
     /// Each cluster of an allocation with certificates in numbers for a reader
     /// ([`sound::reports`]).
     pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         sound::reports(set, allocation, self.rely_on)
-    }
-
-    /// The data of each cluster beside its logical pages, as its certificate places pages.
-    pub fn spaces(self, set: &TaskSet, allocation: &Allocation) -> Vec<Space> {
-        let clusters = allocation.clusters().into_iter().enumerate();
-        let space = |(position, cluster): (usize, Cluster)| {
-            let placement = allocation.certificate(position).map(|certificate| certificate.placement);
-            set.space(&cluster.tasks, cluster.size(), placement)
-        };
-        clusters.map(space).collect()
     }
 }

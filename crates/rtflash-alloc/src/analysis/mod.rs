@@ -76,13 +76,15 @@ pub trait Analysis: Sync {
 impl dyn Analysis + '_ {
     /// The placements of pages of its [`DemandTest`]; none where it has none.
     pub fn placements(&self) -> &'static [Placement] {
-        self.demand_test().map_or(&[], |test| test.placements)
+        let Test::Demand(test) = self.test() else { return &[] };
+        test.placements
     }
 
     /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has
     /// none, and nobody asks.
     pub fn relies_on(&self) -> Reliance {
-        self.demand_test().map_or_else(Reliance::default, |test| test.rely_on)
+        let Test::Demand(test) = self.test() else { return Reliance::default() };
+        test.rely_on
     }
 
     /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to

@@ -1,11 +1,12 @@
 //! What an allocation costs where its tasks overwrite their data in a known manner: estimates
 //! (docs/lifetime.md).
 
-use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, TaskSet};
+use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 
 use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Test};
+use crate::sound::units;
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
 /// that it has at most.
@@ -17,9 +18,9 @@ pub(super) fn expected(
     order: Order,
     bound: Option<f64>,
 ) -> Option<Expected> {
-    let space = match analysis.demand_test() {
-        Some(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
-        None => Space::of_theorem_1(set, cluster)?,
+    let space = match analysis.test() {
+        Test::Demand(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Space::of_theorem_1(set, cluster)?,
     };
     let (writers, at_rest) = writers(set, cluster, &space)?;
     let store = Store { room: space.room as f64, at_rest, frontier: space.frontier };
@@ -58,10 +59,7 @@ impl Space {
     fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
         let device = set.device();
         let chips = u128::from(cluster.size());
-        let units = match certificate.placement {
-            Placement::Stripe => chips,
-            Placement::Superblock => 1,
-        };
+        let units = u128::from(units(certificate.placement, cluster.size().into()));
         let all = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block()) * chips;
         let room = all.checked_sub(u128::from(collection.reserve_pages) * units)?;
         let logical = device.logical_pages_of(cluster.size());

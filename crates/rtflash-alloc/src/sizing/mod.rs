@@ -24,6 +24,7 @@ use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
 use crate::allocator::{Allocator, Outcome};
 use crate::analysis::Analysis;
 use crate::spread::spread;
+use crate::work::Work;
 
 pub use cost::{Cost, cost};
 pub use overwriting::Amplification;
@@ -37,9 +38,9 @@ pub(crate) use search::nearest;
 /// takes longer.
 pub const MOST_WORK: u64 = 64_000_000;
 
-/// Requests looked at in intervals by the tests of sound analyses, for all limits of a set
-/// together; where a limit's share of them does not suffice it is [`Limit::TooMuchWork`] too.
-pub const MOST_EFFORT: u64 = 800_000_000;
+/// Work of the tests of sound analyses, in requests looked at in an interval, for all limits of a
+/// set together; where a limit's share of it does not suffice it is [`Limit::TooMuchWork`] too.
+pub const MAX_TEST_WORK: u64 = 800_000_000;
 
 /// A limit, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub enum Limit<T> {
     At(T),
     /// Nothing that was tried passes.
     Nothing,
-    /// It would take more than [`MOST_WORK`] or [`MOST_EFFORT`].
+    /// It would take more than [`MOST_WORK`] or [`MAX_TEST_WORK`].
     TooMuchWork,
 }
 
@@ -140,7 +141,8 @@ pub struct Spread {
 /// allocation to the fewest chips.
 pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Sizing {
     let outcome = allocator.allocate(set, analysis);
-    let trials = Trials::new(set, allocator, analysis);
+    let work = Work::new();
+    let trials = Trials::new(set, allocator, analysis, &work);
     let limits = limits_of(&trials, outcome.is_schedulable() == Some(true));
     let (cost, spread) = match (&outcome, limits.chips) {
         (Outcome::Schedulable(allocation), _) => costs(set, analysis, allocation),
@@ -165,7 +167,8 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> (Op
 
 /// The limits of a set alone.
 pub fn limits(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Limits {
-    let trials = Trials::new(set, allocator, analysis);
+    let work = Work::new();
+    let trials = Trials::new(set, allocator, analysis, &work);
     limits_of(&trials, trials.passes(Some(set.clone())))
 }
 

@@ -34,13 +34,13 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
 }
 
 /// The search for the limits of one request.
-struct Search<'a> {
-    trials: &'a Trials<'a>,
+struct Search<'s, 'a> {
+    trials: &'s Trials<'a>,
     position: usize,
     writes: bool,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn request(&self, task: &Task) -> Option<Request> {
         if self.writes { task.write } else { task.read }
     }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
-use super::{Limit, MOST_EFFORT, MOST_WORK};
+use super::{Limit, MAX_TEST_WORK, MOST_WORK};
 use crate::allocator::Allocator;
 use crate::analysis::{Analysis, Test};
-use crate::effort::Budget;
+use crate::work::{Bound, Work};
 
 /// Steps beyond a boundary that are tried before it is believed.
 const WALK: u64 = 4;
@@ -19,28 +19,36 @@ pub(super) struct Trials<'a> {
     pub(super) set: &'a TaskSet,
     allocator: &'a dyn Allocator,
     analysis: &'a dyn Analysis,
+    /// Charged with what the tests look at.
+    work: &'a Work,
     /// For all limits that are still to be found.
-    all: Budget,
+    all: Bound<'a>,
     /// For the limit that is looked for.
-    one: Cell<Budget>,
+    one: Cell<Bound<'a>>,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(set: &'a TaskSet, allocator: &'a dyn Allocator, analysis: &'a dyn Analysis) -> Trials<'a> {
-        let all = Budget::of(MOST_EFFORT);
-        Trials { set, allocator, analysis, all, one: Cell::new(all) }
+    pub(super) fn new(
+        set: &'a TaskSet,
+        allocator: &'a dyn Allocator,
+        analysis: &'a dyn Analysis,
+        work: &'a Work,
+    ) -> Trials<'a> {
+        let all = work.bound(MAX_TEST_WORK);
+        Trials { set, allocator, analysis, work, all, one: Cell::new(all) }
     }
 
     /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor
-    /// does one of which it cannot tell, or any once the effort is spent.
+    /// does one of which it cannot tell, or any once the work is done.
     pub(super) fn passes(&self, set: Option<TaskSet>) -> bool {
         self.one.get().left() > 0
-            && set.is_some_and(|set| self.allocator.allocate(&set, self.analysis).is_schedulable() == Some(true))
+            && set
+                .is_some_and(|set| self.allocator.divide(&set, self.analysis, self.work).is_schedulable() == Some(true))
     }
 
-    /// A limit, looked for with its share of the effort that is left: the first of so many.
+    /// A limit, looked for with its share of the work that is left: the first of so many.
     pub(super) fn limit<T>(&self, of: u64, look: impl FnOnce() -> Limit<T>) -> Limit<T> {
-        self.one.set(Budget::of(self.all.left() / of.max(1)));
+        self.one.set(self.work.bound(self.all.left() / of.max(1)));
         let found = look();
         // A boundary beside a trial that was left out is none.
         if self.one.get().left() > 0 { found } else { Limit::TooMuchWork }
@@ -48,12 +56,12 @@ impl<'a> Trials<'a> {
 
     /// Whether so many trials on so many chips are too much work.
     pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
-        self.work(chips).saturating_mul(trials) > MOST_WORK
+        self.of_a_trial(chips).saturating_mul(trials) > MOST_WORK
     }
 
     /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1
     /// and best fit it takes, roughly.
-    pub(super) fn work(&self, chips: u32) -> u64 {
+    pub(super) fn of_a_trial(&self, chips: u32) -> u64 {
         let tasks = self.set.tasks().len() as u64;
         let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
         let algorithm = self.allocator.relative_work(usize::try_from(tasks).unwrap_or(usize::MAX));

@@ -133,7 +133,7 @@ fn limits_pass_and_what_is_beyond_fails() {
 }
 
 #[test]
-fn effort_is_bounded() {
+fn work_is_bounded() {
     let tasks = (0..20_000).map(|index| task(&format!("t{index}"), request(1, 1_000_000), None)).collect();
     let sizing = size(&on(256, tasks, vec![]), &ClusteringBfd, &Thesis);
     assert_eq!(sizing.limits.logical_ratio, Limit::TooMuchWork);

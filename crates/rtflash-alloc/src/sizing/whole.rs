@@ -18,7 +18,7 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
     let mut tried = 0;
     let mut done = 0u64;
     while tried < MAX_CHIPS && tried < now.saturating_add(256) {
-        let next = trials.work(tried + 1);
+        let next = trials.of_a_trial(tried + 1);
         if done.saturating_add(next) > THOROUGH {
             break;
         }

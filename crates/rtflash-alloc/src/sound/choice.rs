@@ -5,7 +5,7 @@ use rtflash_model::TIME_LIMIT_NS;
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
 use super::unit::{GcTerms, Item, Unit, Writer};
-use crate::effort;
+use crate::work::Work;
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
@@ -34,22 +34,22 @@ impl Choice {
 
 /// Looks for a deadline of garbage collection with which a unit holds, with a server of that share,
 /// next to neighbours of each of these kinds.
-pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32) -> Choice {
+pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().unwrap_or(0);
-    match terms(unit, server_thousandths, saved) {
-        Some(terms) => try_all(unit, contentions, &terms, server_thousandths),
+    match terms(unit, server_thousandths, saved, work) {
+        Some(terms) => try_all(unit, contentions, &terms, server_thousandths, work),
         None => Choice::Fails,
     }
 }
 
 /// The largest share of a server, in thousandths, with which a unit is found to hold, and garbage
 /// collection with it; `None` without one.
-pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, GcTerms)> {
+pub fn largest_server(unit: &Unit, contentions: &[Contention], work: &Work) -> Option<(u32, GcTerms)> {
     let demands = |gc: GcTerms, thousandths: u32| {
-        contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths))
+        contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths, work))
     };
     let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
-    let terms = terms(unit, 1, 0)?.into_iter().flatten();
+    let terms = terms(unit, 1, 0, work)?.into_iter().flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
@@ -69,8 +69,8 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention]) -> Option<(u32, G
 
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
-pub(super) fn first_terms(unit: &Unit) -> Option<GcTerms> {
-    let first = terms(unit, 0, 0).and_then(|terms| terms.into_iter().flatten().next());
+pub(super) fn first_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
+    let first = terms(unit, 0, 0, work).and_then(|terms| terms.into_iter().flatten().next());
     first.or_else(|| unit.gc(shortest(unit)?, false))
 }
 
@@ -82,13 +82,13 @@ fn shortest(unit: &Unit) -> Option<u64> {
 
 /// Garbage collection as it may be, in the order of trying, where each page read may be charged
 /// less by `saved`; `None` where the load is too much or there is no room for it.
-fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<GcTerms>>> {
+fn terms(unit: &Unit, server_thousandths: u32, saved: u64, work: &Work) -> Option<Vec<Option<GcTerms>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
     let least =
         |item: &Item| item.cost - if item.writes { 0 } else { item.transfers.saturating_mul(saved).min(item.cost) };
-    effort::spend(4 * unit.items.len() + 16);
+    work.charge(4 * unit.items.len() + 16);
     let base: f64 = unit.items.iter().map(|item| least(item) as f64 / item.period as f64).sum();
     // Nearer to the share than roundings go, the test decides.
     if base > share + 1e-9 {
@@ -98,7 +98,7 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<
         return Some(vec![if server { Some(unit.gc(1, true)?) } else { None }]);
     }
     // Some fifty deadlines are looked at.
-    effort::spend(50 * unit.writers.len());
+    work.charge(50 * unit.writers.len());
     let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
     let load = |gc: &GcTerms| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
     let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
@@ -109,9 +109,15 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: u64) -> Option<Vec<Option<
 }
 
 /// The first of these terms that is sure to hold, else the first that holds.
-fn try_all(unit: &Unit, contentions: &[Contention], terms: &[Option<GcTerms>], server_thousandths: u32) -> Choice {
+fn try_all(
+    unit: &Unit,
+    contentions: &[Contention],
+    terms: &[Option<GcTerms>],
+    server_thousandths: u32,
+    work: &Work,
+) -> Choice {
     let demands = |&gc: &Option<GcTerms>| {
-        contentions.iter().map(move |contention| Demand::new(unit, contention, gc, server_thousandths))
+        contentions.iter().map(move |contention| Demand::new(unit, contention, gc, server_thousandths, work))
     };
     if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
         return Choice::Holds(gc);
@@ -230,18 +236,20 @@ mod tests {
             if unit.writers.is_empty() {
                 continue;
             }
-            let holds =
-                |gc: Option<GcTerms>, server| Demand::new(&unit, &contention, gc, server).test() == Verdict::Holds;
+            let work = Work::new();
+            let holds = |gc: Option<GcTerms>, server| {
+                Demand::new(&unit, &contention, gc, server, &work).test() == Verdict::Holds
+            };
             let every = (1..1_200).step_by(3).filter_map(|deadline| unit.gc(deadline, false));
             let any = every.into_iter().any(|gc| holds(Some(gc), 0));
-            let choice = choose(&unit, std::slice::from_ref(&contention), 0);
+            let choice = choose(&unit, std::slice::from_ref(&contention), 0, &work);
             if let Choice::Holds(gc) = choice {
                 assert!(gc.is_some() && holds(gc, 0), "seed {seed}");
             }
             assert_ne!(choice, Choice::TooLong, "seed {seed}");
             found += u32::from(choice.holds() && any);
             there += u32::from(any);
-            let server = largest_server(&unit, std::slice::from_ref(&contention));
+            let server = largest_server(&unit, std::slice::from_ref(&contention), &work);
             if let Some((thousandths, gc)) = server {
                 assert!((1..=1_000).contains(&thousandths) && holds(Some(gc), thousandths), "seed {seed}");
                 assert!(!holds(Some(gc), thousandths + 1), "seed {seed}: more than {thousandths}");

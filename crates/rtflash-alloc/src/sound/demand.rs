@@ -4,10 +4,10 @@ mod end;
 #[cfg(test)]
 mod tests;
 
-use super::contention::{Contention, Work};
+use super::contention::{Activity, Contention};
 use super::unit::{GcTerms, Unit};
-use crate::effort;
 use crate::fraction::Rational;
+use crate::work::Work;
 use end::End;
 
 /// Looks at a request after which a test is given up, beside some for each relative deadline.
@@ -40,6 +40,8 @@ pub struct Demand<'u> {
     unit: &'u Unit,
     contention: &'u Contention,
     gc: Option<GcTerms>,
+    /// What is looked at is charged to it.
+    work: &'u Work,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
     /// q_s, zero without a server.
@@ -51,7 +53,13 @@ pub struct Demand<'u> {
 
 impl<'u> Demand<'u> {
     /// The demand of a unit; `gc` is its [`Unit::gc`] where anything is written.
-    pub fn new(unit: &'u Unit, contention: &'u Contention, gc: Option<GcTerms>, server_thousandths: u32) -> Demand<'u> {
+    pub fn new(
+        unit: &'u Unit,
+        contention: &'u Contention,
+        gc: Option<GcTerms>,
+        server_thousandths: u32,
+        work: &'u Work,
+    ) -> Demand<'u> {
         let server_step = if server_thousandths > 0 { unit.server_step() } else { 0 };
         let mut steps: Vec<(u64, u64)> = unit.items.iter().map(|item| (item.window(), item.step)).collect();
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
@@ -67,26 +75,26 @@ impl<'u> Demand<'u> {
         }
         deadlines.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        Demand { unit, contention, gc, share, server_step, deadlines }
+        Demand { unit, contention, gc, work, share, server_step, deadlines }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs
     /// released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: u64) -> u128 {
-        effort::spend(self.unit.items.len() + self.contention.requests() + 4);
+        self.work.charge(self.unit.items.len() + self.contention.requests() + 4);
         let mut sum = 0u128;
-        let mut work = Work { length, ..Work::default() };
+        let mut activity = Activity { length, ..Activity::default() };
         for item in &self.unit.items {
             // n(L) C.
             let jobs = u128::from(item.due(length));
             sum = sum.saturating_add(jobs.saturating_mul(item.cost.into()));
-            work.jobs = work.jobs.saturating_add(jobs);
-            let pages = if item.writes { &mut work.writes } else { &mut work.reads };
+            activity.jobs = activity.jobs.saturating_add(jobs);
+            let pages = if item.writes { &mut activity.writes } else { &mut activity.reads };
             *pages = pages.saturating_add(jobs.saturating_mul(item.transfers.into()));
         }
         let (passes, pass) = self.passes(length);
-        work.jobs = work.jobs.saturating_add(passes);
-        let (waiting, relief) = self.contention.waiting(work, self.unit, self.gc);
+        activity.jobs = activity.jobs.saturating_add(passes);
+        let (waiting, relief) = self.contention.waiting(activity, self.unit, self.gc);
         sum.saturating_add(waiting).saturating_add(passes.saturating_mul(pass)).saturating_sub(relief)
     }
 
@@ -271,7 +279,7 @@ impl<'u> Demand<'u> {
     /// A share of the processor with which it is sure that demand and blocking fit into every
     /// interval: the left side of Eq. (17) for the deadline at which it is greatest.
     pub fn needed_share(&self) -> f64 {
-        effort::spend(4 * self.unit.items.len() + self.contention.requests() + 16);
+        self.work.charge(4 * self.unit.items.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
         let mut sums: Vec<Sum> = self

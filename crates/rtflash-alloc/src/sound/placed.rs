@@ -3,6 +3,7 @@
 use super::contention::Contention;
 use super::demand::Demand;
 use super::unit::{GcTerms, Unit};
+use crate::work::Work;
 
 /// What a unit of a cluster is, where it is placed.
 #[derive(Debug)]
@@ -13,16 +14,29 @@ pub struct Placed {
     pub contentions: Vec<Contention>,
 }
 
+impl Placed {
+    /// The demand of its units with this garbage collection and a server of that share: one for
+    /// each kind of neighbourhood.
+    pub fn demands<'p>(
+        &'p self,
+        gc: Option<GcTerms>,
+        server_thousandths: u32,
+        work: &'p Work,
+    ) -> impl Iterator<Item = Demand<'p>> {
+        let demand = move |contention| Demand::new(&self.unit, contention, gc, server_thousandths, work);
+        self.contentions.iter().map(demand)
+    }
+}
+
 /// Garbage collection with the deadline of least load on the interval that matters: the one at
 /// which the demand is in proportion, else the shortest.
-pub(super) fn nearest_terms(unit: &Unit) -> Option<GcTerms> {
-    super::choice::first_terms(unit)
+pub(super) fn nearest_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
+    super::choice::first_terms(unit, work)
 }
 
 /// A failing interval and its slack.
-pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>) -> (u64, i128) {
-    let looks = placed.contentions.iter().map(|contention| {
-        let demand = Demand::new(&placed.unit, contention, gc, 0);
+pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>, work: &Work) -> (u64, i128) {
+    let looks = placed.demands(gc, 0, work).map(|demand| {
         let nearest = demand.tightest();
         // Overloaded in the long run: at any long interval.
         nearest.map_or_else(|| demand.long_run(), |nearest| (nearest.length, nearest.slack))

@@ -9,38 +9,46 @@ use super::site::{Certified, Site, certify_beside};
 use super::unit::GcTerms;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
+use crate::work::Work;
+
+/// What a demand test, and so whoever asks for certificates, has.
+pub(crate) const ONE_PLACEMENT: &str = "a demand test has at least one placement";
 
 /// An allocation of any origin with a certificate for each cluster: those that it has are kept as
 /// they are, and for the others the placement is looked for that they hold with next to them, or
 /// come nearest to holding with.
 ///
 /// Certificates are sought that rely on no more than what is granted.
+///
+/// # Panics
+/// Without a placement to choose.
 pub fn certified(
     set: &TaskSet,
     allocation: &Allocation,
     placements: &[Placement],
     granted: Reliance,
+    work: &Work,
 ) -> (Allocation, Certified) {
     let clusters = allocation.clusters();
     let given: Vec<Option<Certificate>> = (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     // Each cluster by itself: the others as busy as can be.
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
-            let mut all = vec![Placement::Superblock; clusters.len()];
-            all[position] = placement;
-            let site = Site::new(set, &clusters, all, vec![1; clusters.len()], granted);
+            // Those of the others say nothing where each has a server.
+            let site =
+                Site::new(set, &clusters, vec![placement; clusters.len()], vec![1; clusters.len()], granted, work);
             (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
-        best.map_or(Placement::Stripe, |(_, _, placement)| placement)
+        best.expect(ONE_PLACEMENT).2
     };
     let chosen = |position: usize| match given[position] {
         Some(certificate) => certificate.placement,
-        None if clusters[position].tasks.is_empty() => placements.first().copied().unwrap_or(Placement::Stripe),
+        None if clusters[position].tasks.is_empty() => *placements.first().expect(ONE_PLACEMENT),
         None => least(position),
     };
     let chosen: Vec<Placement> = (0..clusters.len()).map(chosen).collect();
-    let certified = certify_beside(set, &clusters, &chosen, &given, granted);
+    let certified = certify_beside(set, &clusters, &chosen, &given, granted, work);
     let certified = if certified.failing.is_empty() {
         certified
     } else {
@@ -49,7 +57,7 @@ pub fn certified(
             .filter(|&position| !clusters[position].tasks.is_empty() && given[position].is_none())
             .collect();
         let others = others(&free, placements, &chosen);
-        let mut others = others.map(|chosen| certify_beside(set, &clusters, &chosen, &given, granted));
+        let mut others = others.map(|chosen| certify_beside(set, &clusters, &chosen, &given, granted, work));
         others.find(|other| other.failing.is_empty()).unwrap_or(certified)
     };
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
@@ -98,6 +106,13 @@ pub struct Held {
     pub space: Space,
 }
 
+impl Held {
+    /// The demand of its units, garbage collection and the server as the certificate has them.
+    pub fn demands<'h>(&'h self, work: &'h Work) -> impl Iterator<Item = Demand<'h>> {
+        self.placed.demands(self.gc, self.certificate.server_thousandths, work)
+    }
+}
+
 /// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that
 /// is granted; `None` for a cluster without one, and where the certificate states less of garbage
 /// collection than the load needs.
@@ -106,7 +121,8 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
     let certificates: Option<Vec<Certificate>> =
         (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
-    let site = Site::of_certificates(set, &clusters, &certificates, granted);
+    let work = Work::new();
+    let site = Site::of_certificates(set, &clusters, &certificates, granted, &work);
     let one = |(position, certificate): (usize, &Certificate)| {
         let placed = site.as_granted(position)?;
         let gc = placed.unit.stated(certificate)?;
@@ -117,13 +133,8 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
 
 /// Whether each cluster holds with its certificate, as far as time goes, relying on no more than
 /// what is granted; without a certificate it does not. Data are another matter ([`Held::space`]).
-pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<bool> {
-    let holds = |held: &Held| {
-        held.placed.contentions.iter().all(|contention| {
-            let demand = Demand::new(&held.placed.unit, contention, held.gc, held.certificate.server_thousandths);
-            demand.test() == Verdict::Holds
-        })
-    };
+pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance, work: &Work) -> Vec<bool> {
+    let holds = |held: &Held| held.demands(work).all(|demand| demand.test() == Verdict::Holds);
     held(set, allocation, granted).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
 }
 
@@ -162,8 +173,8 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     }
     let Some(tightest) = held.certificate.tightest else { return report };
     let length = tightest.length.as_ns();
-    let shares = held.placed.contentions.iter().map(|contention| {
-        let demand = Demand::new(unit, contention, held.gc, held.certificate.server_thousandths);
+    let work = Work::new();
+    let shares = held.demands(&work).map(|demand| {
         let whole = length.max(1) as f64;
         let (all, gc) = (demand.at(length) as f64 / whole, demand.gc_at(length) as f64 / whole);
         let blocking = demand.blocking(length) as f64 / whole;
@@ -184,18 +195,17 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
 /// What each cluster of an allocation with certificates relies on: the least with which it holds,
 /// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
-    let clusters = allocation.clusters();
-    let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
+    let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
     let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
-    let site = Site::of_certificates(set, &clusters, &certificates, Reliance::Queue);
+    let clusters = allocation.clusters();
+    let work = Work::new();
+    let site = Site::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
     let holds = |placed: Option<Placed>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
         let Some(gc) = placed.unit.stated(certificate) else { return false };
-        placed.contentions.iter().all(|contention| {
-            let demand = Demand::new(&placed.unit, contention, gc, server);
-            demand.surely_holds() || demand.test() == Verdict::Holds
-        })
+        let mut demands = placed.demands(gc, server, &work);
+        demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
     };
     let of = |(position, certificate): (usize, &Certificate)| {
         let suffices = |&reliance: &Reliance| {
@@ -210,22 +220,17 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
 /// Whether every cluster of an allocation with certificates holds whatever its neighbours on the
 /// channels do, if it holds at all.
 pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
-    allocation.is_certified()
-        && reliances(set, allocation).into_iter().all(|reliance| reliance == Some(Reliance::Nothing))
+    let reliances = reliances(set, allocation);
+    // There are none without certificates.
+    !reliances.is_empty() && reliances.into_iter().all(|reliance| reliance == Some(Reliance::Nothing))
 }
 
 /// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in
 /// millionths.
 pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> u64 {
-    let loads =
-        held(set, allocation, granted).into_iter().flatten().filter(|held| !held.placed.unit.items.is_empty()).map(
-            |held| {
-                let server = held.certificate.server_thousandths;
-                let demands = held.placed.contentions.iter();
-                let load = demands.map(|contention| Demand::new(&held.placed.unit, contention, held.gc, server).load());
-                load.fold(0.0, f64::max)
-            },
-        );
+    let held = held(set, allocation, granted).into_iter().flatten();
+    let busy = held.filter(|held| !held.placed.unit.items.is_empty());
+    let loads = busy.map(|held| held.demands(&Work::new()).map(|demand| demand.load()).fold(0.0, f64::max));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
     let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;
     millionths

@@ -7,10 +7,11 @@ use super::demand::{Demand, Verdict};
 use super::placed::{Placed, nearest_terms, worst};
 use super::unit::{GcTerms, Unit};
 use crate::reason::{Excess, Reason, TooLong};
+use crate::work::Work;
 
 /// A cluster that fails, or may.
 #[derive(Debug)]
-pub(crate) struct Shortfall {
+pub(crate) struct Shortfall<'w> {
     /// A number by which failing clusters are ordered, the nearest to holding first: above one. It
     /// is a ratio of whatever there is too much of, so it compares what cannot be compared, and is
     /// never shown.
@@ -18,9 +19,10 @@ pub(crate) struct Shortfall {
     space: Space,
     placed: Option<Placed>,
     gc: Option<GcTerms>,
+    work: &'w Work,
 }
 
-impl Shortfall {
+impl<'w> Shortfall<'w> {
     /// Of a cluster of these tasks; `placed` is its unit with its neighbours, `None` where times
     /// cannot be added up.
     pub(crate) fn new<'t>(
@@ -29,12 +31,13 @@ impl Shortfall {
         chips: u32,
         placement: Placement,
         placed: Option<Placed>,
-    ) -> Shortfall {
+        work: &'w Work,
+    ) -> Shortfall<'w> {
         let space = Space::new(device, tasks, chips, Some(placement));
         let writes = |placed: &Placed| !placed.unit.writers.is_empty();
-        let gc = placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.unit));
-        let order = placed.as_ref().map_or(f64::MAX, |placed| order(space, placed, gc));
-        Shortfall { order, space, placed, gc }
+        let gc = placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.unit, work));
+        let order = placed.as_ref().map_or(f64::MAX, |placed| order(space, placed, gc, work));
+        Shortfall { order, space, placed, gc, work }
     }
 
     /// Why it fails; `None` where nothing is found that would make it fail.
@@ -47,13 +50,12 @@ impl Shortfall {
             let few = placed.unit.too_few_blocks().map(Reason::Blocks);
             return Some(few.unwrap_or(Reason::Load { utilization: f64::MAX }));
         }
-        let demands: Vec<Demand<'_>> =
-            placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, self.gc, 0)).collect();
+        let demands: Vec<Demand<'_>> = placed.demands(self.gc, 0, self.work).collect();
         let load = demands.iter().map(Demand::load).fold(0.0, f64::max);
         if load >= 1.0 {
             return Some(Reason::Load { utilization: load });
         }
-        let (length, slack) = worst(placed, self.gc);
+        let (length, slack) = worst(placed, self.gc, self.work);
         if slack < 0 {
             return excess(length, slack);
         }
@@ -72,7 +74,7 @@ impl Shortfall {
     /// nearest: it is its neighbours that do not hold next to it.
     pub(crate) fn nearest_reason(&self) -> Reason {
         let nearest = || {
-            let (length, slack) = worst(self.placed.as_ref()?, self.gc);
+            let (length, slack) = worst(self.placed.as_ref()?, self.gc, self.work);
             excess(length, slack)
         };
         self.reason().or_else(nearest).unwrap_or(Reason::Load { utilization: f64::MAX })
@@ -84,7 +86,7 @@ fn excess(length: u64, slack: i128) -> Option<Reason> {
     Some(Reason::Demand(Excess { interval: Span::from_ns(length)?, demand_ns }))
 }
 
-fn order(space: Space, placed: &Placed, gc: Option<GcTerms>) -> f64 {
+fn order(space: Space, placed: &Placed, gc: Option<GcTerms>, work: &Work) -> f64 {
     let above = |ratio: f64| ratio.max(1.0f64.next_up());
     if !space.fits() {
         return above(space.needed_pages as f64 / (space.logical_pages as f64).max(1.0));
@@ -92,12 +94,11 @@ fn order(space: Space, placed: &Placed, gc: Option<GcTerms>) -> f64 {
     if gc.is_none() && !placed.unit.writers.is_empty() {
         return above(placed.unit.crowding());
     }
-    let load = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, 0).load());
-    let load = load.fold(0.0, f64::max);
+    let load = placed.demands(gc, 0, work).map(|demand| demand.load()).fold(0.0, f64::max);
     if load >= 1.0 {
         return above(load);
     }
-    let (length, slack) = worst(placed, gc);
+    let (length, slack) = worst(placed, gc, work);
     above(1.0 - slack as f64 / length.max(1) as f64)
 }
 

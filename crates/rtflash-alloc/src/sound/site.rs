@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
 use super::bus::Bus;
-use super::choice::choose;
+use super::choice::{Choice, choose};
 use super::contention::Contention;
-use super::demand::Demand;
-use super::organisation::organisation;
+use super::organisation::is_on_one_channel;
 use super::placed::{Placed, nearest_terms, worst};
 use super::shortfall::Shortfall;
 use super::unit::{GcTerms, Unit};
+use crate::work::Work;
 pub use certify::{Certified, certify, certify_beside};
 
 /// The clusters of a device with the placement of pages in each.
@@ -26,6 +26,8 @@ pub struct Site<'a> {
     servers: Vec<u32>,
     /// What a cluster may rely on.
     granted: Reliance,
+    /// What its tests look at is charged to it.
+    work: &'a Work,
     /// Garbage collection of each cluster's units, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<GcTerms>>>,
@@ -54,6 +56,7 @@ impl<'a> Site<'a> {
         placements: Vec<Placement>,
         servers: Vec<u32>,
         granted: Reliance,
+        work: &'a Work,
     ) -> Site<'a> {
         let ways = set.device().chips_per_channel();
         let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
@@ -66,7 +69,7 @@ impl<'a> Site<'a> {
                 }
             }
         }
-        Site { set, clusters, placements, servers, granted, gcs: vec![None; clusters.len()], channels }
+        Site { set, clusters, placements, servers, granted, work, gcs: vec![None; clusters.len()], channels }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
@@ -75,10 +78,11 @@ impl<'a> Site<'a> {
         clusters: &'a [Cluster],
         certificates: &[Certificate],
         granted: Reliance,
+        work: &'a Work,
     ) -> Site<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
-        let mut site = Site::new(set, clusters, placements, servers, granted);
+        let mut site = Site::new(set, clusters, placements, servers, granted, work);
         for (position, certificate) in certificates.iter().enumerate() {
             site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
         }
@@ -96,7 +100,7 @@ impl<'a> Site<'a> {
     }
 
     fn is_on_one_channel(&self, position: usize) -> bool {
-        organisation(self.placements[position]).is_on_one_channel()
+        is_on_one_channel(self.placements[position])
     }
 
     /// Whether it is known how much a chip of the cluster moves.
@@ -216,8 +220,8 @@ impl<'a> Site<'a> {
             Some(gc) => Some(placed.unit.gc(gc.deadline.unwrap_or(0), server_thousandths > 0)?),
             None => None,
         };
-        let tightest = placed.contentions.iter().filter_map(|contention| {
-            let nearest = Demand::new(&placed.unit, contention, gc, server_thousandths).tightest()?;
+        let tightest = placed.demands(gc, server_thousandths, self.work).filter_map(|demand| {
+            let nearest = demand.tightest()?;
             let slack_ns = i64::try_from(nearest.slack).unwrap_or(i64::MIN);
             Some(Tightest { length: Span::from_ns(nearest.length)?, slack_ns })
         });
@@ -230,13 +234,13 @@ impl<'a> Site<'a> {
     }
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
     /// What a cluster that fails would have to be run with: the garbage collection that comes
     /// nearest.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
-        let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit)?) };
-        let (length, slack) = worst(&placed, gc);
+        let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit, self.work)?) };
+        let (length, slack) = worst(&placed, gc, self.work);
         Some(Certificate {
             placement: self.placements[position],
             collection: gc.map(GcTerms::to_collection),
@@ -247,15 +251,21 @@ impl Site<'_> {
     }
 
     /// By how much and why a cluster fails, if it does.
-    pub(crate) fn shortfall(&self, position: usize) -> Shortfall {
+    pub(crate) fn shortfall(&self, position: usize) -> Shortfall<'a> {
         let (size, placement) = (self.clusters[position].size(), self.placements[position]);
         let placed = self.as_granted(position);
-        Shortfall::new(self.set.device(), self.tasks(position), size, placement, placed)
+        Shortfall::new(self.set.device(), self.tasks(position), size, placement, placed, self.work)
+    }
+
+    /// Looks for a deadline of garbage collection with which a cluster holds in its place, without
+    /// a server.
+    fn choose(&self, placed: &Placed) -> Choice {
+        choose(&placed.unit, &placed.contentions, 0, self.work)
     }
 
     /// Whether a cluster holds whatever its neighbours do.
     pub fn holds_in_the_worst_case(&self, position: usize) -> bool {
         let placed = self.in_the_worst_case(position);
-        self.holds_data(position) && placed.is_some_and(|placed| choose(&placed.unit, &placed.contentions, 0).holds())
+        self.holds_data(position) && placed.is_some_and(|placed| self.choose(&placed).holds())
     }
 }

@@ -56,7 +56,7 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
             "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more --tasks, or a lower --util",
             args.util,
             args.sets.tasks,
-            count(args.sets.tasks as usize, "task"),
+            count(args.sets.tasks, "task"),
             if spec.generator == Generator::UUniFast { "above" } else { "of" },
         )));
     }
@@ -191,8 +191,8 @@ impl Plan {
 
     /// Set `number` counted over all points.
     fn line(&self, number: u64) -> Result<String, Exhausted> {
-        let point = usize::try_from(number / self.sets).unwrap_or(usize::MAX);
-        let utilization = self.points[point.min(self.points.len() - 1)];
+        let point = usize::try_from(number / self.sets).expect("a set of these points");
+        let utilization = self.points[point];
         let index = number % self.sets;
         let set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
         let meta = self.options.meta(utilization, index, self.analysis.name());

@@ -1,5 +1,6 @@
 //! `rtflash host`: I/O schedulers in front of the device.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rtflash_host::bound::{Assumption, Assumptions};
@@ -83,8 +84,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
 /// are several.
 fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
     let Some(scheduler) = scheduler else { return trace.to_owned() };
-    let stem = trace.file_stem().unwrap_or_default();
-    let mut name = stem.to_owned();
+    let mut name = trace.file_stem().map_or_else(OsString::new, ToOwned::to_owned);
     name.push(format!(".{scheduler}"));
     if let Some(ending) = trace.extension() {
         name.push(".");

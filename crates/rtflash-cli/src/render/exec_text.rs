@@ -57,16 +57,15 @@ fn headline(answer: &ExecAnswer<'_>) -> String {
     let ran = format_ns(answer.settings.duration_ns);
     match answer.verdict.as_deref() {
         None => {
-            let reason = answer.reason.as_deref().unwrap_or_default();
+            let reason = answer.reason.as_deref().expect("what is not run has a reason");
             format!("{}: {reason} {by}\n", paint(YELLOW, "not run"))
         }
-        Some("pass") if answer.reason.is_some() => {
-            let reason = answer.reason.as_deref().unwrap_or_default();
+        Some("pass") if let Some(reason) = answer.reason.as_deref() => {
             format!("{}: every check holds over {ran}, but {reason} {by}\n", paint(RED, "not granted"))
         }
         Some("pass") => {
             let late = answer.requests.iter().map(|line| line.completed).sum::<u64>();
-            let jobs = count(usize::try_from(late).unwrap_or(usize::MAX), "request");
+            let jobs = count(late, "request");
             format!("{}: no check fails over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
         }
         Some(_) => {
@@ -186,7 +185,7 @@ fn checks(answer: &ExecAnswer<'_>) -> String {
     };
     let rows = answer.checks.iter().map(|check| {
         let worst = check.worst.as_ref().filter(|_| check.holds == Some(false)).map_or(String::new(), |worst| {
-            let job = worst.job.as_deref().map(|job| format!(" {}", plain(job))).unwrap_or_default();
+            let job = worst.job.as_deref().map_or_else(String::new, |job| format!(" {}", plain(job)));
             let times = if check.violations == 1 { "once".into() } else { format!("{} times", check.violations) };
             format!("{times}, worst at {}{job}", format_ns(worst.at_ns))
         });

@@ -30,12 +30,8 @@ impl Render for View<'_> {
 }
 
 fn answer(summary: &Summary, page_size: u32, directory: &str, written: &[String]) -> String {
-    let drawn = format!(
-        "{}: {} at {}",
-        summary.experiment,
-        count(usize::try_from(summary.sets).unwrap_or(usize::MAX), "task set"),
-        count(usize::try_from(summary.points).unwrap_or(usize::MAX), "point")
-    );
+    let drawn =
+        format!("{}: {} at {}", summary.experiment, count(summary.sets, "task set"), count(summary.points, "point"));
     let mut text = format!("{} {drawn}\n", paint(GREEN, "done"));
     text += &format!("\n{}\n{}", paint(BOLD, "Schedulable"), contenders(summary));
     let gains: Vec<String> = summary.gains.iter().filter_map(gain).collect();

@@ -1,7 +1,8 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
+use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::{Demand, Held, held};
+use rtflash_alloc::sound::{GcTerms, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -35,7 +36,7 @@ fn device(set: &TaskSet) -> String {
     let rows = [
         (
             "m, m_c",
-            format!("{} on {}", count(device.chips() as usize, "chip"), count(device.channels() as usize, "channel")),
+            format!("{} on {}", count(device.chips(), "chip"), count(device.channels(), "channel")),
             format!("{}, {}", device.chips(), device.chips_per_channel()),
         ),
         (
@@ -107,25 +108,32 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += &table(&["task", "what", "how", ">C", ">C / T"], rows);
     }
     if let Some(gc) = held.gc {
-        text += &format!(
-            "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
-            gc.reserve,
-            gc.open,
-            unit.blocks,
-            unit.mapped,
-            unit.blocks - gc.open,
-            gc.valid,
-            unit.block_pages,
-            gc.valid,
-            gc.reclaimed,
-            match held.certificate.placement {
-                Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
-                Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
-            },
-            time(gc.cost as f64)
-        );
+        text += &collection(cluster, held, gc);
     }
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
+}
+
+/// Garbage collection, with the numbers of its terms.
+fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
+    let unit = &held.placed.unit;
+    let parts = match held.certificate.placement {
+        Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
+        Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
+    };
+    format!(
+        "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
+        gc.reserve,
+        gc.open,
+        unit.blocks,
+        unit.mapped,
+        unit.blocks - gc.open,
+        gc.valid,
+        unit.block_pages,
+        gc.valid,
+        gc.reclaimed,
+        parts,
+        time(gc.cost as f64)
+    )
 }
 
 /// What a page is charged in this cluster.
@@ -153,10 +161,8 @@ fn test(held: &Held) -> String {
     let Some(tightest) = held.certificate.tightest else { return String::new() };
     let length = tightest.length.as_ns();
     let server = held.certificate.server_thousandths;
-    let demands = held.placed.contentions.iter().map(|contention| {
-        let demand = Demand::new(&held.placed.unit, contention, held.gc, server);
-        (demand.at(length), demand.blocking(length))
-    });
+    let work = Work::new();
+    let demands = held.demands(&work).map(|demand| (demand.at(length), demand.blocking(length)));
     let (demand, blocking) = demands.max().unwrap_or((0, 0));
     let verdict = match (tightest.slack_ns < 0, held.space.fits()) {
         (true, _) => paint(RED, "not schedulable"),

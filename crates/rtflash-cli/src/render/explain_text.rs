@@ -30,7 +30,7 @@ fn device(set: &TaskSet) -> String {
     let rows = [
         (
             "m, m_c",
-            format!("{} on {}", count(device.chips() as usize, "chip"), count(device.channels() as usize, "channel")),
+            format!("{} on {}", count(device.chips(), "chip"), count(device.channels(), "channel")),
             format!("{}, {}", device.chips(), device.chips_per_channel()),
         ),
         (

@@ -1,5 +1,7 @@
 //! Numbers as a person reads them.
 
+use std::fmt::Display;
+
 use rtflash_model::{Device, Span, format_ns};
 use rtflash_wire::Nanoseconds;
 
@@ -102,8 +104,8 @@ pub fn request_rate(device: &Device, pages: u64, period: Span) -> String {
 }
 
 /// `1 chip`, `2 chips`.
-pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    if number == N::from(1) { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// A few of many names: `a, b, c and 7 more`.

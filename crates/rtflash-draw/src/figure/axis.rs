@@ -37,7 +37,7 @@ impl Axis {
             axis.drop_crowded(width);
             return axis;
         }
-        let mut exact: Vec<f64> = ticks.unwrap_or_default().iter().filter_map(|&tick| present(tick)).collect();
+        let mut exact: Vec<f64> = ticks.into_iter().flatten().filter_map(|&tick| present(tick)).collect();
         exact.sort_by(f64::total_cmp);
         exact.dedup();
         let all = || grid.xs.iter().chain(&exact).copied();
@@ -159,7 +159,7 @@ impl Axis {
                 continue;
             }
             let counted = (0..most).map(|count| first + f64::from(count)).take_while(|&count| count <= last);
-            let decimals = usize::try_from(exponent - power).unwrap_or(0) + usize::from(digits.fract() > 0.0);
+            let decimals = places(exponent - power) + usize::from(digits.fract() > 0.0);
             let unit = digits * ten_to(power - exponent);
             let label = |count: f64| format!("{:.*}", decimals, count * unit + 0.0).replace('-', "\u{2212}");
             ticks.extend(counted.map(|count| Tick { at: count * step, label: label(count) }));
@@ -213,10 +213,14 @@ fn geometric(ticks: &[f64]) -> bool {
         && ticks.windows(2).all(|pair| (ratio(pair) / ratio(&ticks[..2]) - 1.0).abs() < 1e-9)
 }
 
-/// The power of ten at or below a positive number.
+/// The power of ten at or below a positive number; 0 for one that is not finite.
 fn exponent_of(number: f64) -> i32 {
+    if !number.is_finite() {
+        return 0;
+    }
     let scientific = format!("{number:e}");
-    scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    exponent.expect("a finite number in scientific notation")
 }
 
 /// The power of ten at or below a positive number.
@@ -224,7 +228,12 @@ pub(super) fn at_or_below(number: f64) -> f64 {
     ten_to(exponent_of(number))
 }
 
+/// Decimals that a step of this power below the axis's needs; none where it is not below.
+fn places(below: i32) -> usize {
+    usize::try_from(below.max(0)).expect("not negative")
+}
+
 fn ten_to(power: i32) -> f64 {
     // As exact as a double can be, on every machine.
-    format!("1e{power}").parse().unwrap_or(1.0)
+    format!("1e{power}").parse().expect("a number")
 }

@@ -112,8 +112,8 @@ impl Bars {
         for (at, group) in self.groups.iter().enumerate() {
             csv += &quoted(group);
             for (_, values) in &self.series {
-                let value = values.get(at).and_then(|&value| present(value)).map(number);
-                csv += &format!(",{}", value.unwrap_or_default());
+                let value = values.get(at).and_then(|&value| present(value));
+                csv += &value.map_or_else(|| ",".to_owned(), |value| format!(",{}", number(value)));
             }
             csv.push('\n');
         }

@@ -91,7 +91,7 @@ impl Plot {
             match strokes.last_mut() {
                 Some((stroke, before)) if stroke.rows.end == row && *before == group => stroke.rows.end = row + 1,
                 _ => {
-                    let turn = group.iter().position(|&other| other == curve).unwrap_or(0);
+                    let turn = group.iter().position(|&other| other == curve).expect("the group has it");
                     let from = self.x.place(self.grid.xs[row]) * self.frame.width;
                     let share = (group.len() > 1).then_some(Share { among: group.len(), turn, from });
                     strokes.push((Stroke { rows: row..row + 1, share }, group));

@@ -87,7 +87,7 @@ fn place_legend(tex: &mut String, layout: &Layout) {
 
 fn colour(curve: usize) -> String {
     let hex = Style::of(curve).colour;
-    let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or(0);
+    let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("a colour in hexadecimal");
     format!("{{rgb,255:red,{};green,{};blue,{}}}", part(0), part(2), part(4))
 }
 
@@ -145,7 +145,7 @@ fn dashes(lengths: &[f64]) -> String {
 fn marks(curve: usize) -> String {
     let style = Style::of(curve);
     let (marker, turned) = style.marker.tex.split_once(",mark options={").unwrap_or((style.marker.tex, ""));
-    let mut options = turned.strip_suffix('}').map(|turn| format!(", {turn}")).unwrap_or_default();
+    let mut options = turned.strip_suffix('}').map_or_else(String::new, |turn| format!(", {turn}"));
     if style.marker.fill == Fill::Open {
         options.push_str(", fill=white");
     }

@@ -52,7 +52,7 @@ pub(super) fn results(plan: &Plan, options: &Bandwidth, tallies: &[Tally]) -> St
                     contender.server(),
                     runs.sets,
                     cells(bandwidth(options, runs, position), 3),
-                    runs.misses.get(position).copied().unwrap_or(0),
+                    runs.misses[position],
                     swept(plan, point)
                 );
             }

@@ -224,7 +224,7 @@ fn bandwidths(plan: &Plan, tallies: &[Tally]) -> Vec<BandwidthSummary> {
                 server: contender.server().into(),
                 sets: runs.sets,
                 pages_per_second: bandwidth(options, runs, position).map(Interval::from),
-                deadline_misses: runs.misses.get(position).copied().unwrap_or(0),
+                deadline_misses: runs.misses[position],
             }));
         }
     }

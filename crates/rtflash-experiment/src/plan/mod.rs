@@ -276,7 +276,7 @@ impl Plan {
     /// The point and the index at it of the set of this number, below [`Plan::sets`].
     pub fn place(&self, number: u64) -> (usize, u64) {
         let point = number / self.spec.sets_per_point;
-        (usize::try_from(point).unwrap_or(usize::MAX), number % self.spec.sets_per_point)
+        (usize::try_from(point).expect("a set of the plan"), number % self.spec.sets_per_point)
     }
 
     /// How many analyses sets are made for.

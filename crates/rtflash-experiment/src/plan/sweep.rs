@@ -328,7 +328,7 @@ mod tests {
             ("write_share=0,0.5,1", "write_share=0,0.5,1"),
             ("tasks=0", "tasks=0"),
         ] {
-            let sweep = text.parse::<Sweep>().map(|sweep| sweep.to_string()).unwrap_or_default();
+            let sweep = text.parse::<Sweep>().expect("a sweep").to_string();
             assert_eq!(sweep, shown, "{text}");
         }
     }

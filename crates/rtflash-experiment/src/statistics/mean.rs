@@ -59,8 +59,8 @@ const FEW: [f64; 10] = [
 /// eleven on the expansion about the normal quantile (M. Abramowitz and I. A. Stegun, Handbook of
 /// Mathematical Functions, 26.7.5), right to 10⁻⁵.
 pub fn student_quantile(degrees: u64) -> f64 {
-    let position = usize::try_from(degrees.max(1) - 1).unwrap_or(usize::MAX);
-    if let Some(&quantile) = FEW.get(position) {
+    let position = usize::try_from(degrees.max(1) - 1).ok();
+    if let Some(&quantile) = position.and_then(|position| FEW.get(position)) {
         return quantile;
     }
     let (n, z) = (float(degrees), super::Z);

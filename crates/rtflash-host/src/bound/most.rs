@@ -12,7 +12,8 @@ pub(super) struct Most {
 impl Most {
     /// With so many places taken.
     pub(super) fn without(self, taken: u64) -> Most {
-        let all = self.all.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
+        let taken = u32::try_from(taken).unwrap_or(self.all);
+        let all = self.all.saturating_sub(taken);
         Most { all, rest: self.rest.min(all) }
     }
 }

@@ -156,7 +156,7 @@ impl Writer {
             reader.refuse(raw, place, problem, "`from` and `size` that stay below together");
             return;
         }
-        let jobs = u32::try_from(self.jobs.len()).unwrap_or(u32::MAX);
+        let jobs = u32::try_from(self.jobs.len()).expect("a job takes more than a byte of a file below 4 GiB");
         let job = *self.jobs.entry(job).or_insert(jobs);
         let op = kind.unwrap_or(Op::Read);
         let request = Command { id: 0, op, from, size, class, level, cpu, job, user_centric };

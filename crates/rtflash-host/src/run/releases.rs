@@ -1,6 +1,6 @@
 //! When I/Os are released, in whole numbers.
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, capped};
 
 /// Nanoseconds in a second.
 const SECOND: u128 = 1_000_000_000;
@@ -22,13 +22,13 @@ impl WriteBack {
         // Below 2⁶⁴ · 2⁶³, where a time is below 2⁶³ ns.
         let time = self.flush.checked_mul(flushes).unwrap_or(Span::LONGEST).as_ns();
         let ios = u128::from(self.rate) * u128::from(time) / (SECOND * u128::from(size));
-        u64::try_from(ios).unwrap_or(u64::MAX)
+        capped(ios)
     }
 
     /// The most I/Os that a flush releases.
     pub fn most_at_once(&self, size: u64) -> u64 {
         let bytes = u128::from(self.rate) * u128::from(self.flush.as_ns());
-        u64::try_from(bytes.div_ceil(SECOND * u128::from(size))).unwrap_or(u64::MAX)
+        capped(bytes.div_ceil(SECOND * u128::from(size)))
     }
 
     /// The number, from 1, of the first flush by which more than `ios` I/Os are released; `None`

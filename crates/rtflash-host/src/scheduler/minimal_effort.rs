@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, capped};
 
 use super::{Scheduler, ms};
 use crate::{Command, Op};
@@ -61,7 +61,7 @@ impl MinimalEffort {
     /// With nothing in it.
     pub fn new(settings: MinimalEffortSettings) -> MinimalEffort {
         let bytes = u128::from(settings.rate) * u128::from(settings.slice.as_ns()) / 1_000_000_000;
-        let asked = u64::try_from(bytes).unwrap_or(u64::MAX).max(LEAST);
+        let asked = capped(bytes).max(LEAST);
         MinimalEffort {
             settings,
             reads: VecDeque::new(),

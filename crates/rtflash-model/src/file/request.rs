@@ -2,6 +2,7 @@
 
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
+use crate::capped::capped;
 use crate::task::{Access, Request};
 use crate::time::Span;
 
@@ -87,7 +88,9 @@ pub(super) fn request<'t>(
         Slot::Given(raw) => access(reader, raw, &place.key("access")),
         _ => None,
     };
-    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?.with_access(pattern.unwrap_or_default());
+    // Stand-ins for what is wrong, so that the other fields are checked all the same.
+    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?;
+    let known = if let Some(access) = pattern { known.with_access(access) } else { known };
     let known = deadline(reader, due.or_null(), known, period, place);
     Some(jitter(reader, late.or_null(), known, period, place))
 }
@@ -178,7 +181,7 @@ fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128,
 fn pages_at(period: Span, rate: u64, page_size: u64) -> u64 {
     // Both are below 2⁶⁴. What fits into no 64 bits is more than any device takes.
     let bytes = (u128::from(rate) * u128::from(period.as_ns())).div_ceil(1_000_000_000);
-    u64::try_from(bytes.div_ceil(page_size.into())).unwrap_or(u64::MAX)
+    capped(bytes.div_ceil(page_size.into()))
 }
 
 /// The period: exactly, or as a share such as 1/30s.

@@ -9,7 +9,8 @@ use super::utilization::Utilization;
 use super::writes::Writes;
 use crate::device::Device;
 use crate::random::Stream;
-use crate::task::{Request, Task, TaskSet};
+use crate::task::{Request, Task};
+use crate::task_set::TaskSet;
 use crate::time::{Span, TIME_LIMIT_NS};
 
 /// Draws of one set, after which it is given up.
@@ -242,7 +243,7 @@ fn unfinished_tasks(n: u32) -> Vec<Task> {
 fn name(number: u32) -> String {
     let mut name = String::with_capacity(8);
     name.push('t');
-    let mut place = 10u32.pow(number.checked_ilog10().unwrap_or(0));
+    let mut place = 10u32.pow(number.max(1).ilog10());
     while place > 0 {
         name.push(char::from_digit(number / place % 10, 10).unwrap_or('0'));
         place /= 10;

@@ -189,7 +189,7 @@ fn integers(stream: &mut Stream, billionths: u64, total: f64, shares: &mut [f64]
 
 /// A number below 10.
 fn small(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(0)
+    u32::try_from(number).expect("a number below 10")
 }
 
 /// A number of tasks; at most `MAX_TASKS`, so it is exact.

@@ -52,11 +52,12 @@ impl Rng {
     }
 
     pub(super) fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).unwrap_or(low)
+        u32::try_from(self.within(low.into(), high.into())).expect("at most `high`")
     }
 
     pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).unwrap_or(0)]
+        let place = self.within(0, choices.len() as u64 - 1);
+        choices[usize::try_from(place).expect("a place among the choices")]
     }
 
     fn device(&mut self, world: World) -> Option<Device> {

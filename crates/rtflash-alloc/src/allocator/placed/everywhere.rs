@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement};
 
+use super::Problem;
 use super::shape::{Form, Shapes};
 use super::sizes::DemandSizes;
 use crate::allocator::exact;
-use crate::analysis::DemandTest;
 
 type Subsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
@@ -23,17 +23,15 @@ const MOST_CHANNELS: usize = 64;
 /// bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
 /// everything.
 pub(super) fn search(
-    set: &TaskSet,
-    test: DemandTest,
+    problem: Problem<'_>,
     shapes: &Shapes<'_>,
     subsets: &Subsets<'_, '_>,
     given_up: &mut bool,
 ) -> Option<Allocation> {
-    let device = set.device();
+    let device = problem.set.device();
     let chips = u64::from(device.chips());
-    let mut search =
-        Search { set, test, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
-    // First each partition as it needs the fewest chips, then what is left of the effort shared
+    let mut search = Search { problem, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
+    // First each partition as it needs the fewest chips, then what is left of the work shared
     // among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
@@ -62,8 +60,7 @@ struct Part {
 }
 
 struct Search<'s> {
-    set: &'s TaskSet,
-    test: DemandTest,
+    problem: Problem<'s>,
     shapes: &'s Shapes<'s>,
     given_up: &'s mut bool,
     left: u64,
@@ -79,10 +76,10 @@ impl Search<'_> {
         blocks.into_iter().map(part).collect()
     }
 
-    /// All sizes of the clusters, the smaller sums first, down to so much effort left.
+    /// All sizes of the clusters, the smaller sums first, down to so much work left.
     fn sizes(&mut self, parts: &[Part], floor: u64) -> Option<Allocation> {
         let least: u32 = parts.iter().map(|part| part.least).sum();
-        for more in 0..=self.set.device().chips() - least {
+        for more in 0..=self.problem.set.device().chips() - least {
             let mut given = vec![0; parts.len()];
             if let Some(found) = self.give(parts, &mut given, 0, more, floor) {
                 return Some(found);
@@ -123,7 +120,7 @@ impl Search<'_> {
             return None;
         }
         let floor = self.left.saturating_sub(most);
-        let device = self.set.device();
+        let device = self.problem.set.device();
         let ways = device.chips_per_channel();
         let starts = (0..device.chips()).step_by(ways as usize);
         let room: Vec<u32> = starts.map(|start| (device.chips() - start).min(ways)).collect();
@@ -176,16 +173,11 @@ impl Search<'_> {
 
     /// The placements that a part of this size may have.
     fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
-        let (shapes, placements) = (self.shapes, self.test.placements);
+        let (shapes, placements) = (self.shapes, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
-                let form = match placement {
-                    Placement::Stripe => Form::Stripe,
-                    // One chip is a stripe of one, which copies inside the chip.
-                    Placement::Superblock if chips == 1 && placements.contains(&Placement::Stripe) => return false,
-                    Placement::Superblock => Form::Superblock,
-                };
-                shapes.load(&part.tasks, form, chips).is_some()
+                let form = Form::on_any_chips(*placement);
+                shapes.may_be(form, chips) && shapes.load(&part.tasks, form, chips).is_some()
             };
             placements.iter().copied().filter(holds).collect()
         })
@@ -193,6 +185,7 @@ impl Search<'_> {
 
     /// These chips with all placements of pages.
     fn placements(&mut self, parts: &[Part], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
+        let Problem { set, test, work } = self.problem;
         let kinds: Vec<Vec<Placement>> =
             parts.iter().zip(plans.sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
         let ways = kinds.iter().fold(1u64, |ways, kinds| ways.saturating_mul(kinds.len() as u64));
@@ -208,11 +201,11 @@ impl Search<'_> {
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            let (clusters, chosen) = plans.clusters(parts, &chosen, self.test.idle());
-            let certified = self.test.certify(self.set, &clusters, &chosen);
+            let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
+            let certified = test.certify(set, &clusters, &chosen, work);
             *self.given_up |= certified.given_up;
             if certified.failing.is_empty() {
-                let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
+                let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
                 return Some(allocation.with_certificates(certified.certificates));
             }
         }

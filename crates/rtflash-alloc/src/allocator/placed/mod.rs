@@ -23,21 +23,32 @@ use super::merging::{self, Stuck};
 use super::sizes::Group;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
+use crate::sound::is_on_one_channel;
+use crate::work::Work;
 
 pub(super) use unplaced::tested;
 
+/// What is to be allocated by which test.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Problem<'a> {
+    pub(super) set: &'a TaskSet,
+    pub(super) test: DemandTest,
+    /// Charged with what the tests look at.
+    pub(super) work: &'a Work,
+}
+
 /// Divides the chips among the tasks.
-pub(super) fn allocate(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
+pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match strategy {
-        Strategy::Exact => match Exact::refuses(set.tasks().len()) {
+        Strategy::Exact => match Exact::refuses(problem.set.tasks().len()) {
             Some(limit) => Outcome::CannotTell(limit),
-            None => grouped(set, test, strategy),
+            None => grouped(problem, strategy),
         },
-        Strategy::OneChipEach | Strategy::Merging | Strategy::Growing => grouped(set, test, strategy),
-        Strategy::Search => match grouped(set, test, strategy) {
+        Strategy::OneChipEach | Strategy::Merging | Strategy::Growing => grouped(problem, strategy),
+        Strategy::Search => match grouped(problem, strategy) {
             found @ Outcome::Schedulable(_) => found,
             // Never worse than Algorithm 1.
-            none => Some(grouped(set, test, Strategy::Merging))
+            none => Some(grouped(problem, Strategy::Merging))
                 .filter(|found| found.is_schedulable() == Some(true))
                 .unwrap_or(none),
         },
@@ -46,50 +57,47 @@ pub(super) fn allocate(set: &TaskSet, test: DemandTest, strategy: Strategy) -> O
 
 /// Whether these tasks (positions in the set) hold in a cluster of `chips` chips wherever its chips
 /// are and whatever its neighbours do.
-pub(crate) fn holds_anywhere(set: &TaskSet, test: DemandTest, tasks: &[usize], chips: u32) -> bool {
-    let shapes = Shapes::new(set, test.placements, Waiting::Full);
+pub(crate) fn holds_anywhere(set: &TaskSet, test: DemandTest, tasks: &[usize], chips: u32, work: &Work) -> bool {
+    let shapes = Shapes::new(Problem { set, test, work }, Waiting::Full);
     let mut forms = shapes.forms().iter().filter(|&&form| form != Form::Compact);
     forms.any(|&form| shapes.load(tasks, form, chips).is_some())
 }
 
-fn grouped(set: &TaskSet, test: DemandTest, strategy: Strategy) -> Outcome {
-    let shapes = Shapes::new(set, test.placements, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
+fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
+    let shapes = Shapes::new(problem, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
     let mut given_up = false;
     let groups = match form(&shapes, strategy) {
         Ok(groups) => groups,
         Err(limit) => return Outcome::CannotTell(limit),
     };
-    if let Some(allocation) = groups.and_then(|groups| settle(set, test, &groups, Layout::InOrder, &mut given_up)) {
+    if let Some(allocation) = groups.and_then(|groups| settle(problem, &groups, Layout::InOrder, &mut given_up)) {
         return Outcome::Schedulable(allocation);
     }
     let found = if strategy == Strategy::Exact {
-        exactly(set, test, &mut given_up)
+        exactly(problem, &mut given_up)
     } else {
-        place_optimistically(set, test, strategy, &mut given_up)
+        place_optimistically(problem, strategy, &mut given_up)
     };
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
         None if given_up || shapes.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => Outcome::NotSchedulable(unplaced::failure(set, test, &shapes, strategy)),
+        None => Outcome::NotSchedulable(unplaced::failure(problem, &shapes, strategy)),
     }
 }
 
 /// Groups in the hope of less waiting for the bus, confirmed where their chips are.
-fn place_optimistically(
-    set: &TaskSet,
-    test: DemandTest,
-    strategy: Strategy,
-    given_up: &mut bool,
-) -> Option<Allocation> {
+fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
+    let Problem { set, test, .. } = problem;
     let ways = set.device().chips_per_channel().min(set.device().chips());
-    // Without relying on neighbours there is no such hope.
-    if ways == 1 || !test.placements.contains(&Placement::Stripe) || test.rely_on == Reliance::Nothing {
+    // Only a unit on one channel relies on its neighbours, where that is granted.
+    let relying = test.placements.iter().any(|&placement| is_on_one_channel(placement));
+    if ways == 1 || !relying || test.rely_on == Reliance::Nothing {
         return None;
     }
     let queue = (test.rely_on >= Reliance::Queue && set.device().has_exact_reads()).then_some(Waiting::Queue);
     let hopes = [Waiting::Hoped(1)].into_iter().chain(queue).chain((2..ways).rev().map(Waiting::Hoped));
     for hope in hopes {
-        let hopeful = Shapes::new(set, test.placements, hope).of_one_chip(strategy == Strategy::OneChipEach);
+        let hopeful = Shapes::new(problem, hope).of_one_chip(strategy == Strategy::OneChipEach);
         let groups = form(&hopeful, strategy);
         *given_up |= hopeful.given_up() || groups.is_err();
         let Some(groups) = groups.ok().flatten() else {
@@ -100,7 +108,7 @@ fn place_optimistically(
             continue;
         };
         for layout in [Layout::InOrder, Layout::Balanced] {
-            if let Some(allocation) = settle(set, test, &groups, layout, given_up) {
+            if let Some(allocation) = settle(problem, &groups, layout, given_up) {
                 return Some(allocation);
             }
         }
@@ -109,22 +117,23 @@ fn place_optimistically(
 }
 
 /// The best partition of a hope need not be the one that holds next to its neighbours: another may.
-fn exactly(set: &TaskSet, test: DemandTest, given_up: &mut bool) -> Option<Allocation> {
+fn exactly(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation> {
+    let set = problem.set;
     if set.device().chips_per_channel().min(set.device().chips()) == 1 {
         return None;
     }
-    let shapes = Shapes::new(set, test.placements, Waiting::Nowhere);
+    let shapes = Shapes::new(problem, Waiting::Nowhere);
     let subsets = exact::Subsets::new(&mut DemandSizes::new(&shapes)).ok()?;
     *given_up |= shapes.given_up();
     subsets.best_partition()?;
-    if let Some(allocation) = place_optimistically(set, test, Strategy::Exact, given_up) {
+    if let Some(allocation) = place_optimistically(problem, Strategy::Exact, given_up) {
         return Some(allocation);
     }
     // Never worse than the search.
-    if let Outcome::Schedulable(allocation) = allocate(set, test, Strategy::Search) {
+    if let Outcome::Schedulable(allocation) = allocate(problem, Strategy::Search) {
         return Some(allocation);
     }
-    let found = everywhere::search(set, test, &shapes, &subsets, given_up);
+    let found = everywhere::search(problem, &shapes, &subsets, given_up);
     *given_up |= shapes.given_up();
     found
 }
@@ -162,18 +171,13 @@ fn merged(shapes: &Shapes<'_>) -> Result<Vec<Group<Held>>, Stuck> {
 
 /// Chips for the groups and certificates for the clusters, if all have one; chips left over are
 /// placed so.
-fn settle(
-    set: &TaskSet,
-    test: DemandTest,
-    groups: &[Group<Held>],
-    layout: Layout,
-    given_up: &mut bool,
-) -> Option<Allocation> {
+fn settle(problem: Problem<'_>, groups: &[Group<Held>], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
+    let Problem { set, test, work } = problem;
     let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
         .into_iter()
         .map(|(cluster, form)| (cluster, form.map_or(test.idle(), Form::placement)))
         .unzip();
-    let certified = test.certify(set, &clusters, &placements);
+    let certified = test.certify(set, &clusters, &placements, work);
     *given_up |= certified.given_up;
     if !certified.failing.is_empty() {
         return None;

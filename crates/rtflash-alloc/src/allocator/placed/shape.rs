@@ -4,8 +4,10 @@ use std::cell::Cell;
 
 use rtflash_model::{Access, Placement, Task, TaskSet};
 
+use super::Problem;
 use crate::fraction::Rational;
 use crate::sound::{Bus, Choice, Contention, Demand, Unit, choose};
+use crate::work::Work;
 
 /// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +32,14 @@ pub(super) enum Form {
 pub(super) const FORMS: [Form; 3] = [Form::Stripe, Form::Compact, Form::Superblock];
 
 impl Form {
+    /// That of a cluster with this placement of pages wherever its chips are.
+    pub(super) fn on_any_chips(placement: Placement) -> Form {
+        match placement {
+            Placement::Stripe => Form::Stripe,
+            Placement::Superblock => Form::Superblock,
+        }
+    }
+
     pub(super) fn placement(self) -> Placement {
         match self {
             Form::Stripe => Placement::Stripe,
@@ -55,6 +65,8 @@ pub(super) enum Waiting {
 /// Tests of task subsets in clusters of each form.
 pub(super) struct Shapes<'a> {
     set: &'a TaskSet,
+    /// Charged with what the tests look at.
+    work: &'a Work,
     /// The forms that the analysis has.
     forms: Vec<Form>,
     /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
@@ -73,11 +85,12 @@ pub(super) struct Shapes<'a> {
 const GIVEN_UP: u32 = 8;
 
 impl<'a> Shapes<'a> {
-    pub(super) fn new(set: &'a TaskSet, placements: &[Placement], waiting: Waiting) -> Shapes<'a> {
-        let forms = FORMS.into_iter().filter(|form| placements.contains(&form.placement())).collect();
+    pub(super) fn new(problem: Problem<'a>, waiting: Waiting) -> Shapes<'a> {
+        let Problem { set, test, work } = problem;
+        let forms = FORMS.into_iter().filter(|form| test.placements.contains(&form.placement())).collect();
         let chips = set.device().chips();
         let chain = chain(set.device().chips_per_channel().min(chips));
-        Shapes { set, forms, chain, waiting, largest: chips, tests: Cell::new(0), given_up: Cell::new(0) }
+        Shapes { set, work, forms, chain, waiting, largest: chips, tests: Cell::new(0), given_up: Cell::new(0) }
     }
 
     /// The same with clusters of one chip only, if so.
@@ -87,6 +100,11 @@ impl<'a> Shapes<'a> {
 
     pub(super) fn set(&self) -> &'a TaskSet {
         self.set
+    }
+
+    /// What the tests charge.
+    pub(super) fn work(&self) -> &'a Work {
+        self.work
     }
 
     pub(super) fn forms(&self) -> &[Form] {
@@ -132,8 +150,8 @@ impl<'a> Shapes<'a> {
             return None;
         }
         let (unit, others) = self.unit(tasks, form, chips)?;
-        match choose(&unit, std::slice::from_ref(&others), 0) {
-            Choice::Holds(gc) => Some(Demand::new(&unit, &others, gc, 0).load()),
+        match choose(&unit, std::slice::from_ref(&others), 0, self.work) {
+            Choice::Holds(gc) => Some(Demand::new(&unit, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
             Choice::TooLong => {
                 self.given_up.set(self.given_up.get() + 1);
@@ -154,7 +172,7 @@ impl<'a> Shapes<'a> {
                 Some(deadline) => Some(unit.gc(deadline, false)?),
                 None => None,
             };
-            Demand::new(&unit, &others, gc, 0).exact_load()
+            Demand::new(&unit, &others, gc, 0, self.work).exact_load()
         };
         let loads = self.forms.iter().filter(|&&form| self.may_be(form, chips)).filter_map(|&form| of(form));
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
@@ -187,7 +205,7 @@ impl<'a> Shapes<'a> {
     }
 
     /// Whether a cluster of so many chips can have this form.
-    fn may_be(&self, form: Form, chips: u32) -> bool {
+    pub(super) fn may_be(&self, form: Form, chips: u32) -> bool {
         match form {
             Form::Stripe => true,
             Form::Compact => self.waiting == Waiting::Nowhere || self.next_compact(chips) == chips,

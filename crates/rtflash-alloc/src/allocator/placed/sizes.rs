@@ -7,8 +7,8 @@ use super::shape::{Held, Shapes};
 use crate::allocator::sizes::{Group, Sizes};
 use crate::allocator::{Limit, merging};
 use crate::analysis::ClusterVerdict;
-use crate::effort::Budget;
 use crate::fraction::Rational;
+use crate::work::Bound;
 
 /// Groups that a task is tried in, at most, before it gets more chips.
 const TRIED: usize = 24;
@@ -21,13 +21,13 @@ pub(super) const MAX_MERGING: u64 = 2_000_000;
 /// Looks at what is known that count as a test.
 const LOOKS: u64 = 256;
 /// Requests looked at in them after which it ends, too.
-const MAX_EFFORT: u64 = 200_000_000;
+const MAX_WORK: u64 = 200_000_000;
 
 /// Clusters tested as `Shapes` supposes.
 pub(super) struct DemandSizes<'s, 'a> {
     shapes: &'s Shapes<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
-    bound: Option<(u64, Budget)>,
+    bound: Option<(u64, Bound<'s>)>,
     looks: u64,
 }
 
@@ -38,12 +38,12 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
 
     /// Nothing is searched for any more after so many tests.
     pub(super) fn bounded(shapes: &'s Shapes<'a>, tests: u64) -> DemandSizes<'s, 'a> {
-        DemandSizes { shapes, bound: Some((tests, Budget::of(MAX_EFFORT))), looks: 0 }
+        DemandSizes { shapes, bound: Some((tests, shapes.work().bound(MAX_WORK))), looks: 0 }
     }
 
     fn spent(&self) -> Option<Limit> {
-        let (limit, budget) = self.bound?;
-        let spent = self.shapes.tests() + self.looks / LOOKS > limit || budget.left() == 0;
+        let (limit, bound) = self.bound?;
+        let spent = self.shapes.tests() + self.looks / LOOKS > limit || bound.left() == 0;
         spent.then_some(Limit::TooMuchWork { limit })
     }
 }

@@ -1,42 +1,41 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement};
 
-use super::merged;
 use super::shape::{Form, Held, Shapes, Waiting};
 use super::sizes::DemandSizes;
+use super::{Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
 use crate::allocator::merging::Stuck;
 use crate::allocator::sizes::Group;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
-use crate::analysis::DemandTest;
 use crate::reason::Reason;
 use crate::sound::{Bus, Contention, Placed, Shortfall, Site, Unit, never_served};
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
-pub(super) fn failure(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, strategy: Strategy) -> Failure {
+pub(super) fn failure(problem: Problem<'_>, shapes: &Shapes<'_>, strategy: Strategy) -> Failure {
     if strategy == Strategy::Merging {
-        return not_merged(set, test, shapes);
+        return not_merged(problem, shapes);
     }
     let unplaced = match filled(DemandSizes::new(shapes)) {
-        Filled::Full { task, before } => nearest(set, test, shapes, task, &before),
-        Filled::Fits(groups) => not_settled(set, test, shapes, groups),
+        Filled::Full { task, before } => nearest(problem, shapes, task, &before),
+        Filled::Fits(groups) => not_settled(problem, shapes, groups),
         // Nothing bounds it.
-        Filled::GivenUp(_) => nearest(set, test, shapes, 0, &[]),
+        Filled::GivenUp(_) => nearest(problem, shapes, 0, &[]),
     };
     Failure { unplaced, overloaded: None, by_merge: false }
 }
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
-fn not_settled(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
+fn not_settled(problem: Problem<'_>, shapes: &Shapes<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
     let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max().unwrap_or(0);
     groups.retain(|group| !group.tasks.contains(&last));
-    nearest(set, test, shapes, last, &groups)
+    nearest(problem, shapes, last, &groups)
 }
 
 /// Where Algorithm 1 got stuck.
-fn not_merged(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>) -> Failure {
+fn not_merged(problem: Problem<'_>, shapes: &Shapes<'_>) -> Failure {
     // Of a cluster that a merge left overloaded, any form.
     let forms =
         |size: u32| shapes.forms().iter().copied().filter(move |&form| shapes.on_chips(form, size) == Some(size));
@@ -48,17 +47,17 @@ fn not_merged(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>) -> Failure {
                 Some(Group { tasks, size, held: Held { form, load: 0.0 } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
-            (nearest(set, test, shapes, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
+            (nearest(problem, shapes, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
         }
         Err(Stuck::Overloaded { last, position, clusters }) => {
             let cluster = &clusters[position];
             let others: Vec<usize> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
             let as_it_is = |form: Form| Tried { position, others: others.clone(), form, chips: cluster.size() };
-            (nearest_of(set, test, last, forms(cluster.size()).map(as_it_is)), true)
+            (nearest_of(problem, last, forms(cluster.size()).map(as_it_is)), true)
         }
-        Ok(groups) => (not_settled(set, test, shapes, groups), false),
+        Ok(groups) => (not_settled(problem, shapes, groups), false),
         // The tests that it takes are too many.
-        Err(Stuck::GivenUp(_)) => (nearest(set, test, shapes, 0, &[]), false),
+        Err(Stuck::GivenUp(_)) => (nearest(problem, shapes, 0, &[]), false),
     };
     Failure { unplaced, overloaded: None, by_merge }
 }
@@ -74,9 +73,9 @@ struct Tried {
 
 /// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
 /// the chips that they leave.
-fn nearest(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
+fn nearest(problem: Problem<'_>, shapes: &Shapes<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
-    let left = u32::try_from(u64::from(set.device().chips()).saturating_sub(used)).unwrap_or(0);
+    let left = u32::try_from(u64::from(problem.set.device().chips()).saturating_sub(used)).unwrap_or(0);
     let own = shapes.forms().iter().filter_map(|&form| {
         Some(Tried { position: groups.len(), others: Vec::new(), form, chips: shapes.on_chips(form, left)? })
     });
@@ -86,30 +85,30 @@ fn nearest(set: &TaskSet, test: DemandTest, shapes: &Shapes<'_>, task: usize, gr
         form: group.held.form,
         chips: group.size,
     });
-    nearest_of(set, test, task, own.chain(others))
+    nearest_of(problem, task, own.chain(others))
 }
 
 /// The cluster among these that a task comes nearest to fit in.
-fn nearest_of(set: &TaskSet, test: DemandTest, task: usize, tried: impl Iterator<Item = Tried>) -> Unplaced {
+fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tried>) -> Unplaced {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();
-        let shortfall = shortfall(set, &[tried.others.as_slice(), &[task]].concat(), tried.form, tried.chips);
+        let shortfall = shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.form, tried.chips);
         (tried, shortfall)
     };
-    let mut tried: Vec<(Tried, Shortfall)> = tried.map(short).collect();
+    let mut tried: Vec<(Tried, Shortfall<'_>)> = tried.map(short).collect();
     tried.sort_by(|a, b| a.1.order.total_cmp(&b.1.order));
     // Only a few tasks are tried in each group, and one of the other groups may hold it after all.
     let failing = tried.iter().find_map(|(tried, shortfall)| Some((tried, shortfall.reason()?)));
     let failing = failing.or_else(|| tried.first().map(|(tried, shortfall)| (tried, shortfall.nearest_reason())));
     let (cluster, chips, others, reason) = match failing {
         Some((tried, reason)) => (tried.position, tried.chips, tried.others.clone(), reason),
-        None => (0, set.device().chips(), Vec::new(), Reason::Load { utilization: f64::MAX }),
+        None => (0, problem.set.device().chips(), Vec::new(), Reason::Load { utilization: f64::MAX }),
     };
-    Unplaced { task, reason: or_too_long(set, test, task, reason), cluster, chips, others }
+    Unplaced { task, reason: or_too_long(problem, task, reason), cluster, chips, others }
 }
 
 /// The reason, or where it is one of time, a request of the task that no cluster can serve in time.
-fn or_too_long(set: &TaskSet, test: DemandTest, task: usize, reason: Reason) -> Reason {
+fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reason) -> Reason {
     if !matches!(reason, Reason::Load { .. } | Reason::Demand(_)) {
         return reason;
     }
@@ -117,7 +116,8 @@ fn or_too_long(set: &TaskSet, test: DemandTest, task: usize, reason: Reason) -> 
     too_long.map_or(reason, Reason::Request)
 }
 
-fn shortfall(set: &TaskSet, tasks: &[usize], form: Form, chips: u32) -> Shortfall {
+fn shortfall<'a>(problem: Problem<'a>, tasks: &[usize], form: Form, chips: u32) -> Shortfall<'a> {
+    let Problem { set, work, .. } = problem;
     let device = set.device();
     let bus = match form {
         Form::Compact => Bus::compact(device, chips),
@@ -127,17 +127,13 @@ fn shortfall(set: &TaskSet, tasks: &[usize], form: Form, chips: u32) -> Shortfal
     let placement = form.placement();
     let unit = Unit::new(device, tasks(), chips, placement, bus);
     let placed = unit.map(|unit| Placed { unit, contentions: vec![Contention::none()] });
-    Shortfall::new(device, tasks(), chips, placement, placed)
+    Shortfall::new(device, tasks(), chips, placement, placed, work)
 }
 
 /// The outcome of a given division: certificates are made for its clusters where they are.
-pub(in crate::allocator) fn tested(
-    set: &TaskSet,
-    test: DemandTest,
-    clusters: &[Cluster],
-    allocation: &Allocation,
-) -> Outcome {
-    let (allocation, certified) = test.certified(set, allocation);
+pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], allocation: &Allocation) -> Outcome {
+    let Problem { set, test, work } = problem;
+    let (allocation, certified) = test.certified(set, allocation, work);
     let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };
     if certified.given_up {
         return Outcome::CannotTell(Limit::TestGivenUp);
@@ -145,12 +141,9 @@ pub(in crate::allocator) fn tested(
     let placement = |at: usize| allocation.certificate(at).map_or(test.idle(), |certificate| certificate.placement);
     let chosen: Vec<Placement> = (0..clusters.len()).map(placement).collect();
     let (cluster, placement) = (&clusters[position], chosen[position]);
-    let shapes = Shapes::new(set, test.placements, Waiting::Full);
-    let form = match placement {
-        Placement::Stripe => Form::Stripe,
-        Placement::Superblock => Form::Superblock,
-    };
-    let site = Site::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on);
+    let shapes = Shapes::new(problem, Waiting::Full);
+    let form = Form::on_any_chips(placement);
+    let site = Site::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
     let reason = site.shortfall(position).nearest_reason();
     let holds = |tasks: &[usize]| match reason {
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
@@ -160,7 +153,7 @@ pub(in crate::allocator) fn tested(
     let task = first_too_many(&cluster.tasks, holds).unwrap_or(0);
     let unplaced = Unplaced {
         task,
-        reason: or_too_long(set, test, task, reason),
+        reason: or_too_long(problem, task, reason),
         cluster: position,
         chips: cluster.size(),
         others: cluster.tasks.iter().copied().filter(|&other| other != task).collect(),

@@ -41,7 +41,7 @@ pub struct Contention {
 
 /// What a unit does within an interval.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Work {
+pub(super) struct Activity {
     /// L.
     pub(super) length: u64,
     /// n_r: pages read for users.
@@ -114,10 +114,10 @@ impl Contention {
 
     /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and
     /// time by which that charge is too much; the second is less than the charge for its reads.
-    pub(super) fn waiting(&self, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
-        let w1 = self.w1(work);
-        let Some(queue) = self.queue.filter(|_| work.reads > 0) else { return (w1, 0) };
-        let (w2, taken_back) = self.w2(queue, work, unit, gc);
+    pub(super) fn waiting(&self, activity: Activity, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+        let w1 = self.w1(activity);
+        let Some(queue) = self.queue.filter(|_| activity.reads > 0) else { return (w1, 0) };
+        let (w2, taken_back) = self.w2(queue, activity, unit, gc);
         (w1, w1.saturating_add(taken_back).saturating_sub(w2))
     }
 
@@ -181,10 +181,10 @@ mod tests {
             let length = rng.within(1, 2_000);
             let step = contention.steps(length, &unit, gc);
             assert!(step <= length);
-            let work = |length| Work { length, reads: 1_000, writes: 1_000, jobs: 10 };
-            let at = contention.waiting(work(length), &unit, gc);
+            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10 };
+            let at = contention.waiting(activity(length), &unit, gc);
             for between in step.max(1)..length {
-                assert_eq!(contention.waiting(work(between), &unit, gc), at, "seed {seed}: {between} to {length}");
+                assert_eq!(contention.waiting(activity(between), &unit, gc), at, "seed {seed}: {between} to {length}");
             }
         }
     }

@@ -1,17 +1,17 @@
 //! W1: each page waits for one transfer of each neighbour, as far as the neighbour makes so many
 //! (docs/analysis.md, Section 6).
 
-use super::{Contention, Line, Neighbour, Work, more_live};
+use super::{Activity, Contention, Line, Neighbour, more_live};
 use crate::fraction::Fraction;
 use crate::sound::unit::{Item, transfer_rate};
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
     /// counts.
-    pub(super) fn w1(&self, work: Work) -> u128 {
+    pub(super) fn w1(&self, activity: Activity) -> u128 {
         // Eq. (32).
-        let n_i = work.reads.saturating_add(work.writes);
-        let waits = self.neighbours.iter().map(|j| j.transfers(work.length, n_i).saturating_mul(j.chips.into()));
+        let n_i = activity.reads.saturating_add(activity.writes);
+        let waits = self.neighbours.iter().map(|j| j.transfers(activity.length, n_i).saturating_mul(j.chips.into()));
         let always = n_i.saturating_mul(self.always.into());
         waits.fold(always, u128::saturating_add).saturating_mul(self.transfer.into())
     }

@@ -4,7 +4,7 @@
 
 use rtflash_model::Device;
 
-use super::{Contention, Line, Work, more_live};
+use super::{Activity, Contention, Line, more_live};
 use crate::fraction::Fraction;
 use crate::sound::unit::{GcTerms, Item, Unit};
 
@@ -99,8 +99,8 @@ impl Presence {
 impl Contention {
     /// W2, Eq. (46), before σ n_r is taken back, and σ n_r.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn w2(&self, queue: Queue, work: Work, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
-        let length = work.length;
+    pub(super) fn w2(&self, queue: Queue, activity: Activity, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+        let length = activity.length;
         let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&unit.items, gc, length)));
         let neighbours =
             self.neighbours.iter().map(|each| (each.chips, Presence::new(&each.requests, each.gc, length)));
@@ -111,7 +111,7 @@ impl Contention {
             sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
         }
         let (sigma, phi) = (u128::from(queue.sigma), u128::from(queue.phi));
-        let excepted = work
+        let excepted = activity
             .jobs
             .saturating_add(sum_R)
             .saturating_add(1)
@@ -120,8 +120,8 @@ impl Contention {
             .saturating_add((sigma - phi).saturating_mul(sum_E.div_ceil(queue.sharing())));
         // Waits for siblings are in what pages are charged.
         let o_t_d = self.beside_siblings().saturating_mul(self.transfer.into());
-        let n_i = work.reads.saturating_add(work.writes);
-        (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.saturating_mul(work.reads))
+        let n_i = activity.reads.saturating_add(activity.writes);
+        (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.saturating_mul(activity.reads))
     }
 
     /// Chips that a page waits for beyond what it is charged.

@@ -113,6 +113,7 @@ impl Demand<'_> {
 mod tests {
     use crate::sound::demand::Demand;
     use crate::sound::random_units::Drawn;
+    use crate::work::Work;
 
     /// At random lengths, and just at the longest deadline, where little is left of what comes on
     /// top.
@@ -121,7 +122,8 @@ mod tests {
         let (mut compared, mut queued, mut near, mut gaps) = (0, 0, 0, 0.0);
         for seed in 0..20_000 {
             let Some(Drawn { unit, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
-            let demand = Demand::new(&unit, &contention, gc, 0);
+            let work = Work::new();
+            let demand = Demand::new(&unit, &contention, gc, 0, &work);
             let Some(line) = demand.line() else { continue };
             let longest = demand.deadlines.last().map_or(0, |last| last.0);
             for round in 0..12 {

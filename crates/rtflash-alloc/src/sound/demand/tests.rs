@@ -3,6 +3,7 @@
 use super::end::End;
 use super::{Demand, Verdict};
 use crate::sound::random_units::Drawn;
+use crate::work::Work;
 
 /// The least slack of these intervals, each looked at.
 fn least(demand: &Demand<'_>, lengths: impl Iterator<Item = u64>) -> Option<i128> {
@@ -16,7 +17,8 @@ fn the_test_is_that_of_every_interval() {
     for seed in 0..6_000 {
         let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
         let server = rng.small(0, 3).saturating_sub(1) * rng.small(1, 200);
-        let demand = Demand::new(&unit, &contention, gc, server);
+        let work = Work::new();
+        let demand = Demand::new(&unit, &contention, gc, server, &work);
         let verdict = demand.test();
         let end = match demand.end() {
             End::At(end) => end,
@@ -57,7 +59,8 @@ fn the_tightest_interval_is_that_of_all() {
     let (mut held, mut failed) = (0, 0);
     for seed in 0..20_000 {
         let Some(Drawn { unit, contention, gc, .. }) = Drawn::new(seed) else { continue };
-        let demand = Demand::new(&unit, &contention, gc, 0);
+        let work = Work::new();
+        let demand = Demand::new(&unit, &contention, gc, 0, &work);
         let Some(tightest) = demand.tightest() else { continue };
         let (first, last) = (demand.deadlines[0].0, demand.deadlines[demand.deadlines.len() - 1].0);
         assert!((first..=last).contains(&tightest.length), "seed {seed}: {tightest:?}");
@@ -106,7 +109,8 @@ fn the_sure_share_is_that_of_its_terms() {
     for seed in 0..6_000 {
         let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
         let server = rng.small(0, 1) * rng.small(1, 200);
-        let demand = Demand::new(&unit, &contention, gc, server);
+        let work = Work::new();
+        let demand = Demand::new(&unit, &contention, gc, server, &work);
         let (share, plain) = (demand.needed_share(), plain_share(&demand));
         assert!((share - plain).abs() < 1e-7 * (1.0 + plain), "seed {seed}: {share} for {plain}");
         assert!(share >= plain || demand.deadlines.is_empty(), "seed {seed}: roundings are on the sure side");

@@ -40,6 +40,16 @@ pub(super) trait Organisation {
     fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64>;
 }
 
+/// Whether a unit that places pages so is on one channel alone.
+pub(crate) fn is_on_one_channel(placement: Placement) -> bool {
+    organisation(placement).is_on_one_channel()
+}
+
+/// How many units a cluster of `chips` chips has.
+pub(crate) fn units(placement: Placement, chips: u64) -> u64 {
+    chips / organisation(placement).width(chips)
+}
+
 /// The organisation that places pages so.
 pub(super) fn organisation(placement: Placement) -> &'static dyn Organisation {
     match placement {

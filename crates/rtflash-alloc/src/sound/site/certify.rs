@@ -6,8 +6,9 @@ use super::{Placed, Site, nearest_terms};
 use crate::sound::bus::Bus;
 use crate::sound::choice::{Choice, choose, largest_server};
 use crate::sound::contention::Contention;
-use crate::sound::demand::{Demand, Verdict};
+use crate::sound::demand::Verdict;
 use crate::sound::unit::GcTerms;
+use crate::work::Work;
 
 /// What certifying came to.
 #[derive(Debug)]
@@ -25,8 +26,14 @@ pub struct Certified {
 ///
 /// A cluster that holds only because its neighbours on the channel are known to move little gets no
 /// server, and neither do these neighbours.
-pub fn certify(set: &TaskSet, clusters: &[Cluster], placements: &[Placement], granted: Reliance) -> Certified {
-    certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted)
+pub fn certify(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certified {
+    certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted, work)
 }
 
 /// The same where some clusters have certificates already, of these placements: those stay as they
@@ -37,10 +44,11 @@ pub fn certify_beside(
     placements: &[Placement],
     given: &[Option<Certificate>],
     granted: Reliance,
+    work: &Work,
 ) -> Certified {
     let count = clusters.len();
     let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
-    let mut site = Site::new(set, clusters, placements.to_vec(), servers, granted);
+    let mut site = Site::new(set, clusters, placements.to_vec(), servers, granted, work);
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
@@ -51,7 +59,7 @@ pub fn certify_beside(
             fragile[position] = !placed.is_some_and(|(gc, placed)| site.holds_at(position, &placed, gc));
             continue;
         }
-        let choice = placed.map(|placed| choose(&placed.unit, &placed.contentions, 0));
+        let choice = placed.map(|placed| site.choose(&placed));
         site.gcs[position] = match choice {
             Some(Choice::Holds(gc)) => Some(gc),
             _ => {
@@ -65,7 +73,7 @@ pub fn certify_beside(
         let quiet = site.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
             let Some(placed) = site.in_the_worst_case(position) else { continue };
-            if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions) {
+            if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions, work) {
                 site.servers[position] = thousandths;
                 site.gcs[position] = Some(Some(gc));
             }
@@ -94,11 +102,11 @@ impl Site<'_> {
         }
         if self.is_on_one_channel(position) {
             let unit = self.unit(position, Bus::alone())?;
-            if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0) {
+            if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0, self.work) {
                 return Some(gc);
             }
         }
-        nearest_terms(&placed.unit).map(Some)
+        nearest_terms(&placed.unit, self.work).map(Some)
     }
 
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
@@ -118,7 +126,7 @@ impl Site<'_> {
                         continue;
                     }
                     let placed = self.as_granted(position);
-                    match placed.map(|placed| choose(&placed.unit, &placed.contentions, 0)) {
+                    match placed.map(|placed| self.choose(&placed)) {
                         Some(Choice::Holds(gc)) => {
                             changed |= self.gcs[position] != Some(gc);
                             self.gcs[position] = Some(gc);
@@ -146,7 +154,7 @@ impl Site<'_> {
     /// Whether a cluster holds in a place with this garbage collection, and its server.
     fn holds_at(&self, position: usize, placed: &Placed, gc: Option<GcTerms>) -> bool {
         let server = self.servers[position];
-        let mut demands = placed.contentions.iter().map(|contention| Demand::new(&placed.unit, contention, gc, server));
+        let mut demands = placed.demands(gc, server, self.work);
         demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
     }
 

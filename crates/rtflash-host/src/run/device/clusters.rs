@@ -307,8 +307,8 @@ impl Target for Running<'_> {
 
     fn told(&mut self, _: Instant, over: bool) -> Vec<Record> {
         if over {
-            return self.hosted.take().map(|hosted| hosted.finish().take()).unwrap_or_default();
+            return self.hosted.take().map_or_else(Vec::new, |hosted| hosted.finish().take());
         }
-        self.hosted.as_mut().map(|hosted| hosted.observer().take()).unwrap_or_default()
+        self.hosted.as_mut().map_or_else(Vec::new, |hosted| hosted.observer().take())
     }
 }

@@ -185,7 +185,10 @@ impl Reader<'_> {
                 self.refuse(section.at.clone(), Path::root().key(&section.name), wrong);
                 return;
             }
-            let cpu = u64::from(number).checked_rem(cores).and_then(|turn| core(&options.cores, turn)).unwrap_or(0);
+            let cpu = match cores {
+                0 => 0,
+                _ => core(&options.cores, u64::from(number) % cores).expect("one of the cores"),
+            };
             self.jobs.push(Job { name, cpu, ..job.clone() });
         }
         self.end = self.end.max(job.until);

@@ -130,7 +130,7 @@ fn scenario<'t>(
         Some(Device::Clusters(clusters)) => Some(clusters.as_ref()),
         _ => None,
     };
-    let tasks = clusters.map(Clusters::jobs).unwrap_or_default();
+    let tasks = clusters.map_or_else(Vec::new, Clusters::jobs);
     let mut known: HashSet<String> = tasks.iter().map(|job| job.name.clone()).collect();
     let jobs = fields.required(root, "jobs", "an array of jobs", |reader, raw, place| {
         let mut jobs = Vec::new();

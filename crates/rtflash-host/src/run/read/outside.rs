@@ -67,7 +67,7 @@ pub(super) fn held<'t, T>(
                 Err(wrong) => {
                     let more =
                         if wrong.count() > 1 { format!(", and {} more", wrong.count() - 1) } else { String::new() };
-                    let first = wrong.first().first().map(ToString::to_string).unwrap_or_default();
+                    let first = wrong.first().first().expect("a refusal says what is wrong").to_string();
                     reader.refuse(raw, place, format!("{name}: {first}{more}"), what);
                     None
                 }

@@ -14,9 +14,7 @@ pub(super) fn slow<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
     const TIMES: &str = "a time, or the shortest and the longest, such as \"2s\" or \"1s..3s\"";
     let mut fields = Fields::open(reader, raw, place, ["every", "for", "extra"])?;
     let every = fields.required(raw, "every", TIMES, |reader, raw, place| between(reader, raw, place, SHORTEST));
-    let length = fields.required(raw, "for", TIMES, |reader, raw, place| {
-        between(reader, raw, place, Span::from_ns(1).unwrap_or_default())
-    });
+    let length = fields.required(raw, "for", TIMES, |reader, raw, place| between(reader, raw, place, Span::NANOSECOND));
     let extra = fields.required(raw, "extra", "a time, such as \"2ms\"", time_above_zero);
     Some(Slow { every: every?, length: length?, extra: extra? })
 }

@@ -1,7 +1,7 @@
 //! What k2-ahead knows of the time to come: when a real-time request may be released next, and when
 //! what is inside will have ended.
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, capped};
 
 use super::PAGE;
 use crate::{Command, Op};
@@ -45,7 +45,7 @@ impl Line {
     fn largest(&self, time: Span) -> u64 {
         let Some(left) = time.as_ns().checked_sub(self.begin.as_ns()) else { return 0 };
         let size = (u128::from(left) * 1_024).checked_div(self.per_kib.as_ns().into());
-        size.map_or(u64::MAX, |size| u64::try_from(size).unwrap_or(u64::MAX))
+        size.map_or(u64::MAX, capped)
     }
 }
 

@@ -40,8 +40,7 @@ impl Running<'_> {
 
     /// The logical page behind an address.
     fn page(&self, number: u64) -> u32 {
-        // Logical pages are counted in 32 bits.
-        u32::try_from(number % self.logical).unwrap_or(0)
+        u32::try_from(number % self.logical).expect("logical pages are counted in 32 bits")
     }
 
     /// A command reads a page. Says whether it has to wait for it.
