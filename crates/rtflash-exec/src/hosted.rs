@@ -107,7 +107,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
 
     /// When the host learns of what was over as chips went on.
     fn told_at(&self) -> Instant {
-        self.now.saturating_add(Span::from_ns(1).unwrap_or_default())
+        self.now.saturating_add(Span::NANOSECOND)
     }
 
     /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is

@@ -213,10 +213,14 @@ impl Collections {
             account.released > account.told && account.released != Some(reserve.at) && account.released.is_some();
         let more = reserve.arrived.checked_sub(account.arrived);
         let arrivals = &mut self.arrivals[reserve.cluster];
-        arrivals.told = arrivals.told.saturating_add(more.unwrap_or(0));
+        // A count that falls is no arrival of pages; it is noted below.
+        arrivals.told = more.map_or(arrivals.told, |more| arrivals.told.saturating_add(more));
         let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
         (account.arrived, account.told) = (reserve.arrived, Some(reserve.at));
-        let off = account.cluster != reserve.cluster || more.unwrap_or(0) == 0 || astray || account.collected != due;
+        let off = account.cluster != reserve.cluster
+            || more.is_none_or(|more| more == 0)
+            || astray
+            || account.collected != due;
         self.releases.note(0, u64::from(off), place);
         let pending = account.arrived.checked_sub(account.programmed);
         let free = map.free(account.cluster, account.position, account.chip, reserve.at);

@@ -24,7 +24,8 @@ struct Shape {
 /// Free pages of a unit, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default)]
 struct Pool {
-    /// Without what erases have freed that have not been looked at: it may be below zero.
+    /// Without what erases have freed that have not been looked at: it may be below zero, also
+    /// because a trace tells of more programs than there are pages.
     free: i64,
     /// Ends of these erases.
     erases: Vec<Instant>,
@@ -173,7 +174,7 @@ impl Mapping {
             pool.free += if over { pages } else { 0 };
             !over
         });
-        self.known.then(|| u64::try_from(pool.free).unwrap_or(0))
+        self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
     /// Of the unit of a chip: the fewest valid pages of a closed block that is no victim, the
@@ -324,6 +325,7 @@ impl Mapping {
     #[inline]
     fn count(&mut self, block: usize, change: i32) {
         let (valid, candidate) = (&mut self.valid[block], &mut self.candidates[block]);
+        // A trace may tell of more pages that become stale than it has told of.
         *valid = valid.saturating_add_signed(change);
         if *candidate != NONE {
             *candidate = *valid;

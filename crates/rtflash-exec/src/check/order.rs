@@ -211,7 +211,7 @@ impl ParallelEdf {
             return begun;
         }
         // Behind what started at the very instant at which it came.
-        begun.max(came.saturating_add(Span::from_ns(1).unwrap_or_default()))
+        begun.max(came.saturating_add(Span::NANOSECOND))
     }
 
     /// The run is over, and a job is pending in the cluster of these chips: they should not all

@@ -37,7 +37,8 @@ impl Checks<'_> {
             }
             _ => None,
         };
-        step.unwrap_or(pending.last_end).max(pending.left_out.unwrap_or_default())
+        let end = step.unwrap_or(pending.last_end);
+        pending.left_out.map_or(end, |left_out| end.max(left_out))
     }
 }
 

@@ -246,7 +246,7 @@ const MAX_PENDING: usize = 1 << 20;
 /// many groups, and where each job is compared at its release with what many chips are doing,
 /// `side_by_side`. So all of them together take less than a gigabyte.
 pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) -> usize {
-    let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
+    let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).fold(0, usize::max);
     let compared = if side_by_side { 1 + widest / 64 } else { 1 };
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }

@@ -47,11 +47,8 @@ impl<O: Observer> Sequencer<O> {
         }
         let start = record.order().0;
         let at = self.open.partition_point(|&(open, _)| open < start);
-        if let Some((open, count)) = self.open.get_mut(at)
-            && *open == start
-        {
-            *count = count.saturating_sub(1);
-        }
+        let opened = self.open.get_mut(at).filter(|(open, _)| *open == start);
+        opened.expect("an operation is opened before it is closed").1 -= 1;
         while self.open.front().is_some_and(|&(_, count)| count == 0) {
             self.open.pop_front();
         }

@@ -20,11 +20,11 @@ impl<O: Observer> Placed<'_, O> {
                 .queue
                 .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
                 .filter(|other| other.1 == Kind::Write)
-                .take(width.saturating_sub(planned.len()))
+                .take(width - planned.len())
                 .map(|other| other.4)
                 .collect();
             for part in others {
-                let free = width.saturating_sub(planned.len());
+                let free = width - planned.len();
                 self.write_row(part, free, planned);
             }
         }

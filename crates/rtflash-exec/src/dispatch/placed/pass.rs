@@ -96,7 +96,8 @@ impl Pass {
         }
         if !self.buffered.is_empty() {
             let count = self.buffered.len().min(width);
-            let count = count.min(usize::try_from(store.free()).unwrap_or(count));
+            let free = usize::try_from(store.free()).expect("a device that is run has at most 2^30 pages");
+            let count = count.min(free);
             if count == 0 {
                 return GcStep::Starved;
             }
