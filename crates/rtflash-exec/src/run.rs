@@ -78,7 +78,7 @@ impl<'a, O: Observer> Group<'a, O> {
         }
     }
 
-    /// Nothing that starts before this instant is still to be told of.
+    /// Every record of what starts before this instant has been passed on.
     fn settled(&mut self, limit: Instant) -> Instant {
         match self {
             Group::Serial(group) => group.settled(limit),

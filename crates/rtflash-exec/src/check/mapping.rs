@@ -1,4 +1,4 @@
-//! The page map, as the records tell of it: what is read, what is erased, how full every block is,
+//! The page map, as the records have it: what is read, what is erased, how full every block is,
 //! how much is free.
 
 use prefetch_index::prefetch_index;
@@ -25,7 +25,7 @@ struct Shape {
 #[derive(Debug, Clone, Default)]
 struct Pool {
     /// Without what erases have freed that have not been looked at: it may be below zero, also
-    /// because a trace tells of more programs than there are pages.
+    /// because a trace has more programs than there are pages.
     free: i64,
     /// Ends of these erases.
     erases: Vec<Instant>,
@@ -142,7 +142,7 @@ impl Mapping {
         self.pools[pool].free -= 1;
     }
 
-    /// All that was on the device at the start has been told.
+    /// All that was on the device at the start is known.
     pub(super) fn is_known(&mut self) {
         self.known = true;
     }
@@ -227,8 +227,8 @@ impl Mapping {
         self.clusters[cluster].get(lpn) == Some(&spot)
     }
 
-    /// Whether of two programs of a page in one row, which a trace tells of by chip, the one told
-    /// of first was the later one.
+    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
+    /// first was the later one.
     fn was_overwritten(&mut self, operation: &Operation) -> bool {
         let (began, row) = &mut self.rows[operation.cluster];
         if *began != operation.start {
@@ -325,7 +325,7 @@ impl Mapping {
     #[inline]
     fn count(&mut self, block: usize, change: i32) {
         let (valid, candidate) = (&mut self.valid[block], &mut self.candidates[block]);
-        // A trace may tell of more pages that become stale than it has told of.
+        // In a trace, more pages may become stale than were programmed.
         *valid = valid.saturating_add_signed(change);
         if *candidate != NONE {
             *candidate = *valid;

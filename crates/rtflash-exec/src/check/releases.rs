@@ -182,9 +182,9 @@ impl<'a> Released<'a> {
             let nominal = u128::from(period.as_ns()) * u128::from(index);
             return (u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END), deadline);
         }
-        let least = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
+        let earliest = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
         let stated = release.deadline.map_or(release.at, |due| due.saturating_sub(deadline));
-        (stated.min(release.at).max(release.at.saturating_sub(source.jitter)).max(least), deadline)
+        (stated.min(release.at).max(release.at.saturating_sub(source.jitter)).max(earliest), deadline)
     }
 
     /// The run is over: what should have been released before `duration`, in the clusters that are

@@ -96,13 +96,13 @@ impl Cluster {
         self.left_out[own]
     }
 
-    /// Begins a pass for a job, and tells of each victim; `false` where there is nothing to
+    /// Begins a pass for a job, and notifies of each victim; `false` where there is nothing to
     /// collect. `forced`: it was not asked whether to leave it out.
     pub(crate) fn begin_pass(
         &mut self,
         (job, forced): (JobId, bool),
         at: Instant,
-        mut tell: impl FnMut(Selection),
+        mut notify: impl FnMut(Selection),
     ) -> bool {
         if !self.collector.begin(&mut self.map) {
             return false;
@@ -110,7 +110,7 @@ impl Cluster {
         for (position, &chip) in self.chips.enumerate() {
             if let Some(block) = self.collector.victim(position) {
                 let valid = self.map.valid(position, block);
-                tell(Selection { at, job, cluster: self.position, chip, block, valid, forced });
+                notify(Selection { at, job, cluster: self.position, chip, block, valid, forced });
             }
         }
         true

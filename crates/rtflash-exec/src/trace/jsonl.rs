@@ -43,7 +43,7 @@ impl<W: Write> JsonLines<W> {
         line.0.clear();
         match record {
             Record::Setup(setup) => line.setup(setup),
-            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Silent(_) => {
+            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Padding(_) => {
                 line.account(&self.names, record);
             }
             Record::Release(release) => {

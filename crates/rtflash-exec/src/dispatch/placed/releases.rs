@@ -229,7 +229,7 @@ impl<O: Observer> Placed<'_, O> {
                 part
             });
             unit.store.prefetch_place(lpn);
-            self.observer.told().expect(number, lpn);
+            self.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
             if place < reads {
