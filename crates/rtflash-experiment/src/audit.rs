@@ -80,8 +80,8 @@ fn are_run(tally: &Tally, plan: &Plan) -> bool {
 fn are_moments(runs: &Runs) -> bool {
     let count = runs.pages.len();
     let square_of = |i: usize| {
-        let at = pairs(count, true).position(|pair| pair == (i, i));
-        at.and_then(|at| runs.products.get(at)).copied().unwrap_or(0)
+        let at = pairs(count, true).position(|pair| pair == (i, i)).expect("a pair of each with itself");
+        runs.products[at]
     };
     if runs.sets == 0 {
         return [&runs.pages, &runs.misses].iter().all(|sums| sums.iter().all(|&sum| sum == 0))
