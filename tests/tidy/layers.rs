@@ -6,13 +6,12 @@ use std::fs;
 use super::{File, files, nothing, root};
 
 /// Pairs of modules that import each other, and why that stays so.
-const MUTUAL: [(&str, &str, &str); 3] = [
+const MUTUAL: [(&str, &str, &str); 2] = [
     (
         "rtflash-alloc::allocator",
         "rtflash-alloc::analysis",
         "a demand test's yes or no to tasks without a place is asked of the allocator's shapes",
     ),
-    ("rtflash-cli::batch", "rtflash-cli::pairs", "one stream, and one beside another"),
     ("rtflash-exec::dispatch", "rtflash-exec::run", "the executor's event loops are to become one"),
 ];
 

@@ -4,6 +4,7 @@
 //! Standard output carries answers alone; complaints go to standard error. Exit statuses are in
 //! `status`.
 
+mod answer;
 mod args;
 mod batch;
 mod commands;

@@ -11,7 +11,7 @@ use rtflash_model::{
 };
 
 use crate::Failure;
-use crate::batch::Answer;
+use crate::answer::Answer;
 use crate::source::Source;
 
 /// A task set, and the allocation given with it, as they are written.

@@ -15,6 +15,18 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// All that there are.
+    pub const ALL: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
+
+    /// Whether each chip of a cluster is an EDF processor of its own, with blocks and free pages of
+    /// its own.
+    pub const fn is_by_chip(self) -> bool {
+        match self {
+            Placement::Stripe => true,
+            Placement::Superblock => false,
+        }
+    }
+
     /// What it is called in files: `stripe` or `superblock`.
     pub fn name(self) -> &'static str {
         match self {

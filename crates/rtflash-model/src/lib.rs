@@ -53,6 +53,7 @@ mod ratio;
 mod reliance;
 mod space;
 mod task;
+mod task_set;
 mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
@@ -70,5 +71,6 @@ pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;
 pub use space::Space;
-pub use task::{Access, Arrivals, Job, Request, Task, TaskSet};
+pub use task::{Access, Arrivals, Job, Request, Task};
+pub use task_set::TaskSet;
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

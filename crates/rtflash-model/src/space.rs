@@ -3,7 +3,8 @@
 
 use crate::certificate::Placement;
 use crate::device::Device;
-use crate::task::{Task, TaskSet};
+use crate::task::Task;
+use crate::task_set::TaskSet;
 
 /// The data of a cluster's tasks beside the room that its chips have for them. Timing says nothing
 /// of either.

@@ -166,7 +166,7 @@ impl<'a> AllocAnswer<'a> {
     ) -> AllocAnswer<'a> {
         let clusters = outcome.allocation().map_or_else(Vec::new, |allocation| {
             let clusters = allocation.clusters().into_iter().zip(report(set, analysis, allocation)).enumerate();
-            let holds = outcome.is_schedulable() == Some(true) && analysis.demand_test().is_some();
+            let holds = outcome.is_schedulable() == Some(true);
             let reliances = if holds { reliances(set, allocation) } else { Vec::new() };
             let answer = |(position, (cluster, report))| ClusterAnswer {
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome};
-use rtflash_alloc::analysis::{Analysis, Sound};
+use rtflash_alloc::analysis::Sound;
 use rtflash_alloc::sound::{certified, reliances};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
@@ -24,21 +24,18 @@ const TOO_LARGE: u64 = 1 << 20;
 
 impl Guarantee {
     /// Where nobody asked: what is known of an outcome without looking further.
-    pub fn known(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Guarantee {
-        let holds = analysis.demand_test().is_some() && outcome.is_schedulable() == Some(true);
-        let relies_on = if holds { outcome.allocation().and_then(|found| needed(set, found)) } else { None };
-        Guarantee { set: holds.then_some(true), as_placed: holds.then_some(true), relies_on }
+    pub fn known(set: &TaskSet, outcome: &Outcome) -> Guarantee {
+        let relies_on = match outcome {
+            Outcome::Schedulable(allocation) => needed(set, allocation),
+            _ => None,
+        };
+        let holds = relies_on.map(|_| true);
+        Guarantee { set: holds, as_placed: holds, relies_on }
     }
 
     /// Looks for it: for an allocation of the set by the sound analysis, with what it may rely on.
-    pub fn of(
-        set: &TaskSet,
-        allocator: &dyn Allocator,
-        analysis: &dyn Analysis,
-        outcome: &Outcome,
-        granted: Reliance,
-    ) -> Guarantee {
-        let known = Guarantee::known(set, analysis, outcome);
+    pub fn of(set: &TaskSet, allocator: &dyn Allocator, outcome: &Outcome, granted: Reliance) -> Guarantee {
+        let known = Guarantee::known(set, outcome);
         if known.set.is_some() {
             return known;
         }
@@ -65,16 +62,15 @@ impl Guarantee {
     }
 }
 
-/// What an allocation with certificates needs; `None` where it does not hold at all.
+/// What an allocation relies on; `None` where it has no certificates, or does not hold at all.
 pub fn needed(set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {
     let all: Option<Vec<Reliance>> = reliances(set, allocation).into_iter().collect();
-    Some(all?.into_iter().max().unwrap_or(Reliance::Nothing))
+    all?.into_iter().max()
 }
 
 /// Whether these clusters hold as they are, and the certificates with which they do.
 fn as_placed(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> (Option<bool>, Allocation) {
-    let (allocation, certified) =
-        certified(set, allocation, &[Placement::Stripe, Placement::Superblock], granted, &Work::new());
+    let (allocation, certified) = certified(set, allocation, &Placement::ALL, granted, &Work::new());
     let holds = match (certified.failing.is_empty(), certified.given_up) {
         (true, _) => Some(true),
         (false, true) => None,

@@ -87,5 +87,5 @@ sound!(
     Sound,
     "sound",
     "the better of stripe and superblock for each cluster: holds on the device that exec runs",
-    [Placement::Stripe, Placement::Superblock]
+    Placement::ALL
 );

@@ -196,9 +196,9 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
 /// What each cluster of an allocation with certificates relies on: the least with which it holds,
 /// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
-    let clusters = allocation.clusters();
-    let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
+    let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
     let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
+    let clusters = allocation.clusters();
     let work = Work::new();
     let site = Site::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
     let holds = |placed: Option<Placed>, certificate: &Certificate| {

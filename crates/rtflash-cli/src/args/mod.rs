@@ -2,6 +2,7 @@
 
 mod execution;
 mod experiment;
+mod host;
 
 use std::path::PathBuf;
 
@@ -10,12 +11,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::{ALLOCATORS, usual};
 use rtflash_alloc::analysis::{ANALYSES, Analysis};
-use rtflash_host::tune::{Objective, Share};
+use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
-use rtflash_model::{Reliance, Span};
 
 pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
+pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
@@ -163,146 +164,6 @@ pub enum Command {
         #[arg(long, value_name = "DIR", conflicts_with = "name")]
         out: Option<PathBuf>,
     },
-}
-
-/// What to do with a host.
-#[derive(Debug, Args)]
-pub struct HostArgs {
-    /// What to do
-    #[command(subcommand)]
-    pub command: HostCommand,
-}
-
-/// Commands of `host`.
-#[derive(Debug, Subcommand)]
-pub enum HostCommand {
-    /// Run a script by a scheduler alone, without a device: prints what it hands out, an array of
-    /// ids for each `ask`
-    Order {
-        /// Script; `-` for standard input
-        file: PathBuf,
-    },
-    /// Run jobs by a scheduler in front of a device: latencies, bytes a second, lengths of queues
-    Run(HostRunArgs),
-    /// Bound the latencies of real-time jobs, whatever the phases and places are
-    Bound(HostBoundArgs),
-    /// Choose the queue bound and the size of pieces: what settings cost and gain, and the lines
-    /// that make a host use them
-    Tune(HostTuneArgs),
-}
-
-/// Options of `host tune`.
-#[derive(Debug, Args)]
-pub struct HostTuneArgs {
-    #[command(flatten)]
-    pub input: HostInputArgs,
-    /// What is wanted. `latency-share=50%`: each real-time job's 99.9th percentile at most this
-    /// share of none's, then the most bandwidth. `bandwidth-share=80%`: at least this share of
-    /// none's, then the shortest percentile. `deadline`, `deadline=5ms`: every real-time job has a
-    /// bound (of at most so long), then the most bandwidth
-    #[arg(long, value_name = "WHAT", value_parser = objective)]
-    pub objective: Objective,
-    /// Schedulers that are tried
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = PossibleValuesParser::new(["k2", "k2-split", "k2-ahead"]))]
-    pub scheduler: Vec<String>,
-    /// Where the randomness starts: places of random jobs, jitter
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Draw percentiles and bandwidths over the queue bound into this folder, as SVG with the
-    /// numbers as CSV
-    #[arg(long, value_name = "DIR")]
-    pub figures: Option<PathBuf>,
-    #[command(flatten)]
-    pub format: FormatArg,
-}
-
-/// An objective as it is typed.
-fn objective(text: &str) -> Result<Objective, String> {
-    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-    let share =
-        || value.and_then(share).ok_or_else(|| format!("`{name}` takes a share up to 100%, such as `{name}=50%`"));
-    match name {
-        "latency-share" => share().map(Objective::LatencyShare),
-        "bandwidth-share" => share().map(Objective::BandwidthShare),
-        "deadline" => {
-            let limit =
-                value.map(|value| rtflash_model::parse_ns(value).map_err(|error| error.to_string())).transpose()?;
-            Ok(Objective::Deadline(limit.and_then(Span::from_ns)))
-        }
-        _ => Err("expected `latency-share=50%`, `bandwidth-share=80%`, `deadline` or `deadline=5ms`".into()),
-    }
-}
-
-/// A share in percent, with up to four decimals.
-fn share(text: &str) -> Option<Share> {
-    let number = text.strip_suffix('%')?;
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || whole.len() > 3 || part.len() > 4 || !digits(whole) || !digits(part) {
-        return None;
-    }
-    let millionths = format!("{whole}{part:0<4}").parse().ok()?;
-    Share::of_million(millionths)
-}
-
-/// What `host` runs or bounds.
-#[derive(Debug, Args)]
-pub struct HostInputArgs {
-    /// Scenario, or a job file of fio; `-` for standard input
-    pub file: PathBuf,
-    /// Device, host and scheduler for a job file of fio, which has none: an object with `device`,
-    /// `host` and `scheduler`, as in a scenario
-    #[arg(long, value_name = "FILE")]
-    pub device: Option<PathBuf>,
-}
-
-/// Options of `host bound`.
-#[derive(Debug, Args)]
-pub struct HostBoundArgs {
-    #[command(flatten)]
-    pub input: HostInputArgs,
-    /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the
-    /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
-    pub scheduler: Vec<String>,
-    #[command(flatten)]
-    pub format: FormatArg,
-}
-
-/// Options of `host run`.
-#[derive(Debug, Args)]
-pub struct HostRunArgs {
-    #[command(flatten)]
-    pub input: HostInputArgs,
-    /// Schedulers to run it by, in this order, in place of the scenario's own; one that the
-    /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
-    pub scheduler: Vec<String>,
-    /// Where the randomness starts: places of random jobs, jitter, slow episodes
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write the requests' ways through the queues into this file, for Perfetto; with several
-    /// schedulers one for each, with its name before the ending
-    #[arg(long, value_name = "OUT.json")]
-    pub trace: Option<PathBuf>,
-    /// Draw distributions of latencies, percentiles and bandwidths into this folder, as SVG with
-    /// the numbers as CSV
-    #[arg(long, value_name = "DIR")]
-    pub figures: Option<PathBuf>,
-    /// How the answer is printed
-    #[arg(long, value_enum, default_value_t = HostFormat::Text)]
-    pub format: HostFormat,
-}
-
-/// How `host run` answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HostFormat {
-    /// For a person
-    Text,
-    /// One JSON object a scheduler, one line each
-    Json,
-    /// One line a scheduler and job
-    Csv,
 }
 
 /// How an answer is printed.

@@ -8,8 +8,9 @@ use rtflash_wire::Guarantee;
 
 use super::{allocate, allocator, analysis_relying_on};
 use crate::Failure;
+use crate::answer::Answer;
 use crate::args::{AllocArgs, Format, GuaranteeArg};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::render::Render;
 use crate::render::alloc_text::View;
 use crate::source::Source;
@@ -47,9 +48,9 @@ impl Plan {
         let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let guarantee = if self.guarantee.wanted(alone) {
-            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
+            Guarantee::of(set, self.allocator, &outcome, self.granted)
         } else {
-            Guarantee::known(set, self.analysis, &outcome)
+            Guarantee::known(set, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
         let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));

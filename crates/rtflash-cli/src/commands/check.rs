@@ -1,32 +1,23 @@
 //! `rtflash check`: a given allocation before the independent judge.
 
-use rtflash_alloc::analysis::{Analysis, DemandTest};
+use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::completed;
-use rtflash_check::{Equations, judge, judge_sound};
 use rtflash_model::{Allocation, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
 use crate::Failure;
+use crate::answer::Answer;
 use crate::args::{CheckArgs, Format};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::output;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
+use crate::render::kind::kind;
 use crate::status::Status;
 
 struct Plan {
-    test: Test,
     analysis: &'static dyn Analysis,
     format: Format,
-}
-
-/// What an allocation is judged by.
-#[derive(Clone, Copy)]
-enum Test {
-    /// The thesis's.
-    Equations(Equations),
-    /// Certificates.
-    Demand(DemandTest),
 }
 
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
@@ -36,10 +27,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
     }
     let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
     let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let by_name = || Equations::from_name(analysis.name()).map(Test::Equations);
-    let test = analysis.demand_test().map(Test::Demand).or_else(by_name);
-    let test = test.ok_or_else(|| Failure(format!("the judge knows no analysis `{}`", analysis.name())))?;
-    let plan = Plan { test, analysis, format: args.format.format };
+    let plan = Plan { analysis, format: args.format.format };
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
     let batch = Batch { format: plan.format };
     batch.run_pairs(pairs, |file, given, _| match given {
@@ -55,13 +43,11 @@ impl Plan {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, None, request.to_string());
         }
-        let missing = match self.test {
-            Test::Equations(_) => Vec::new(),
-            Test::Demand(_) => uncertified(&read),
-        };
+        let kind = kind(self.analysis);
+        let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
         // What is not promised is looked for, and then judged as if it had been given.
         let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
-        let (mut answer, utilizations) = self.judge(file, &read);
+        let (mut answer, utilizations) = kind.verify(file, &read);
         for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
             answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
         }
@@ -81,24 +67,6 @@ impl Plan {
     fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> Answer {
         let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
         Answer { text: answer.render(self.format), status: Status::of(schedulable), ..Answer::default() }
-    }
-}
-
-impl Plan {
-    /// The judgement, and of each cluster its utilization by each of the tests, if there are
-    /// several.
-    fn judge<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
-        let (set, meta) = (&file.set, file.meta.as_deref());
-        match self.test {
-            Test::Equations(equations) => {
-                (CheckAnswer::new(set, equations.name(), &judge(set, allocation, equations), meta), Vec::new())
-            }
-            Test::Demand(test) => {
-                let judgement = judge_sound(set, allocation, test.placements, test.rely_on);
-                let answer = CheckAnswer::sound(set, self.analysis.name(), &judgement, test.rely_on, meta);
-                (answer, judgement.clusters.into_iter().map(|judged| judged.utilizations).collect())
-            }
-        }
     }
 }
 

@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sound::is_independent;
 use rtflash_alloc::verdict::{completed, passing, spaces};
-use rtflash_check::judge_sound;
 use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, Refusal, execute_within};
-use rtflash_wire::{ExecAnswer, Settings, beyond, needed};
+use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
 use super::{allocate, allocator, analysis_relying_on, policies};
+use crate::answer::Answer;
 use crate::args::{self, ExecArgs, Format};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_text::View;
+use crate::render::kind::kind;
 use crate::render::{Render, data, unplaced};
 use crate::status::Status;
 use crate::{Failure, output};
@@ -158,7 +158,7 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             Status::CannotTell,
         ),
         Outcome::NotSchedulable(failure) => {
-            let why = unplaced::sentence(set, &failure, analysis.demand_test().is_some());
+            let why = unplaced::sentence(set, &failure, &*kind(analysis));
             Found::Nothing(
                 format!(
                     "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
@@ -183,7 +183,7 @@ fn given_one(
 ) -> Found {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
-        if analysis.demand_test().is_none() {
+        if !kind(analysis).promises() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return Found::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
@@ -215,13 +215,10 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     if analysis.refuses(set).is_some() {
         return None;
     }
-    match analysis.demand_test() {
-        Some(test) if given => {
-            let judgement = judge_sound(set, allocation, test.placements, test.rely_on);
-            judgement.holds().map(|_| judgement.approves())
-        }
-        _ => Some(passing(set, analysis, allocation).into_iter().all(|passes| passes)),
+    if given {
+        return kind(analysis).accepts(set, allocation);
     }
+    Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
 /// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an
@@ -234,13 +231,38 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
 
 /// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
 /// neighbours does not hold if every page waits for all of them, and never has to.
-fn worst_waits(set: &TaskSet, allocation: &Allocation, predicted: Option<bool>, options: &Options) -> Option<String> {
+fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
     let asked = options.placed.waits == Waits::Worst;
-    (asked && predicted == Some(true) && !is_independent(set, allocation)).then(|| {
+    (asked && predicted == Some(true) && leans()).then(|| {
         "some clusters hold because of what is known of the chips on their channels, and --waits worst would have each page wait for more than these ever \
          move: run this allocation with --waits actual"
             .into()
     })
+}
+
+/// What a run is asked for.
+struct Asked<'a> {
+    file: &'a TaskSetFile,
+    /// The algorithm that is to find the allocation; `None` where one is given.
+    algorithm: Option<&'static str>,
+    alone: bool,
+    settings: &'a Settings,
+}
+
+impl<'a> Asked<'a> {
+    /// An answer without a run.
+    fn blank(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecAnswer<'a> {
+        ExecAnswer {
+            meta: self.file.meta.as_deref().map(Cow::Borrowed),
+            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, self.settings.clone(), reason)
+        }
+    }
+
+    /// The same to be shown.
+    fn not_run(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> View<'a> {
+        let answer = self.blank(analysis, predicted, reason);
+        View { answer, page_size: 0, alone: self.alone, drawing: String::new() }
+    }
 }
 
 impl Plan {
@@ -256,79 +278,68 @@ impl Plan {
         if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
             return Answer::wrong("--trace and --gantt take one task set, and this is another one");
         }
-        let is_given = given.is_some();
-        let algorithm = (!is_given).then(|| self.allocator.name());
-        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(algorithm, self.analysis.name(), predicted, self.settings.clone(), reason)
-        };
-        let not_run = |answer| View { answer, page_size: 0, alone, drawing: String::new() };
+        let algorithm = given.is_none().then(|| self.allocator.name());
+        let asked = Asked { file, algorithm, alone, settings: &self.settings };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
             None => search(set, self.allocator, self.analysis, self.spread),
         };
-        let allocation = match found {
-            Found::Allocation(allocation) => allocation,
-            Found::Wrong(complaint) => return Answer::wrong(&complaint),
+        match found {
+            Found::Allocation(allocation) => self.run_one(&asked, &allocation),
+            Found::Wrong(complaint) => Answer::wrong(&complaint),
             Found::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
-                return self.render(not_run(blank(predicted, reason)), status);
+                self.render(asked.not_run(self.analysis, predicted, reason), status)
             }
-        };
-        // Certificates are run as they are, and it is their analysis that predicts.
-        let analysis: &'static dyn Analysis = match self.analysis.demand_test() {
-            None if allocation.is_certified() => analysis_relying_on("sound", self.granted).unwrap_or(self.analysis),
-            _ => self.analysis,
-        };
-        let certified = analysis.demand_test().map(|_| &allocation);
-        let blank = |predicted: Option<bool>, reason: String| ExecAnswer {
-            meta: file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(algorithm, analysis.name(), predicted, self.settings.clone(), reason)
-        };
-        if let Some(request) = analysis.refuses(set) {
-            return self.render(not_run(blank(None, request.to_string())), Status::CannotTell);
         }
-        let predicted = predicted(set, &allocation, analysis, is_given);
-        let too_full = too_full(set, &allocation, analysis);
-        if let Some(complaint) = certified.and_then(|certified| worst_waits(set, certified, predicted, &self.options)) {
+    }
+
+    /// Runs an allocation, or says why not.
+    fn run_one(&self, asked: &Asked<'_>, allocation: &Allocation) -> Answer {
+        let set = &asked.file.set;
+        // Certificates are run as they are, and it is their analysis that predicts.
+        let others = allocation.is_certified() && !kind(self.analysis).promises();
+        let analysis =
+            if others { analysis_relying_on("sound", self.granted).expect("there is one") } else { self.analysis };
+        if let Some(request) = analysis.refuses(set) {
+            return self.render(asked.not_run(analysis, None, request.to_string()), Status::CannotTell);
+        }
+        let kind = kind(analysis);
+        let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
+        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, &self.options) {
             return Answer::wrong(&complaint);
         }
-        let needs = certified.and_then(|certified| needed(set, certified));
-        // What is run may keep every deadline, and yet lean on what the user does not grant.
-        let beyond = certified.and_then(|certified| beyond(set, certified, self.granted));
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        match execute_within(self.memory, set, &allocation, analysis, &self.options, sink) {
-            Err(NotRun::Trace(error)) => Answer::wrong(&self.wanted.failure(&error)),
+        let executed = match execute_within(self.memory, set, allocation, analysis, &self.options, sink) {
+            Ok(executed) => executed,
+            Err(NotRun::Trace(error)) => return Answer::wrong(&self.wanted.failure(&error)),
             Err(error) => {
                 let status = refused(&error);
                 if status == Status::Wrong {
                     return Answer::wrong(&error.to_string());
                 }
-                let flag = if matches!(error, NotRun::Refused(Refusal::Memory { .. })) {
-                    " (--memory allows more)"
-                } else {
-                    ""
-                };
-                self.render(not_run(blank(predicted, format!("{error}{flag}"))), status)
+                let is_memory = matches!(error, NotRun::Refused(Refusal::Memory { .. }));
+                let flag = if is_memory { " (--memory allows more)" } else { "" };
+                return self.render(asked.not_run(analysis, predicted, format!("{error}{flag}")), status);
             }
-            Ok(executed) => {
-                let Executed { plan, findings, report } = &executed;
-                let drawing = match keeper.finish(plan, self.options.duration) {
-                    Ok(drawing) => drawing,
-                    Err(failure) => return Answer::wrong(&failure.0),
-                };
-                let passes = executed.passes() && beyond.is_none();
-                let answer = ExecAnswer {
-                    reason: too_full.or(beyond),
-                    relies_on: needs.map(|needs| needs.name().into()),
-                    ..blank(predicted, String::new()).with(set, plan, findings, report)
-                };
-                let page_size = plan.device().page_size();
-                self.render(View { answer, page_size, alone, drawing }, Status::of(Some(passes)))
-            }
-        }
+        };
+        let Executed { plan, findings, report } = &executed;
+        let drawing = match keeper.finish(plan, self.options.duration) {
+            Ok(drawing) => drawing,
+            Err(failure) => return Answer::wrong(&failure.0),
+        };
+        // What is run may keep every deadline, and yet lean on what the user does not grant.
+        let beyond = kind.beyond(set, allocation, self.granted);
+        let passes = executed.passes() && beyond.is_none();
+        let answer = ExecAnswer {
+            reason: too_full(set, allocation, analysis).or(beyond),
+            relies_on: kind.needed(set, allocation).map(|needed| needed.name().into()),
+            ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
+        };
+        let page_size = plan.device().page_size();
+        self.render(View { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
     }
 
     fn render(&self, view: View<'_>, status: Status) -> Answer {

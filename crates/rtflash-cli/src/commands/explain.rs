@@ -6,16 +6,18 @@ use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
-use rtflash_wire::{Answer as _, Guarantee, Unexplained, beyond};
+use rtflash_wire::{Answer as _, Guarantee, Unexplained};
 
 use super::check::gone_tasks;
 use super::{allocator, analysis_relying_on};
+use crate::answer::Answer;
 use crate::args::{ExplainArgs, Format};
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::alloc_text::Told;
 use crate::render::explain::View;
+use crate::render::kind::kind;
 use crate::status::Status;
 use crate::{Failure, output};
 
@@ -35,8 +37,8 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
             None => {
                 let outcome = allocator.allocate(&file.set, analysis);
                 let guarantee = match format {
-                    Format::Text if alone => Guarantee::of(&file.set, allocator, analysis, &outcome, granted),
-                    _ => Guarantee::known(&file.set, analysis, &outcome),
+                    Format::Text if alone => Guarantee::of(&file.set, allocator, &outcome, granted),
+                    _ => Guarantee::known(&file.set, &outcome),
                 };
                 let headline = Told::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
@@ -49,7 +51,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                     warnings += &output::warning(&format!("{name}: {note}"));
                 }
                 let allocation = completed(&file.set, analysis, allocation);
-                let reason = analysis.demand_test().and_then(|_| beyond(&file.set, &allocation, granted));
+                let reason = kind(analysis).beyond(&file.set, &allocation, granted);
                 let headline = reason.map_or_else(String::new, not_schedulable);
                 (Some(allocation), headline)
             }

@@ -35,7 +35,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
 
 /// Why the certificates of an allocation do not hold, by the judge of `check`.
 fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
-    let judgement = judge_sound(set, allocation, &[Placement::Stripe, Placement::Superblock], Reliance::Neighbours);
+    let judgement = judge_sound(set, allocation, &Placement::ALL, Reliance::Neighbours);
     if judgement.approves() {
         return Ok(());
     }

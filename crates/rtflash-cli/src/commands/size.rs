@@ -5,8 +5,9 @@ use rtflash_alloc::sizing::{Sizing, size};
 
 use super::{allocator, analysis_relying_on};
 use crate::Failure;
+use crate::answer::Answer;
 use crate::args::SizeArgs;
-use crate::batch::{Answer, Batch};
+use crate::batch::Batch;
 use crate::render::Render;
 use crate::render::size_text::View;
 use crate::source::Source;

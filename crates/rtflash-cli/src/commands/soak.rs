@@ -13,6 +13,7 @@ use crate::Failure;
 use crate::args::{SoakArgs, SoakWorld};
 use crate::output::{self, GREEN, RED, paint};
 use crate::render::Render;
+use crate::render::kind::kind;
 use crate::render::numbers::count;
 use crate::render::table::table;
 use crate::status::Status;
@@ -101,8 +102,8 @@ fn command(case: &Case) -> String {
             command += option;
         }
     };
-    if let Some(test) = case.analysis.demand_test() {
-        add(true, &format!(" --rely-on {}", test.rely_on.name()));
+    if let Some(rely_on) = kind(case.analysis).rely_on() {
+        add(true, &format!(" --rely-on {}", rely_on.name()));
     }
     add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
     add(options.service == Service::Background, " --server background");

@@ -8,17 +8,17 @@ use rtflash_alloc::allocator::usual;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
-use rtflash_exec::{DEFAULT_MEMORY, Dispatch, memory_of_trace};
-use rtflash_model::{Instant, Span, read_task_set_bytes};
-use rtflash_run::Refusal;
+use rtflash_exec::{DEFAULT_MEMORY, Dispatch, Plan, memory_of_trace};
+use rtflash_model::{Allocation, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
+use rtflash_run::{NotRun, Refusal};
 use rtflash_wire::{ExecAnswer, traced};
 
 use super::exec::{Found, find, predicted, refused};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
 use crate::Failure;
+use crate::answer::refuse;
 use crate::args::{self, CheckArgs};
-use crate::batch::refuse;
 use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::Render;
@@ -27,93 +27,73 @@ use crate::source::Source;
 use crate::source::read;
 use crate::status::Status;
 
+/// Why there is no answer.
+enum Stop {
+    /// What was typed or read is wrong.
+    Failure(Failure),
+    /// The user has been told; this is the exit status.
+    Said(Status),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Failure(failure)
+    }
+}
+
+impl Stop {
+    /// Says why, and with what status that ends.
+    fn said(complaint: &str, status: Status) -> Stop {
+        output::complain(complaint);
+        Stop::Said(status)
+    }
+
+    /// The same of a run that cannot be.
+    fn refused(refusal: Refusal) -> Stop {
+        let refusal = NotRun::Refused(refusal);
+        Stop::said(&output::error(&refusal.to_string()), refused(&refusal))
+    }
+}
+
 /// Carries the command out for a trace.
 pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
+    match check(args, trace) {
+        Ok(status) | Err(Stop::Said(status)) => Ok(status),
+        Err(Stop::Failure(failure)) => Err(failure),
+    }
+}
+
+fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     if trace.as_os_str() == "-" {
-        return Err(Failure("--trace takes a file: it is read twice".into()));
+        return Err(Failure("--trace takes a file: it is read twice".into()).into());
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
     let given = args.allocation.as_deref().map(read).transpose()?;
-    let source = Source::open(&args.file)?;
-    let file_name = source.name.clone();
-    let mut frames = rtflash_model::Frames::new(source);
-    let mut sets = next_batch(&mut frames, &file_name)?.unwrap_or_else(Vec::new);
-    if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &file_name)?.is_some()) {
-        return Err(Failure(format!("{file_name}: a trace is that of one task set, and here are several")));
-    }
-    let Some(mut frame) = sets.pop() else { return Err(Failure(format!("{file_name}:1:1: there is nothing in it"))) };
-    change(&mut frame, &args.set.changes).map_err(|problem| Failure(format!("{file_name}: {problem}")))?;
-    let file = match read_task_set_bytes(&frame.text) {
-        Ok(file) => file,
-        Err(diagnostics) => {
-            output::complain(&refuse(&file_name, &frame, &diagnostics));
-            return Ok(Status::Wrong);
-        }
-    };
-    let allocation = match find(&file.set, given.as_ref(), allocator, analysis, false) {
-        Found::Allocation(allocation) => allocation,
-        Found::Wrong(complaint) => {
-            output::complain(&complaint);
-            return Ok(Status::Wrong);
-        }
-        Found::Nothing(reason, Status::CannotTell) => {
-            output::complain(&output::error(&reason));
-            return Ok(Status::CannotTell);
-        }
-        Found::Nothing(reason, _) => return Err(Failure(format!("{reason}: of what allocation is the trace?"))),
-    };
-    let plan = match rtflash_run::plan(&file.set, &allocation, analysis) {
-        Ok(plan) => plan,
-        Err(refusal) => {
-            let refusal = rtflash_run::NotRun::Refused(refusal);
-            output::complain(&output::error(&refusal.to_string()));
-            return Ok(refused(&refusal));
-        }
-    };
+    let file = one_set(args)?;
+    let allocation = allocation(find(&file.set, given.as_ref(), allocator, analysis, false))?;
+    let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(Stop::refused)?;
     let (dispatch, dispatch_name) = match args.dispatch {
         args::Dispatch::Serial => (Dispatch::Serial, "serial"),
         args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
     };
-    let told = args.duration.as_deref().map(duration).transpose()?;
+    let stated = args.duration.as_deref().map(duration).transpose()?;
     let needed = memory_of_trace(&plan);
     if needed > DEFAULT_MEMORY {
-        let refusal = rtflash_run::NotRun::Refused(Refusal::Memory { needed, limit: DEFAULT_MEMORY });
-        output::complain(&output::error(&refusal.to_string()));
-        return Ok(refused(&refusal));
+        return Err(Stop::refused(Refusal::Memory { needed, limit: DEFAULT_MEMORY }));
     }
     let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
     let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
-    let records = |trace: &Path| -> Result<_, Failure> {
-        Ok(TraceReader::new(&plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
-    };
-    // Use is a share of the time, which may be known only at the end: statistics are made in a
-    // second reading.
-    let mut end = Instant::START;
-    let mut last = None;
-    for record in records(trace)? {
-        let record = record.map_err(|error| Failure(format!("{}: {error}", trace.display())))?;
-        let order = record.order();
-        if let Some(last) = last.filter(|&last| order.0 < last) {
-            return Err(Failure(format!(
-                "{}: an event at {} comes behind one at {}: a trace is in order of time",
-                trace.display(),
-                order.0,
-                last
-            )));
-        }
-        last = Some(order.0);
-        end = end.max(order.0);
-        checks.record(&record);
-    }
+    let end = observe(&plan, trace, &mut checks)?;
     let setup = checks.setup_told();
     // Where nobody says when the run ended, nothing is missing behind its last record.
-    let behind = end.saturating_add(Span::NANOSECOND);
-    let duration = told.or(setup.duration).unwrap_or(behind);
+    let duration = stated.or(setup.duration).unwrap_or(end.saturating_add(Span::NANOSECOND));
+    // Use is a share of the time, which may be known only now: statistics are made in a second
+    // reading.
     let mut statistics = Statistics::new(&plan, duration);
-    for record in records(trace)?.flatten() {
+    for record in records(&plan, trace)?.flatten() {
         statistics.record(&record);
     }
     let findings = checks.finish(duration);
@@ -131,4 +111,52 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
     let text = View { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
     output::print(&text)?;
     Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))
+}
+
+/// The one task set of the file.
+fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Stop> {
+    let source = Source::open(&args.file)?;
+    let name = source.name.clone();
+    let mut frames = Frames::new(source);
+    let mut sets = next_batch(&mut frames, &name)?.unwrap_or_else(Vec::new);
+    if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &name)?.is_some()) {
+        return Err(Failure(format!("{name}: a trace is that of one task set, and here are several")).into());
+    }
+    let Some(mut frame) = sets.pop() else { return Err(Failure(format!("{name}:1:1: there is nothing in it")).into()) };
+    change(&mut frame, &args.set.changes).map_err(|problem| Failure(format!("{name}: {problem}")))?;
+    read_task_set_bytes(&frame.text)
+        .map_err(|diagnostics| Stop::said(&refuse(&name, &frame, &diagnostics), Status::Wrong))
+}
+
+/// The allocation that the trace is of.
+fn allocation(found: Found) -> Result<Allocation, Stop> {
+    match found {
+        Found::Allocation(allocation) => Ok(allocation),
+        Found::Wrong(complaint) => Err(Stop::said(&complaint, Status::Wrong)),
+        Found::Nothing(reason, Status::CannotTell) => Err(Stop::said(&output::error(&reason), Status::CannotTell)),
+        Found::Nothing(reason, _) => Err(Failure(format!("{reason}: of what allocation is the trace?")).into()),
+    }
+}
+
+/// The records of a trace.
+fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<Source>>, Failure> {
+    Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
+}
+
+/// Shows all records of a trace to the checkers, and says when the last event was.
+fn observe(plan: &Plan, trace: &Path, checks: &mut Checks<'_>) -> Result<Instant, Failure> {
+    let mut last = Instant::START;
+    for record in records(plan, trace)? {
+        let record = record.map_err(|error| Failure(format!("{}: {error}", trace.display())))?;
+        let (at, ..) = record.order();
+        if at < last {
+            let trace = trace.display();
+            return Err(Failure(format!(
+                "{trace}: an event at {at} comes behind one at {last}: a trace is in order of time"
+            )));
+        }
+        last = at;
+        checks.record(&record);
+    }
+    Ok(last)
 }

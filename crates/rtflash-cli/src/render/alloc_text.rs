@@ -3,16 +3,18 @@
 
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::{Analysis, DemandTest, PartFtl};
+use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
 
-use super::numbers::{chips, count, names, separated, share, time};
+use super::kind::{Kind, kind};
+use super::numbers::{chips, count, names, separated, share};
 use super::table::table;
 use super::{Render, data, unplaced};
+
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Names of tasks shown for a cluster.
@@ -55,12 +57,12 @@ impl Render for View<'_> {
     }
 }
 
-/// An outcome in words. What differs between the two kinds of analysis is decided by `test`.
+/// An outcome in words.
 pub struct Told<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
     analysis: &'a dyn Analysis,
-    test: Option<DemandTest>,
+    kind: Box<dyn Kind + 'a>,
     outcome: &'a Outcome,
     guarantee: &'a Guarantee,
 }
@@ -74,7 +76,7 @@ impl<'a> Told<'a> {
         outcome: &'a Outcome,
         guarantee: &'a Guarantee,
     ) -> Told<'a> {
-        Told { set, algorithm, analysis, test: analysis.demand_test(), outcome, guarantee }
+        Told { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
     }
 
     /// The verdict in a line.
@@ -82,7 +84,7 @@ impl<'a> Told<'a> {
     /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
     /// breath.
     pub fn headline(&self) -> String {
-        let Told { set, algorithm, outcome, guarantee, .. } = *self;
+        let Told { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
         let verdict = match outcome.is_schedulable() {
             Some(true) => paint(GREEN, "schedulable"),
             Some(false) => paint(RED, "not schedulable"),
@@ -111,7 +113,7 @@ impl<'a> Told<'a> {
                     ),
                 }
             }
-            Outcome::NotSchedulable(_) if algorithm == "exact" && self.test.is_none() => {
+            Outcome::NotSchedulable(_) if algorithm == "exact" && kind.exact_tries_all() => {
                 format!("no allocation of {tasks} to {device} passes the test")
             }
             Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
@@ -122,24 +124,17 @@ impl<'a> Told<'a> {
             Outcome::CannotTell(limit) => limit.to_string(),
         };
         let name = self.analysis.name();
-        let placed = self.test.is_some();
         // Of a yes: behind a no it is other clusters that rely on something.
         let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
         let (by, how) = match outcome {
             Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
             Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
             Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
-            // The theorem itself has nothing against it.
-            Outcome::NotSchedulable(failure) if !placed && matches!(failure.unplaced.reason, Reason::Data(_)) => {
-                (String::new(), format!(" (Theorem 1 passes; analysis: {name})"))
-            }
-            _ => match self.test {
-                Some(test) => (String::new(), format!(" (analysis: {name}; {})", relying_on(test, relies_on))),
-                None => (format!(" by Theorem 1 ({name})"), String::new()),
-            },
+            Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => kind.by_data(),
+            _ => kind.by(relies_on),
         };
         let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
-        format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), placed))
+        format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), kind.guaranteed()))
     }
 
     /// Everything but the advice.
@@ -152,7 +147,7 @@ impl<'a> Told<'a> {
         if let Some(allocation) = outcome.allocation() {
             text += "\n";
             text += &self.clusters(allocation);
-            if outcome.is_schedulable() == Some(true) && self.test.is_some() {
+            if outcome.is_schedulable() == Some(true) && self.kind.promises() {
                 text += &relying(set, allocation);
             }
         }
@@ -163,7 +158,7 @@ impl<'a> Told<'a> {
     /// Why the set fails: the task that could not be placed, and data that do not fit.
     pub fn failure(&self) -> String {
         let unplaced = match self.outcome {
-            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, self.test.is_some()),
+            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, &*self.kind),
             _ => String::new(),
         };
         unplaced + &self.too_full()
@@ -178,9 +173,8 @@ impl<'a> Told<'a> {
             Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
             Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and exact times",
         };
-        let placed = self.test.is_some();
         let line = match (guarantee.set, guarantee.as_placed, self.outcome.is_schedulable()) {
-            (_, _, Some(true)) if placed => return String::new(),
+            (_, _, Some(true)) if self.kind.promises() => return String::new(),
             (Some(true), Some(true), _) => {
                 format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
             }
@@ -188,7 +182,9 @@ impl<'a> Told<'a> {
             (Some(false), _, Some(true)) => {
                 "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the thesis's equations.".into()
             }
-            (Some(false), ..) if !placed => "The sound analysis accepts the set no more than this one.".into(),
+            (Some(false), ..) if !self.kind.promises() => {
+                "The sound analysis accepts the set no more than this one.".into()
+            }
             _ => return String::new(),
         };
         format!("\n{line}\n")
@@ -199,8 +195,8 @@ impl<'a> Told<'a> {
         let set = self.set;
         let clusters = allocation.clusters();
         let reports = report(set, self.analysis, allocation);
-        let placed = self.test.is_some();
-        let serves = |position: usize| !placed || reports[position].server > 0.0;
+        let kind = &self.kind;
+        let serves = |position: usize| !kind.promises() || reports[position].server > 0.0;
         let (free, shown): (Vec<_>, Vec<_>) = clusters
             .iter()
             .enumerate()
@@ -211,12 +207,10 @@ impl<'a> Told<'a> {
             let server = if report.utilization > 1.0 { "none".into() } else { share(report.server) };
             let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
             let members = if members.is_empty() { "(free)".into() } else { members };
-            let kind = placed
-                .then(|| allocation.certificate(*position).map_or("none", |each| each.placement.name()).to_owned());
-            let slack = placed.then(|| slack(allocation, *position));
+            let (organisation, slack) = kind.organisation(allocation, *position).map(<(_, _)>::from).unzip();
             [position.to_string(), chips(&cluster.chips), members]
                 .into_iter()
-                .chain(kind)
+                .chain(organisation)
                 .chain(shares)
                 .chain(slack)
                 .chain([server])
@@ -230,17 +224,17 @@ impl<'a> Told<'a> {
             let zero = share(0.0);
             let shares = std::iter::repeat_n(zero, 5);
             let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
-            let (kind, slack) = (placed.then(|| "stripe".to_owned()), placed.then(String::new));
+            let (organisation, slack) = kind.promises().then(|| ("stripe".to_owned(), String::new())).unzip();
             let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
-            rows.push(cells.chain(kind).chain(shares).chain(slack).chain([share(server)]).collect());
+            rows.push(cells.chain(organisation).chain(shares).chain(slack).chain([share(server)]).collect());
         }
-        let heading = ["cluster", "chips", "tasks"].into_iter().chain(placed.then_some("kind"));
+        let heading = ["cluster", "chips", "tasks"].into_iter().chain(kind.promises().then_some("kind"));
         let heading = heading
-            .chain([if placed { ">demand" } else { ">U" }, ">read", ">write", ">gc", ">blocking"])
-            .chain(placed.then_some(">slack"))
+            .chain([kind.share(), ">read", ">write", ">gc", ">blocking"])
+            .chain(kind.promises().then_some(">slack"))
             .chain([">server"]);
         let mut text = table(&heading.collect::<Vec<_>>(), rows);
-        if placed && !shown.is_empty() {
+        if kind.promises() && !shown.is_empty() {
             text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
         }
         if shown.len() > CLUSTERS {
@@ -263,12 +257,9 @@ impl<'a> Told<'a> {
             }
             if !text.is_empty() {
                 let late = in_time(set, analysis, allocation).iter().position(|in_time| !in_time);
-                text += &match (late, self.test.is_none()) {
-                    (None, true) => {
-                        "Theorem 1 itself would pass every cluster: it knows nothing of space.\n".to_owned()
-                    }
-                    (None, false) => "The deadlines alone would be met in every cluster.\n".to_owned(),
-                    (Some(late), _) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
+                text += &match late {
+                    None => self.kind.only_data().to_owned(),
+                    Some(late) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
                 };
             }
             return text;
@@ -289,21 +280,10 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What a promise relies on, or might have relied on.
-fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
-    match relies_on {
-        Some(Reliance::Nothing) => "relies on no neighbour".into(),
-        Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
-        Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),
-        None => format!("--rely-on {}", test.rely_on.name()),
-    }
-}
-
 /// What holds on the device, behind a verdict.
-fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, placed: bool) -> &'static str {
+fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, guaranteed: &'static str) -> &'static str {
     match (guarantee.set, guarantee.as_placed, verdict) {
-        (Some(true), Some(true), Some(true)) if placed => ", guaranteed on the device",
-        (Some(true), Some(true), Some(true)) => ", guaranteed on the device, with these clusters",
+        (Some(true), Some(true), Some(true)) => guaranteed,
         (Some(true), _, Some(true)) => ", guaranteed on the device, with clusters of its own",
         (Some(true), Some(true), _) => ", yet guaranteed on the device, with these clusters",
         (Some(true), _, _) => ", yet guaranteed on the device, with clusters of its own",
@@ -331,17 +311,6 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
             Reliance::Queue,
             "a first-come-first-served bus, reads and transfers of exact length, and what all chips there move at most: docs/analysis.md, Section 6.1",
         )
-}
-
-/// The slack of the tightest interval, of its length.
-fn slack(allocation: &Allocation, position: usize) -> String {
-    match allocation.certificate(position).and_then(|certificate| certificate.tightest) {
-        None => "-".into(),
-        Some(tightest) => {
-            let (sign, slack) = (if tightest.slack_ns < 0 { "-" } else { "" }, tightest.slack_ns.unsigned_abs() as f64);
-            format!("{sign}{} of {}", time(slack), time(tightest.length.as_ns() as f64))
-        }
-    }
 }
 
 /// A list that is too long for a table.

@@ -13,7 +13,7 @@ const OVERLOAD: f64 = 1e9;
 
 impl Render for CheckAnswer<'_> {
     fn text(&self) -> String {
-        if self.reason.is_some() { nothing(self) } else { answer(self) }
+        self.reason.as_deref().map_or_else(|| answer(self), |reason| nothing(self, reason))
     }
 
     fn json(&self) -> String {
@@ -22,20 +22,25 @@ impl Render for CheckAnswer<'_> {
 }
 
 /// The verdict where there is no allocation to test.
-fn nothing(answer: &CheckAnswer<'_>) -> String {
+fn nothing(answer: &CheckAnswer<'_>, reason: &str) -> String {
     let verdict = match answer.schedulable {
         Some(_) => paint(RED, "not schedulable"),
         None => paint(YELLOW, "cannot tell"),
     };
-    format!("{verdict}: {}\n", answer.reason.as_deref().unwrap_or_default())
+    format!("{verdict}: {reason}\n")
 }
 
 /// The verdict, then the clusters.
 fn answer(answer: &CheckAnswer<'_>) -> String {
+    verdict(answer) + &remarks(answer) + "\n" + &clusters(answer)
+}
+
+/// The verdict in a line: of a no, by the first cluster that fails.
+fn verdict(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
     let full = failing.filter(|&first| answer.clusters[first].data.as_ref().is_some_and(|data| !data.fits));
-    let mut text = match failing.map(|first| (first, &answer.clusters[first])) {
+    match failing.map(|first| (first, &answer.clusters[first])) {
         None => {
             format!("{}: every cluster passes the test{} {by}\n", paint(GREEN, "schedulable"), relying(answer))
         }
@@ -61,7 +66,12 @@ fn answer(answer: &CheckAnswer<'_>) -> String {
             let why = "demand and blocking do not fit into some interval, or in the long run";
             format!("{}: cluster {first} fails: {why} {by}\n", paint(RED, "not schedulable"))
         }
-    };
+    }
+}
+
+/// What is wrong with clusters, and what else is to be said of them.
+fn remarks(answer: &CheckAnswer<'_>) -> String {
+    let mut text = String::new();
     for (position, cluster) in answer.clusters.iter().enumerate() {
         if let Some(data) = cluster.data.as_ref().filter(|data| !data.fits) {
             text += &data::complaint(data, position);
@@ -73,6 +83,11 @@ fn answer(answer: &CheckAnswer<'_>) -> String {
             text += &format!("  cluster {position}: {}\n", paint(DIM, &format!("note: {note}")));
         }
     }
+    text
+}
+
+/// The clusters as a table.
+fn clusters(answer: &CheckAnswer<'_>) -> String {
     // Only a sound analysis says of something what it relies on.
     let relying = answer.clusters.iter().any(|cluster| cluster.relies_on.is_some());
     let rows = answer.clusters.iter().enumerate().map(|(position, cluster)| {
@@ -91,12 +106,11 @@ fn answer(answer: &CheckAnswer<'_>) -> String {
             .chain(relying.then(|| cluster.relies_on.as_deref().unwrap_or("-").to_owned()))
             .collect()
     });
-    text += "\n";
     // What is told of certificates is a share of the tightest interval.
     let placed = answer.clusters.iter().any(|cluster| cluster.demand_share.is_some());
     let share_of = if placed { ">demand" } else { ">U" };
     let heads = ["cluster", "chips", "tasks", share_of, ">blocking", "verdict", "relies on"];
-    text + &table(&heads[..heads.len() - usize::from(!relying)], rows.collect::<Vec<_>>())
+    table(&heads[..heads.len() - usize::from(!relying)], rows.collect::<Vec<_>>())
 }
 
 /// What a schedulable allocation relies on, behind its verdict.

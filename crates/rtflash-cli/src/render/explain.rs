@@ -4,7 +4,8 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Allocation, TaskSetFile};
 use rtflash_wire::{Answer, Explanation};
 
-use super::{Render, explain_sound, explain_text};
+use super::kind::kind;
+use super::{Render, explain_text};
 
 /// The terms of an allocation, or why there is none.
 pub struct View<'a> {
@@ -23,11 +24,7 @@ impl Render for View<'_> {
         let View { analysis, allocation, headline, .. } = *self;
         let set = &self.file.set;
         let headline = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
-        let terms = match analysis.demand_test() {
-            Some(test) => explain_sound::terms(set, test, allocation),
-            None => explain_text::terms(set, analysis, allocation),
-        };
-        headline + &terms + &explain_text::assumptions(analysis)
+        headline + &kind(analysis).terms(set, allocation) + &explain_text::assumptions(analysis)
     }
 
     fn json(&self) -> String {

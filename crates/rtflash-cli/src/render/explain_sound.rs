@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::{Cost, Held, held};
+use rtflash_alloc::sound::{Cost, GcTerms, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -115,25 +115,32 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += &table(&["task", "what", "how", ">C", ">C / T"], rows);
     }
     if let Some(gc) = held.gc {
-        text += &format!(
-            "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
-            gc.reserve,
-            gc.open,
-            unit.blocks,
-            unit.mapped,
-            unit.blocks - gc.open,
-            gc.valid,
-            unit.block_pages,
-            gc.valid,
-            gc.reclaimed,
-            match held.certificate.placement {
-                Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
-                Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
-            },
-            time(gc.cost.to_f64())
-        );
+        text += &collection(cluster, held, gc);
     }
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
+}
+
+/// Garbage collection, with the numbers of its terms.
+fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
+    let unit = &held.placed.unit;
+    let parts = match held.certificate.placement {
+        Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
+        Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
+    };
+    format!(
+        "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
+        gc.reserve,
+        gc.open,
+        unit.blocks,
+        unit.mapped,
+        unit.blocks - gc.open,
+        gc.valid,
+        unit.block_pages,
+        gc.valid,
+        gc.reclaimed,
+        parts,
+        time(gc.cost.to_f64())
+    )
 }
 
 /// What a page is charged in this cluster.

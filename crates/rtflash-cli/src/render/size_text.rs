@@ -9,6 +9,7 @@ use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::Told;
+use super::kind::kind;
 use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
@@ -40,7 +41,7 @@ impl Render for View<'_> {
         if !self.alone {
             return line(set, name, self.analysis, sizing);
         }
-        let guarantee = Guarantee::of(set, self.allocator, self.analysis, &sizing.outcome, self.granted);
+        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
         answer(set, name, self.analysis, sizing, &guarantee)
     }
 
@@ -53,7 +54,7 @@ impl Render for View<'_> {
 /// The verdict and the limits of the whole, in a line.
 fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
-    let guarantee = Guarantee::known(set, analysis, &sizing.outcome);
+    let guarantee = Guarantee::known(set, &sizing.outcome);
     let text = Told::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
@@ -226,12 +227,14 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     if shown.clone().count() > ROWS {
         text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.count() - ROWS);
     }
-    let bound = match analysis.demand_test() {
-        None => "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly",
-        Some(_) => "1 + v / alpha, by the certificate",
-    };
-    text +=
-        &format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
+    text + &notes(set, analysis, cost, spread) + &expected(set, cost)
+}
+
+/// What the numbers of a cost are, and what is not among them.
+fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>) -> String {
+    let bound = kind(analysis).write_amplification();
+    let mut text =
+        format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
     if set.device().erase_cycles().is_none() {
         text += "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n";
     } else {
@@ -248,7 +251,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
         let left: Vec<&str> = left.collect();
         text += &format!("  (left out, as they arrive at single times: {})\n", names(left.into_iter(), NAMES));
     }
-    text + &expected(set, cost)
+    text
 }
 
 /// What would be gained by the chips that are left free.

@@ -7,15 +7,15 @@ use rtflash_model::TaskSet;
 use rtflash_wire::task_name;
 
 use super::data;
-use super::numbers::{count, names, percent, plain, separated, share, time};
+use super::kind::Kind;
+use super::numbers::{count, names, plain, separated, time};
 use crate::output::{BOLD, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
 
-/// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two. `placed`: under
-/// an analysis that tests placed clusters.
-pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
+/// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two.
+pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn Kind) -> String {
     let unplaced = &failure.unplaced;
     let task = paint(BOLD, &plain(task_name(set, unplaced.task)));
     let others = match unplaced.others.len() {
@@ -23,7 +23,7 @@ pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
         _ => format!("with {}", names(unplaced.others.iter().map(|&task| task_name(set, task)), NAMES)),
     };
     let (size, cluster) = (count(unplaced.chips, "chip"), unplaced.cluster);
-    let why = why(set, unplaced, placed);
+    let why = why(set, unplaced, kind);
     match (failure.overloaded.is_some(), unplaced.reason) {
         (true, Reason::Data(_)) => format!("Task {task} is the first whose data do not fit in cluster {cluster}.\n"),
         (_, Reason::Request(_)) => format!("Task {task} can be served nowhere: {why}.\n"),
@@ -40,21 +40,15 @@ pub fn text(set: &TaskSet, failure: &Failure, placed: bool) -> String {
 }
 
 /// The same within a sentence, in plain words.
-pub fn sentence(set: &TaskSet, failure: &Failure, placed: bool) -> String {
+pub fn sentence(set: &TaskSet, failure: &Failure, kind: &dyn Kind) -> String {
     let unplaced = &failure.unplaced;
-    format!("task {} is not placed: {}", plain(task_name(set, unplaced.task)), why(set, unplaced, placed))
+    format!("task {} is not placed: {}", plain(task_name(set, unplaced.task)), why(set, unplaced, kind))
 }
 
 /// The reason with its numbers.
-fn why(set: &TaskSet, unplaced: &Unplaced, placed: bool) -> String {
+fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn Kind) -> String {
     match unplaced.reason {
-        Reason::Load { utilization } if placed => {
-            format!("a load of {}, and it has to stay below 1", share(utilization))
-        }
-        Reason::Load { utilization } => {
-            let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
-            format!("U = {}, {excess} too much", share(utilization))
-        }
+        Reason::Load { utilization } => kind.load(utilization),
         Reason::Demand(excess) => demand(&excess),
         Reason::Data(space) => data::sentence(set.device(), &space),
         Reason::Request(request) => {

@@ -10,7 +10,7 @@ use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
-use crate::task::TaskSet;
+use crate::task_set::TaskSet;
 use crate::time::Span;
 
 const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each with `chips` and `tasks`";
@@ -222,7 +222,7 @@ const KINDS: &str = "`stripe` or `superblock`";
 /// How a certificate's pages are placed; `None` where something wrong has been recorded.
 fn placement<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Placement> {
     let name = reader.string(raw, place, KINDS)?;
-    let placement = [Placement::Stripe, Placement::Superblock].into_iter().find(|each| each.name() == name);
+    let placement = Placement::ALL.into_iter().find(|each| each.name() == name);
     if placement.is_none() {
         reader.refuse(raw, place, format!("there is no kind {}", quote(&name)), KINDS);
     }

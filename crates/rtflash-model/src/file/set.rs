@@ -8,7 +8,8 @@ use super::reader::Reader;
 use super::request::{Amount, SHORTEST, amount, refuse_both, request};
 use super::tree::Kind;
 use crate::invalid::{Invalid, Step};
-use crate::task::{Arrivals, Job, Request, Task, TaskSet, faults};
+use crate::task::{Arrivals, Job, Request, Task};
+use crate::task_set::{TaskSet, faults};
 use crate::time::Instant;
 
 const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";

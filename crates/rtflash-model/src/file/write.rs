@@ -9,7 +9,8 @@ use super::wire::{
 };
 use crate::device::Device;
 use crate::profiles::PROFILES;
-use crate::task::{Access, Arrivals, Job, Request, Task, TaskSet};
+use crate::task::{Access, Arrivals, Job, Request, Task};
+use crate::task_set::TaskSet;
 use crate::time::Span;
 
 /// Writes a task set as one line of JSON, without a newline at its end, that

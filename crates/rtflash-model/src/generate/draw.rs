@@ -9,7 +9,8 @@ use super::utilization::Utilization;
 use super::writes::Writes;
 use crate::device::Device;
 use crate::random::Stream;
-use crate::task::{Request, Task, TaskSet};
+use crate::task::{Request, Task};
+use crate::task_set::TaskSet;
 use crate::time::{Span, TIME_LIMIT_NS};
 
 /// Draws of one set, after which it is given up.

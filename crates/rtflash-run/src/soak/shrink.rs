@@ -61,44 +61,10 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
         add(Some(device), tasks.to_vec(), Vec::new());
     }
     for (position, task) in tasks.iter().enumerate() {
-        let mut replace = |task: Task| {
+        for simpler in simpler_tasks(task) {
             let mut tasks = tasks.to_vec();
-            tasks[position] = task;
+            tasks[position] = simpler;
             add(Some(device), tasks, jobs.to_vec());
-        };
-        if task.read.is_some() && task.write.is_some() {
-            replace(Task { read: None, ..task.clone() });
-            replace(Task { write: None, ..task.clone() });
-        }
-        if task.data_pages.is_some() {
-            replace(Task { data_pages: None, ..task.clone() });
-        }
-        let random = |request: Option<Request>| request.map(|of| of.with_access(Access::Random));
-        for (read, write) in [(random(task.read), task.write), (task.read, random(task.write))] {
-            if (read, write) != (task.read, task.write) {
-                replace(Task { read, write, ..task.clone() });
-            }
-        }
-        let punctual = |request: Option<Request>| request.and_then(|of| of.with_jitter(Span::ZERO));
-        let undue = |request: Option<Request>| request.and_then(|of| of.with_deadline(None));
-        for (read, write) in [
-            (punctual(task.read), task.write),
-            (task.read, punctual(task.write)),
-            (undue(task.read), task.write),
-            (task.read, undue(task.write)),
-        ] {
-            if (read, write) != (task.read, task.write) {
-                replace(Task { read, write, ..task.clone() });
-            }
-        }
-        let half = |request: Option<Request>| request.and_then(|of| of.with_pages(of.pages() / 2));
-        for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
-            if read.is_some() == task.read.is_some()
-                && write.is_some() == task.write.is_some()
-                && (read, write) != (task.read, task.write)
-            {
-                replace(Task { read, write, ..task.clone() });
-            }
         }
     }
     let spec = device.spec();
@@ -107,6 +73,47 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
         add(Device::new(smaller).ok(), tasks, jobs);
     }
     candidates
+}
+
+/// A task with less to do, or less to say of it.
+fn simpler_tasks(task: &Task) -> Vec<Task> {
+    let mut simpler = Vec::new();
+    let mut replace = |task: Task| simpler.push(task);
+    if task.read.is_some() && task.write.is_some() {
+        replace(Task { read: None, ..task.clone() });
+        replace(Task { write: None, ..task.clone() });
+    }
+    if task.data_pages.is_some() {
+        replace(Task { data_pages: None, ..task.clone() });
+    }
+    let random = |request: Option<Request>| request.map(|of| of.with_access(Access::Random));
+    for (read, write) in [(random(task.read), task.write), (task.read, random(task.write))] {
+        if (read, write) != (task.read, task.write) {
+            replace(Task { read, write, ..task.clone() });
+        }
+    }
+    let punctual = |request: Option<Request>| request.and_then(|of| of.with_jitter(Span::ZERO));
+    let undue = |request: Option<Request>| request.and_then(|of| of.with_deadline(None));
+    for (read, write) in [
+        (punctual(task.read), task.write),
+        (task.read, punctual(task.write)),
+        (undue(task.read), task.write),
+        (task.read, undue(task.write)),
+    ] {
+        if (read, write) != (task.read, task.write) {
+            replace(Task { read, write, ..task.clone() });
+        }
+    }
+    let half = |request: Option<Request>| request.and_then(|of| of.with_pages(of.pages() / 2));
+    for (read, write) in [(half(task.read), task.write), (task.read, half(task.write))] {
+        if read.is_some() == task.read.is_some()
+            && write.is_some() == task.write.is_some()
+            && (read, write) != (task.read, task.write)
+        {
+            replace(Task { read, write, ..task.clone() });
+        }
+    }
+    simpler
 }
 
 fn smaller_devices(spec: DeviceSpec) -> Vec<DeviceSpec> {

@@ -2,7 +2,7 @@
 
 use rtflash_experiment::plan::{Measure, Plan};
 use rtflash_experiment::{BUILD, Shard};
-use rtflash_model::{format_ns, write_device};
+use rtflash_model::{Reliance, format_ns, write_device};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::Failure;
 use crate::args::ExperimentArgs;
 use crate::commands::policies;
+use crate::render::kind::kind;
 
 /// `manifest.json`: all that the results depend on.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -201,7 +202,25 @@ impl Manifest {
 /// What is granted to the sound analyses, where there are any.
 fn rely_on(plan: &Plan) -> Option<&'static str> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
+    analyses.find_map(|analysis| kind(analysis).rely_on()).map(Reliance::name)
+}
+
+/// The algorithms, with their servers where these matter, and the analyses: each once.
+fn contenders(plan: &Plan) -> [Vec<String>; 2] {
+    let [mut algorithms, mut analyses] = [Vec::new(), Vec::new()];
+    for contender in plan.contenders() {
+        let server = match &plan.spec().measure {
+            Measure::Schedulability => String::new(),
+            Measure::Bandwidth(_) => format!("+{}", contender.server()),
+        };
+        let algorithm = format!("{}{server}", contender.allocator.name());
+        for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+    }
+    [algorithms, analyses]
 }
 
 /// The command that repeats a plan, with every option said.
@@ -235,20 +254,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--deadline", deadlines.to_string());
     }
     add("--seed", sets.seed.to_string());
-    let mut algorithms: Vec<String> = Vec::new();
-    let mut analyses: Vec<String> = Vec::new();
-    for contender in plan.contenders() {
-        let server = match &spec.measure {
-            Measure::Schedulability => String::new(),
-            Measure::Bandwidth(_) => format!("+{}", contender.server()),
-        };
-        let algorithm = format!("{}{server}", contender.allocator.name());
-        for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
-            if !list.contains(&name) {
-                list.push(name);
-            }
-        }
-    }
+    let [algorithms, analyses] = contenders(plan);
     add("--algorithms", algorithms.join(","));
     add("--analyses", analyses.join(","));
     if let Some(granted) = rely_on(plan) {

@@ -13,6 +13,7 @@ use crate::Failure;
 use crate::args::{ExperimentArgs, ExperimentKind};
 use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
+use crate::render::kind::kind;
 
 /// The plan, and what repeats it; `None` once the faults of the device have been told.
 pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Plan, Manifest)>, Failure> {
@@ -133,17 +134,11 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
 
 fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, Failure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
-    let placed = analyses.iter().any(|analysis| analysis.demand_test().is_some());
-    let usual: &[&str] = match (bandwidth, placed) {
-        (true, false) => &["clustering-bfd+tbs", "equal-split+background"],
-        (true, true) => &["best-fit+tbs", "equal-split+background"],
-        (false, false) => &["clustering-bfd", "equal-split", "part-ftl", "global"],
-        // Part-FTL makes no clusters that could be placed.
-        (false, true) => &["best-fit", "clustering-bfd", "equal-split", "global"],
-    };
+    let kinds: Vec<_> = analyses.iter().map(|&analysis| kind(analysis)).collect();
+    let usual = kinds.iter().find(|kind| kind.promises()).or(kinds.first()).map(|kind| kind.contenders(bandwidth));
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();
-    for name in if given.is_empty() { usual } else { &given } {
+    for name in if given.is_empty() { usual.expect("an experiment has an analysis") } else { &given } {
         let (allocator, service) = contender(name.trim(), bandwidth)?;
         contenders.extend(analyses.iter().map(|&analysis| Contender { allocator, analysis, service }));
     }

@@ -1,10 +1,10 @@
 //! The run itself.
 
+mod error;
 mod releasing;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::fmt;
 
 use rtflash_model::{Instant, Span};
 
@@ -17,27 +17,10 @@ use super::scenario::{Scenario, cut};
 use super::watch::{Seen, Watch};
 use crate::{Command, Scheduler};
 
+pub use error::RunError;
+
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
-
-/// Why a run was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunError {
-    /// More I/Os wait than can be kept.
-    TooManyPending {
-        /// When that was so.
-        at: Instant,
-    },
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunError::TooManyPending { at } = self;
-        write!(f, "more than {MAX_PENDING} I/Os wait at {at}: the jobs release more than the device can do")
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// What happens at a time that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -57,10 +57,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
     contradictions(reader, raw, place, given, op);
-    if every.is_some_and(|period| jitter >= period) {
-        let problem = "a release may be as late as the next one is due";
-        reader.refuse(raw, &place.key("jitter"), problem, "a jitter below the period");
-    }
+    late(reader, raw, place, every, jitter);
     if pattern == Pattern::Random && span.is_none() {
         reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
     }
@@ -75,7 +72,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     };
     let pace = rate.filter(|_| matches!(releases, Releases::Closed { .. }));
     let op = op.unwrap_or(Op::Read);
-    Some(Job {
+    let job = Job {
         name,
         op,
         pattern,
@@ -91,7 +88,16 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         count,
         until,
         pace,
-    })
+    };
+    Some(job)
+}
+
+/// Releases that the next ones may overtake.
+fn late<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, every: Option<Span>, jitter: Span) {
+    if every.is_some_and(|period| jitter >= period) {
+        let problem = "a release may be as late as the next one is due";
+        reader.refuse(raw, &place.key("jitter"), problem, "a jitter below the period");
+    }
 }
 
 fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Pattern> {

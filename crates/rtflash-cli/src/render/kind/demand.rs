@@ -1,0 +1,118 @@
+//! Demand tests: clusters where they are placed, with certificates.
+
+use rtflash_alloc::analysis::DemandTest;
+use rtflash_alloc::sound::is_independent;
+use rtflash_check::judge_sound;
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_wire::{CheckAnswer, beyond, needed};
+
+use super::Kind;
+use crate::render::explain_sound;
+use crate::render::numbers::{share, time};
+
+/// An analysis of this kind.
+pub struct Demand {
+    pub name: &'static str,
+    pub test: DemandTest,
+}
+
+impl Kind for Demand {
+    fn promises(&self) -> bool {
+        true
+    }
+
+    fn rely_on(&self) -> Option<Reliance> {
+        Some(self.test.rely_on)
+    }
+
+    fn needed(&self, set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {
+        needed(set, allocation)
+    }
+
+    fn beyond(&self, set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Option<String> {
+        beyond(set, allocation, granted)
+    }
+
+    fn leans(&self, set: &TaskSet, allocation: &Allocation) -> bool {
+        !is_independent(set, allocation)
+    }
+
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+        let DemandTest { placements, rely_on } = self.test;
+        let judgement = judge_sound(&file.set, allocation, placements, rely_on);
+        let answer = CheckAnswer::sound(&file.set, self.name, &judgement, rely_on, file.meta.as_deref());
+        (answer, judgement.clusters.into_iter().map(|judged| judged.utilizations).collect())
+    }
+
+    fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
+        let judgement = judge_sound(set, allocation, self.test.placements, self.test.rely_on);
+        judgement.holds().map(|_| judgement.approves())
+    }
+
+    fn contenders(&self, bandwidth: bool) -> &'static [&'static str] {
+        if bandwidth {
+            &["best-fit+tbs", "equal-split+background"]
+        } else {
+            // Part-FTL makes no clusters that could be placed.
+            &["best-fit", "clustering-bfd", "equal-split", "global"]
+        }
+    }
+
+    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
+        explain_sound::terms(set, self.test, allocation)
+    }
+
+    fn by(&self, relies_on: Option<Reliance>) -> (String, String) {
+        let relies_on = match relies_on {
+            Some(Reliance::Nothing) => "relies on no neighbour".into(),
+            Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
+            Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),
+            None => format!("--rely-on {}", self.test.rely_on.name()),
+        };
+        (String::new(), format!(" (analysis: {}; {relies_on})", self.name))
+    }
+
+    fn by_data(&self) -> (String, String) {
+        self.by(None)
+    }
+
+    fn exact_tries_all(&self) -> bool {
+        false
+    }
+
+    fn guaranteed(&self) -> &'static str {
+        ", guaranteed on the device"
+    }
+
+    fn only_data(&self) -> &'static str {
+        "The deadlines alone would be met in every cluster.\n"
+    }
+
+    fn load(&self, utilization: f64) -> String {
+        format!("a load of {}, and it has to stay below 1", share(utilization))
+    }
+
+    fn write_amplification(&self) -> &'static str {
+        "1 + v / alpha, by the certificate"
+    }
+
+    fn share(&self) -> &'static str {
+        ">demand"
+    }
+
+    fn organisation(&self, allocation: &Allocation, position: usize) -> Option<[String; 2]> {
+        let placement = allocation.certificate(position).map_or("none", |each| each.placement.name());
+        Some([placement.to_owned(), slack(allocation, position)])
+    }
+}
+
+/// The slack of the tightest interval, of its length.
+fn slack(allocation: &Allocation, position: usize) -> String {
+    match allocation.certificate(position).and_then(|certificate| certificate.tightest) {
+        None => "-".into(),
+        Some(tightest) => {
+            let (sign, slack) = (if tightest.slack_ns < 0 { "-" } else { "" }, tightest.slack_ns.unsigned_abs() as f64);
+            format!("{sign}{} of {}", time(slack), time(tightest.length.as_ns() as f64))
+        }
+    }
+}

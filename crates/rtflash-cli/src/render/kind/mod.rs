@@ -1,0 +1,77 @@
+//! The two kinds of analysis, as far as the command does and says different things under them.
+
+mod demand;
+mod utilization;
+
+use rtflash_alloc::analysis::{Analysis, Test};
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_wire::CheckAnswer;
+
+/// What differs between the kinds.
+pub trait Kind {
+    /// Whether its yes is a promise about the device, with certificates.
+    fn promises(&self) -> bool;
+
+    /// What its promises may rely on; `None` where it makes none.
+    fn rely_on(&self) -> Option<Reliance>;
+
+    /// What the clusters of an allocation rely on as they are; `None` where nothing is promised, or
+    /// it does not hold.
+    fn needed(&self, set: &TaskSet, allocation: &Allocation) -> Option<Reliance>;
+
+    /// Why an allocation that holds is refused all the same: it relies on more than is granted.
+    fn beyond(&self, set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Option<String>;
+
+    /// Whether some cluster holds only because of what is known of its neighbours.
+    fn leans(&self, set: &TaskSet, allocation: &Allocation) -> bool;
+
+    /// The verdict of rtflash-check on an allocation, and of each cluster its utilization by each
+    /// of the tests, if there are several.
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>);
+
+    /// Whether an allocation from elsewhere is accepted; `None` where nobody can tell.
+    fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool>;
+
+    /// The contenders of an experiment that names none, of bandwidth or of schedulability.
+    fn contenders(&self, bandwidth: bool) -> &'static [&'static str];
+
+    /// Where utilization or demand goes, in an allocation if there is one.
+    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String;
+
+    /// By what a verdict is given: behind its word, and in brackets at the end of its line. Of a
+    /// yes, with what its clusters rely on.
+    fn by(&self, relies_on: Option<Reliance>) -> (String, String);
+
+    /// The same where the data do not fit.
+    fn by_data(&self) -> (String, String);
+
+    /// Whether `exact` leaves no allocation untried.
+    fn exact_tries_all(&self) -> bool;
+
+    /// A guaranteed yes: what holds on the device, behind it.
+    fn guaranteed(&self) -> &'static str;
+
+    /// That the data alone are at fault.
+    fn only_data(&self) -> &'static str;
+
+    /// A task's load where it is too much.
+    fn load(&self, utilization: f64) -> String;
+
+    /// How write amplification is bounded.
+    fn write_amplification(&self) -> &'static str;
+
+    /// What the share of a cluster is called in tables.
+    fn share(&self) -> &'static str;
+
+    /// The cells that a cluster has beside those that every cluster has: its organisation, and its
+    /// slack. `None` where tables have no such columns.
+    fn organisation(&self, allocation: &Allocation, position: usize) -> Option<[String; 2]>;
+}
+
+/// The kind of an analysis. The one place of the command that tells the two apart.
+pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn Kind + 'a> {
+    match analysis.test() {
+        Test::Demand(test) => Box::new(demand::Demand { name: analysis.name(), test }),
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::Utilization(analysis)),
+    }
+}

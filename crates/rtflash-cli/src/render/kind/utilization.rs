@@ -1,0 +1,96 @@
+//! Utilization tests: Theorem 1, and analyses that know tasks and a number of chips alone.
+
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::verdict::passing;
+use rtflash_check::{Equations, judge};
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_wire::CheckAnswer;
+
+use super::Kind;
+use crate::render::explain_text;
+use crate::render::numbers::{percent, share};
+
+/// An analysis of this kind.
+pub struct Utilization<'a>(pub &'a dyn Analysis);
+
+impl Kind for Utilization<'_> {
+    fn promises(&self) -> bool {
+        false
+    }
+
+    fn rely_on(&self) -> Option<Reliance> {
+        None
+    }
+
+    fn needed(&self, _: &TaskSet, _: &Allocation) -> Option<Reliance> {
+        None
+    }
+
+    fn beyond(&self, _: &TaskSet, _: &Allocation, _: Reliance) -> Option<String> {
+        None
+    }
+
+    fn leans(&self, _: &TaskSet, _: &Allocation) -> bool {
+        false
+    }
+
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+        let equations = Equations::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
+        let judgement = judge(&file.set, allocation, equations);
+        (CheckAnswer::new(&file.set, equations.name(), &judgement, file.meta.as_deref()), Vec::new())
+    }
+
+    fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
+        Some(passing(set, self.0, allocation).into_iter().all(|passes| passes))
+    }
+
+    fn contenders(&self, bandwidth: bool) -> &'static [&'static str] {
+        if bandwidth {
+            &["clustering-bfd+tbs", "equal-split+background"]
+        } else {
+            &["clustering-bfd", "equal-split", "part-ftl", "global"]
+        }
+    }
+
+    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
+        explain_text::terms(set, self.0, allocation)
+    }
+
+    fn by(&self, _: Option<Reliance>) -> (String, String) {
+        (format!(" by Theorem 1 ({})", self.0.name()), String::new())
+    }
+
+    fn by_data(&self) -> (String, String) {
+        // The theorem itself has nothing against it.
+        (String::new(), format!(" (Theorem 1 passes; analysis: {})", self.0.name()))
+    }
+
+    fn exact_tries_all(&self) -> bool {
+        true
+    }
+
+    fn guaranteed(&self) -> &'static str {
+        ", guaranteed on the device, with these clusters"
+    }
+
+    fn only_data(&self) -> &'static str {
+        "Theorem 1 itself would pass every cluster: it knows nothing of space.\n"
+    }
+
+    fn load(&self, utilization: f64) -> String {
+        let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
+        format!("U = {}, {excess} too much", share(utilization))
+    }
+
+    fn write_amplification(&self) -> &'static str {
+        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
+    }
+
+    fn share(&self) -> &'static str {
+        ">U"
+    }
+
+    fn organisation(&self, _: &Allocation, _: usize) -> Option<[String; 2]> {
+        None
+    }
+}
