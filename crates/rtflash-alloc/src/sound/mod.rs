@@ -20,6 +20,7 @@ mod random_units;
 mod report;
 mod shortfall;
 mod site;
+mod time;
 mod unit;
 
 pub use bus::Bus;
@@ -32,4 +33,5 @@ pub(crate) use report::ONE_PLACEMENT;
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
 pub(crate) use shortfall::{Shortfall, never_served};
 pub use site::{Certified, Site, certify, certify_beside};
+pub use time::{Cost, ProcessorTime};
 pub use unit::{GcTerms, Item, Unit, Writer};
