@@ -5,8 +5,8 @@ mod common;
 use common::ns;
 use rtflash_exec::{ClusterTerms, Plan, PlanError, Releases, Timing};
 use rtflash_model::{
-    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Task,
-    TaskSet,
+    Allocation, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, LogicalRatio, Lpn, Placement,
+    Request, Shortest, Task, TaskSet,
 };
 
 const COLLECTION: Collection =
@@ -53,17 +53,18 @@ fn plans_by_certificates() {
         plan.sources().iter().skip(1).map(|source| (source.name.clone(), source.releases)).collect()
     };
     let two = plan(Some(5), [stripe, reads]).expect("a plan");
-    let (first, second) = (Releases::Collected { chip: Some(0) }, Releases::Collected { chip: Some(1) });
+    let (first, second) =
+        (Releases::Collected { chip: Some(ChipId(0)) }, Releases::Collected { chip: Some(ChipId(1)) });
     assert_eq!(sources(&two), [("chip0.gc".to_owned(), first), ("chip1.gc".to_owned(), second)]);
-    assert_eq!(two.clusters()[0].ranges, vec![0..6]);
-    assert_eq!(two.clusters()[0].page_delay, ns(1));
+    assert_eq!(two.clusters()[ClusterId(0)].ranges, vec![Lpn(0)..Lpn(6)]);
+    assert_eq!(two.clusters()[ClusterId(0)].page_delay, ns(1));
     // v(t_r + t_w) + t_e, and min(v, P)(t_r + m_c t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e.
-    assert_eq!(two.clusters()[0].pass_cost(two.device()), Some(ns(2 * 6 + 9)));
+    assert_eq!(two.clusters()[ClusterId(0)].pass_cost(two.device()), Some(ns(2 * 6 + 9)));
     let superblock = certificate(Placement::Superblock, collection);
     let one = plan(None, [superblock, reads]).expect("a plan");
     assert_eq!(sources(&one), [("cluster0.gc".to_owned(), Releases::Collected { chip: None })]);
-    assert_eq!(one.clusters()[0].ranges, vec![0..32]);
-    assert_eq!(one.clusters()[0].pass_cost(one.device()), Some(ns(2 * 4 + 6 + 9)));
+    assert_eq!(one.clusters()[ClusterId(0)].ranges, vec![Lpn(0)..Lpn(32)]);
+    assert_eq!(one.clusters()[ClusterId(0)].pass_cost(one.device()), Some(ns(2 * 4 + 6 + 9)));
 
     assert_eq!(plan(None, [stripe, None]).err(), Some(PlanError::MixedCertificates));
     let faults = [
@@ -80,8 +81,8 @@ fn plans_by_certificates() {
     }
     // Data that do not fit are told of; they are run in equal shares.
     let crowded = plan(Some(33), [stripe, reads]).expect("a plan");
-    assert_eq!(crowded.clusters()[0].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
-    assert_eq!(crowded.clusters()[0].ranges, vec![0..32]);
+    assert_eq!(crowded.clusters()[ClusterId(0)].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
+    assert_eq!(crowded.clusters()[ClusterId(0)].ranges, vec![Lpn(0)..Lpn(32)]);
     let crowded = collection.map(|of| Collection { reserve_pages: 17, ..of });
     assert_eq!(
         plan(None, [certificate(Placement::Stripe, crowded), reads]).err(),

@@ -11,6 +11,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Pattern, Phases, Service, Victims, Waits, run};
+use rtflash_model::ClusterId;
 
 /// How often the cases did what is worth comparing.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl Seen {
                 Record::Operation(operation) => {
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
-                    let server = world.plan.sources()[operation.job.source as usize].kind == Kind::Server;
+                    let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
                     self.erases += usize::from(erase);
                     self.copies += usize::from(gc && !erase);
                     self.served += usize::from(operation.kind == Kind::Server);
@@ -89,7 +90,7 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
             continue;
         }
         let findings = common::judged(&world);
-        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let mut traced = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         engine(&world).iter().for_each(|record| traced.record(record));
         let traced = traced.finish(world.options.duration);

@@ -8,7 +8,7 @@ use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, RunError, Service, memory, run, run_traced};
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, ClusterId, TaskSet};
 
 use crate::plan::{Refusal, plan};
 use crate::servers::Servers;
@@ -108,7 +108,7 @@ pub fn execute_within(
         Service::Tbs | Service::Background => Servers::none(),
     };
     let observe =
-        |group: &[u32]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
+        |group: &[ClusterId]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
     let observers = match sink {
         None => run(&plan, options, &mut servers, observe)?,
         Some(sink) => {

@@ -25,6 +25,7 @@ pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::{Plan, Releases};
 use crate::trace::{Kind, Setup};
@@ -56,13 +57,13 @@ pub struct Checks<'a> {
     dispatch: Dispatch,
     setup: Setup,
     /// The clusters that are watched.
-    clusters: Vec<u32>,
+    clusters: Vec<ClusterId>,
     ledger: Ledger,
     /// For each chip of the device that is watched: its cluster, its position in it, and among the
     /// chips that are watched.
-    chips: Vec<Option<(u32, u32, usize)>>,
+    chips: PerId<ChipId, Option<(ClusterId, ColumnId, usize)>>,
     /// The logical pages of each source of requests.
-    ranges: Vec<std::ops::Range<u32>>,
+    ranges: PerId<SourceId, std::ops::Range<Lpn>>,
     deadlines: Deadlines,
     overdue: Overdue,
     server_deadlines: Deadlines,
@@ -97,20 +98,18 @@ pub struct Checks<'a> {
 
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
-    pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
-        let mut chips = vec![None; plan.device().chips() as usize];
+    pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
+        let mut chips = plan.per_chip(None);
         let mut watched = 0;
-        for (&number, cluster) in
-            clusters.iter().filter_map(|cluster| Some((cluster, plan.clusters().get(*cluster as usize)?)))
-        {
-            for (&chip, position) in cluster.chips.iter().zip(0..) {
-                chips[chip as usize] = Some((number, position, watched));
+        for &number in clusters {
+            for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
+                chips[chip] = Some((number, position, watched));
                 watched += 1;
             }
         }
         let places = match dispatch {
             Dispatch::Serial => plan.clusters().len(),
-            Dispatch::Parallel => plan.device().chips() as usize,
+            Dispatch::Parallel => chips.len(),
         };
         let certified = plan.is_certified();
         let side_by_side = dispatch == Dispatch::Parallel && !certified;
@@ -131,8 +130,8 @@ impl<'a> Checks<'a> {
             starved: Gauge::default(),
             passes: Passes::new(plan, dispatch, watched),
             blocking: Blocking::default(),
-            serial: SerialEdf::new(plan.clusters().len()),
-            idling: SerialIdling::new(plan.clusters().len()),
+            serial: SerialEdf::new(plan),
+            idling: SerialIdling::new(plan),
             parallel: ParallelEdf::new(plan, if side_by_side { clusters } else { &[] }),
             under_way: UnderWay::new(places),
             units: certified.then(|| (Units::new(plan, clusters), Collections::new(plan, clusters))),
@@ -154,7 +153,7 @@ impl<'a> Checks<'a> {
     /// Checkers that are shown the records of a trace: those of these clusters, in one order. What
     /// certificates grant to jobs that are not real-time is known to them; see
     /// [`Checks::with_admission`].
-    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
+    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
         if plan.is_certified() {
             checks.releases.grants = Grants::Certificates;
@@ -253,8 +252,8 @@ impl<'a> Checks<'a> {
                 Kind::Server => self.server_overdue.end(duration, job, lateness(self.plan, job)),
                 _ => self.overdue.end(duration, job, Span::ZERO),
             }
-            let cluster = job.release.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
-            let Some(cluster) = cluster else { continue };
+            let cluster = job.release.cluster;
+            let Some(cluster) = cluster.map(|cluster| &self.plan.clusters()[cluster]) else { continue };
             let superblock = cluster.certificate.is_some() && !cluster.is_stripe();
             // A step may take longer than the operation.
             let slack = if superblock { longest_step(self.plan, cluster) } else { Span::ZERO };
@@ -282,9 +281,8 @@ impl<'a> Checks<'a> {
                     cluster.chips.iter().take(1).for_each(|&chip| units.end(chip, duration, job));
                 }
                 Some((units, _)) if !superblock && !job.was_starved => {
-                    let source = self.plan.sources().get(job.release.job.source as usize);
-                    match source.map(|source| source.releases) {
-                        Some(Releases::Collected { chip: Some(chip) }) => units.end_on_chips(&[chip], duration, job),
+                    match self.plan.sources()[job.release.job.source].releases {
+                        Releases::Collected { chip: Some(chip) } => units.end_on_chips(&[chip], duration, job),
                         _ => units.end_on_chips(&cluster.chips, duration, job),
                     }
                 }
@@ -300,8 +298,7 @@ impl<'a> Checks<'a> {
     fn data_fit(&self) -> Gauge {
         let mut gauge = Gauge::default();
         for &number in &self.clusters {
-            let Some(cluster) = self.plan.clusters().get(number as usize) else { continue };
-            if let Some(data) = cluster.data {
+            if let Some(data) = self.plan.clusters()[number].data {
                 gauge.note(data.room, data.pages, || Place { cluster: Some(number), ..Place::default() });
             }
         }

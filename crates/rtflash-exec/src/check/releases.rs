@@ -5,6 +5,7 @@ use rtflash_model::{Arrivals, Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
+use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
 use crate::plan::{Period, Plan, Releases, Source};
 use crate::trace::{Kind, Release, Setup};
@@ -48,7 +49,7 @@ pub(super) struct Released<'a> {
     pub(super) gauge: Gauge,
     pub(super) grants: Grants<'a>,
     plan: &'a Plan,
-    seen: Vec<Seen>,
+    seen: PerId<SourceId, Seen>,
     sporadic: bool,
     service: Service,
     latest: Instant,
@@ -60,7 +61,7 @@ impl<'a> Released<'a> {
             gauge: Gauge::default(),
             grants: Grants::Unknown,
             plan,
-            seen: vec![Seen::default(); plan.sources().len()],
+            seen: plan.per_source(Seen::default()),
             sporadic: false,
             service: Service::Tbs,
             latest: Instant::START,
@@ -77,10 +78,7 @@ impl<'a> Released<'a> {
     /// A release, the next one of its source, or of a job stream a later one. Returns it as the
     /// plan has it.
     pub(super) fn judge(&mut self, release: &Release) -> Release {
-        let number = release.job.source as usize;
-        let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
-            return *release;
-        };
+        let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
         let mut is_valid = release.pages == source.read_pages.saturating_add(source.write_pages);
         let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
@@ -102,7 +100,7 @@ impl<'a> Released<'a> {
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
-                let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
+                let cluster = source.cluster.map(|cluster| &self.plan.clusters()[cluster]);
                 let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
                 let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
                 is_valid &= deadline.is_some();
@@ -121,9 +119,7 @@ impl<'a> Released<'a> {
             }
         }
         is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
-        if let Some(seen) = self.seen.get_mut(number) {
-            *seen = Seen { next: release.job.index.saturating_add(1), last };
-        }
+        self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last };
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!is_valid), || Place {
             at: release.at,
@@ -160,7 +156,7 @@ impl<'a> Released<'a> {
     }
 
     /// Deadline and cluster that a job that is not real-time is granted, where somebody knows.
-    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<u32>)> {
+    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
         if self.service == Service::Background {
             return None;
         }
@@ -192,12 +188,12 @@ impl<'a> Released<'a> {
 
     /// The run is over: what should have been released before `duration`, in the clusters that are
     /// watched, and of the job streams if `streams`.
-    pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
+    pub(super) fn finish(&mut self, duration: Instant, watched: &[ClusterId], streams: bool) {
         let place = || Place { at: duration, ..Place::default() };
         if self.latest >= duration && self.gauge.worst().is_some() {
             self.gauge.note(0, 1, place);
         }
-        for (source, seen) in self.plan.sources().iter().zip(&self.seen) {
+        for (source, seen) in self.plan.sources().iter().zip(self.seen.iter()) {
             let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
             let next = match source.releases {
                 Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {

@@ -5,6 +5,7 @@ use rtflash_model::Instant;
 use super::gauge::Place;
 use super::timing::{lateness, place};
 use super::{Checks, start};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::{Dispatch, Waits};
 use crate::plan::Releases;
 use crate::trace::{
@@ -23,8 +24,8 @@ impl Checks<'_> {
 
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
     /// cluster.
-    fn chip(&self, cluster: u32, chip: u32) -> Option<(u32, usize)> {
-        let (of, position, watched) = self.chips.get(chip as usize).copied().flatten()?;
+    fn chip(&self, cluster: ClusterId, chip: ChipId) -> Option<(ColumnId, usize)> {
+        let (of, position, watched) = self.chips[chip]?;
         (of == cluster).then_some((position, watched))
     }
 
@@ -33,16 +34,16 @@ impl Checks<'_> {
         let Some(cluster) = release.cluster else { return };
         let Some(pending) = self.ledger.get(release.job) else { return };
         let erase = self.plan.device().block_erase();
-        let chips = self.plan.clusters().get(cluster as usize).map_or(&[][..], |cluster| &cluster.chips);
+        let chips = &self.plan.clusters()[cluster].chips;
         match self.dispatch {
             Dispatch::Serial => {
-                if let Some(left) = self.under_way.blocks(cluster, release.at, pending.deadline()) {
-                    self.blocking.blocked(left, erase, pending, chips.first().copied().unwrap_or_default());
+                if let Some(left) = self.under_way.blocks(cluster.index(), release.at, pending.deadline()) {
+                    self.blocking.blocked(left, erase, pending, chips[0]);
                 }
             }
             Dispatch::Parallel => {
                 for &chip in chips {
-                    if let Some(left) = self.under_way.blocks(chip, release.at, pending.deadline()) {
+                    if let Some(left) = self.under_way.blocks(chip.index(), release.at, pending.deadline()) {
                         pending.blockers.push((chip, left));
                     }
                 }
@@ -52,12 +53,12 @@ impl Checks<'_> {
 
     /// When a job that is complete should have been.
     fn end_of(&self, pending: &super::Pending) -> Instant {
-        let cluster = pending.release.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
+        let cluster = pending.release.cluster.map(|cluster| &self.plan.clusters()[cluster]);
         let superblock = cluster.filter(|cluster| cluster.certificate.is_some() && !cluster.is_stripe());
         // A superblock's pages are done when the step is.
         let step = superblock
             .filter(|_| pending.last_end > pending.release.at)
-            .and_then(|cluster| self.units.as_ref().and_then(|(units, _)| units.step_end(*cluster.chips.first()?)));
+            .and_then(|cluster| self.units.as_ref().and_then(|(units, _)| units.step_end(cluster.chips[0])));
         step.unwrap_or(pending.last_end).max(pending.left_out.unwrap_or_default())
     }
 }
@@ -105,14 +106,13 @@ impl Observer for Checks<'_> {
             return;
         };
         self.completed += 1;
-        if let Some(source) = self.plan.sources().get(complete.job.source as usize) {
-            let all = match source.releases {
-                // A host says how many there are in all.
-                Releases::Handed => pending.reads + pending.programs == pending.release.pages,
-                _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
-            };
-            self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
-        }
+        let source = &self.plan.sources()[complete.job.source];
+        let all = match source.releases {
+            // A host says how many there are in all.
+            Releases::Handed => pending.reads + pending.programs == pending.release.pages,
+            _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+        };
+        self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         let due = self.end_of(&pending);
         let off = complete.at.since(due).max(due.since(complete.at));
         self.completion.note(0, off.as_ns(), || place(complete.at, &pending, None));
@@ -161,7 +161,7 @@ impl Observer for Checks<'_> {
         let gc = first.kind == Kind::Gc;
         if serial {
             self.serial.operation(first, pending);
-            self.under_way.begins(first.cluster, first, pending.deadline());
+            self.under_way.begins(first.cluster.index(), first, pending.deadline());
             self.idling.works(first.cluster, first.start, first.end);
             self.idling.serves(first.cluster, first.start, pending);
         }
@@ -169,11 +169,11 @@ impl Observer for Checks<'_> {
         let background = pending.release.kind == Kind::Server && pending.release.deadline.is_none();
         let within = match pending.release.kind {
             Kind::Server => None,
-            _ => self.ranges.get(first.job.source as usize),
+            _ => Some(&self.ranges[first.job.source]),
         };
         for operation in operations {
-            let known = self.chips.get(operation.chip as usize).copied().flatten();
-            let own = |&(cluster, ..): &(u32, u32, usize)| {
+            let known = self.chips[operation.chip];
+            let own = |&(cluster, ..): &(ClusterId, ColumnId, usize)| {
                 cluster == operation.cluster && Some(cluster) == pending.release.cluster
             };
             let Some((_, position, chip)) = known.filter(own) else {
@@ -195,7 +195,7 @@ impl Observer for Checks<'_> {
                         self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
                     }
                     self.parallel.operation(operation, pending);
-                    self.under_way.begins(operation.chip, operation, pending.deadline());
+                    self.under_way.begins(operation.chip.index(), operation, pending.deadline());
                 }
                 if gc {
                     self.passes.operation(operation, (position, chip), pending, &self.mapping);
@@ -266,7 +266,7 @@ impl Observer for Checks<'_> {
         pending.left_out = Some(left_out.at);
         match &mut self.units {
             Some((_, collections)) => collections.left_out(left_out, &mut self.mapping),
-            None => self.passes.left_out(left_out, chip - position as usize, pending, &mut self.mapping),
+            None => self.passes.left_out(left_out, chip - position.index(), pending, &mut self.mapping),
         }
     }
 
@@ -319,7 +319,7 @@ impl Observer for Checks<'_> {
     }
 
     #[inline]
-    fn expect(&self, cluster: u32, lpn: u32) {
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
         self.mapping.prefetch(cluster, lpn);
     }
 }

@@ -1,6 +1,6 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{Access, Allocation, Cluster, Placement, Span, TaskSet};
+use rtflash_model::{Access, Allocation, ChipId, Cluster, ClusterId, Id, PerId, Placement, Span, TaskSet};
 
 use super::layout::Layout;
 use super::{
@@ -29,7 +29,9 @@ fn certified(set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> 
         return Err(PlanError::TooManyPages(pages));
     }
     let allocated = allocation.clusters();
-    if allocated.len() != terms.len() {
+    let of_device = |cluster: &Cluster| cluster.chips.iter().all(|&chip| chip < device.chips());
+    let of_set = |cluster: &Cluster| cluster.tasks.iter().all(|&task| task < set.tasks().len());
+    if allocated.len() != terms.len() || !allocated.iter().all(|cluster| of_device(cluster) && of_set(cluster)) {
         return Err(PlanError::OtherAllocation);
     }
     if allocated.len().saturating_mul(set.jobs().len()) > MAX_PARTS {
@@ -43,6 +45,11 @@ fn certified(set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> 
         return Err(PlanError::NotImplicit { task: task.name.clone() });
     }
     Ok(certified > 0)
+}
+
+/// The chips of a cluster.
+pub(super) fn chips_of(cluster: &Cluster) -> Vec<ChipId> {
+    cluster.chips.iter().copied().map(ChipId).collect()
 }
 
 /// A cluster of the plan, at this position.
@@ -63,7 +70,7 @@ fn cluster_of(
     let layout = Layout::new(set.device(), cluster.size(), writes, owners)
         .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
     let data = declared(set, &cluster, None);
-    let (chips, tasks) = (cluster.chips, cluster.tasks);
+    let (chips, tasks) = (chips_of(&cluster), cluster.tasks);
     Ok(ClusterPlan { chips, tasks, page_delay: terms.page_delay, layout, certificate: None, ranges: vec![], data })
 }
 
@@ -82,11 +89,11 @@ impl Plan {
         let certified = certified(set, allocation, terms)?;
         let device = set.device();
         let timing = if certified { Timing::of_device(device) } else { timing };
-        let mut clusters = Vec::with_capacity(terms.len());
+        let mut clusters = PerId::default();
         for (position, (cluster, terms)) in allocation.clusters().into_iter().zip(terms).enumerate() {
             clusters.push(cluster_of(set, cluster, terms, position)?);
         }
-        let mut plan = Plan { device: *device, timing, sources: Vec::new(), clusters, jobs: set.jobs().to_vec() };
+        let mut plan = Plan { device: *device, timing, sources: PerId::default(), clusters, jobs: set.jobs().to_vec() };
         plan.add_tasks(set, allocation, terms)?;
         plan.add_units();
         plan.add_jobs(set);
@@ -112,8 +119,8 @@ impl Plan {
     fn add_tasks(&mut self, set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> Result<(), PlanError> {
         for (owner, task) in set.tasks().iter().enumerate() {
             let position = allocation.cluster_of_task(owner).ok_or(PlanError::OtherAllocation)?;
-            let delay = self.clusters[position].page_delay;
-            let cluster = u32::try_from(position).ok();
+            let number = ClusterId::from_index(position);
+            let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
             let requests =
                 [(task.read, Kind::Read, self.timing.read()), (task.write, Kind::Write, self.timing.program())];
             for (request, kind, cost) in requests {
@@ -137,8 +144,8 @@ impl Plan {
                     bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
                 });
             }
-            let place = self.clusters[position].tasks.binary_search(&owner).map_err(|_| PlanError::OtherAllocation)?;
-            if task.write.is_some() && self.clusters[position].certificate.is_none() {
+            let place = self.clusters[number].tasks.binary_search(&owner).map_err(|_| PlanError::OtherAllocation)?;
+            if task.write.is_some() && self.clusters[number].certificate.is_none() {
                 let period = terms[position].gc_periods[place].ok_or(PlanError::OtherAllocation)?;
                 self.sources.push(Source {
                     name: format!("{}.gc", task.name),

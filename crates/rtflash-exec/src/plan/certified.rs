@@ -2,10 +2,11 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
-use super::build::declared;
+use super::build::{chips_of, declared};
 use super::layout::Layout;
 use super::ranges::ranges;
 use super::{ClusterPlan, Plan, PlanError, Releases, Source};
+use crate::ids::Lpn;
 use crate::trace::Kind;
 
 /// A cluster that is run by a certificate.
@@ -44,7 +45,7 @@ pub(super) fn cluster(
     // Where the tasks leave no pages to the jobs, these read and write the tasks'.
     let shared = || {
         let mut found = ranges(all.into(), row, &own)?;
-        found.extend(std::iter::repeat_n(0..all, streams));
+        found.extend(std::iter::repeat_n(Lpn(0)..Lpn(all), streams));
         Some(found)
     };
     // Data that do not fit are told of, and then everybody has an equal share.
@@ -53,7 +54,7 @@ pub(super) fn cluster(
     match ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal) {
         Some(ranges) if reserve <= spare => Ok(ClusterPlan {
             page_delay: longest_wait(device, &cluster.chips),
-            chips: cluster.chips,
+            chips: chips_of(&cluster),
             tasks: cluster.tasks,
             layout,
             certificate: Some(certificate),
@@ -100,14 +101,14 @@ impl ClusterPlan {
 impl Plan {
     /// A source of GC jobs for each unit that has garbage collection.
     pub(super) fn add_units(&mut self) {
-        for (cluster, position) in self.clusters.iter().zip(0..) {
+        for (position, cluster) in self.clusters.enumerate() {
             let Some(bound) = cluster.pass_cost(&self.device) else { continue };
             let units =
                 if cluster.is_stripe() { cluster.chips.iter().map(|&chip| Some(chip)).collect() } else { vec![None] };
             self.sources.extend(units.into_iter().map(|chip| Source {
                 name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
                 kind: Kind::Gc,
-                owner: position as usize,
+                owner: position.index(),
                 cluster: Some(position),
                 read_pages: 0,
                 write_pages: 0,

@@ -4,6 +4,7 @@
 use rtflash_model::Instant;
 
 use crate::dispatch::{Arrival, Grant};
+use crate::ids::{ClusterId, PerId};
 use crate::plan::Plan;
 
 /// A server's account.
@@ -20,7 +21,7 @@ pub(crate) struct Servers<'a> {
     plan: &'a Plan,
     seed: u64,
     /// For each cluster, each of its units; none without a server.
-    accounts: Vec<Vec<Account>>,
+    accounts: PerId<ClusterId, Vec<Account>>,
 }
 
 /// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on
@@ -40,29 +41,28 @@ impl<'a> Servers<'a> {
     /// Grants the job to the cluster that offers the earliest deadline, the lowest position among
     /// equals.
     pub(crate) fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
-        let offers = (0..self.accounts.len()).filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
+        let offers = self.accounts.ids().filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
         let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
         for (unit, account) in accounts {
             self.accounts[cluster][unit] = Account { deadline, ..account };
         }
-        Some(Grant { cluster: u32::try_from(cluster).ok()?, deadline, gc_passes: 0 })
+        Some(Grant { cluster, deadline, gc_passes: 0 })
     }
 
     /// The latest of the deadlines that the units with a part in the job give it; all of them take
     /// that one. `None` without a server, and where the deadline is beyond the end of time.
-    fn offer(&self, cluster: usize, arrival: &Arrival) -> Option<Offer> {
-        let accounts = self.accounts.get(cluster).filter(|accounts| !accounts.is_empty())?;
-        let of = self.plan.clusters().get(cluster)?;
+    fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
+        let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
+        let of = &self.plan.clusters()[cluster];
         let certificate = of.certificate?;
         let device = self.plan.device();
         arrival.read_pages.checked_add(arrival.write_pages)?;
-        let number = u32::try_from(cluster).ok()?;
-        let stream = self.plan.sources().get(arrival.job.source as usize)?.owner;
-        let range = of.ranges.get(of.tasks.len() + stream)?;
+        let stream = self.plan.sources()[arrival.job.source].owner;
+        let range = &of.ranges[of.tasks.len() + stream];
         let mut parts = vec![(0u64, 0u64); accounts.len()];
         if of.is_stripe() {
-            for (lpn, place) in arrival.pages(self.seed, number, range).into_iter().zip(0..) {
-                let part = &mut parts[lpn as usize % accounts.len()];
+            for (lpn, place) in arrival.pages(self.seed, cluster, range).into_iter().zip(0..) {
+                let part = &mut parts[lpn.index() % accounts.len()];
                 *(if place < arrival.read_pages { &mut part.0 } else { &mut part.1 }) += 1;
             }
         } else {

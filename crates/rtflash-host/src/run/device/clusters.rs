@@ -6,7 +6,7 @@ use std::fmt;
 use rtflash_exec::trace::{JobId, Kind, Record};
 use rtflash_exec::{
     Aging, ClusterTerms, DEFAULT_MEMORY, HostJob, Hosted, Options, Period, Plan, PlanError, Releases as Released,
-    Timing, memory,
+    SourceId, Timing, memory,
 };
 use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
 
@@ -24,9 +24,9 @@ pub struct Clusters {
     allocation: Allocation,
     plan: Plan,
     /// Of each task's read and write requests, their source in the plan.
-    sources: Vec<u32>,
+    sources: Vec<SourceId>,
     /// Of each other job, likewise.
-    streams: Vec<u32>,
+    streams: Vec<SourceId>,
     /// How late a task's request is released at most.
     jitter: Span,
     /// What is on the device when the run begins.
@@ -119,8 +119,8 @@ impl Clusters {
             return Err(ClustersError::Memory { needed });
         }
         let of_kind = |wanted: fn(Kind) -> bool| {
-            let sources = plan.sources().iter().zip(0..).filter(|(source, _)| wanted(source.kind));
-            sources.map(|(_, number)| number).collect()
+            let sources = plan.sources().enumerate().filter(|(_, source)| wanted(source.kind));
+            sources.map(|(number, _)| number).collect()
         };
         let sources = of_kind(|kind| matches!(kind, Kind::Read | Kind::Write));
         let streams = of_kind(|kind| kind == Kind::Server);
@@ -166,14 +166,13 @@ impl Clusters {
     /// J of a task's requests, by the job's position in the scenario: how late one may reach the
     /// device.
     pub fn declared_jitter(&self, job: usize) -> Option<Span> {
-        let source = self.sources.get(job)?;
-        self.plan.sources().get(*source as usize).map(|source| source.jitter)
+        self.sources.get(job).map(|&source| self.plan.sources()[source].jitter)
     }
 
     /// J and D of a task's requests, by the job's position in the scenario: how late one may reach
     /// the device, and by when, from its nominal release on, it is done then.
     pub fn promised(&self, job: usize) -> Option<(Span, Span)> {
-        let source = self.plan.sources().get(*self.sources.get(job)? as usize)?;
+        let source = &self.plan.sources()[*self.sources.get(job)?];
         Some((source.jitter, source.deadline?))
     }
 
@@ -201,7 +200,7 @@ impl Clusters {
             until: None,
             pace: None,
         };
-        let sources = self.sources.iter().filter_map(|&source| self.plan.sources().get(source as usize));
+        let sources = self.sources.iter().map(|&source| &self.plan.sources()[source]);
         sources.map(job).collect()
     }
 }
@@ -219,7 +218,7 @@ fn whole(period: Period) -> Option<Span> {
 /// A task's requests at run time.
 #[derive(Debug)]
 struct Requests {
-    source: u32,
+    source: SourceId,
     phase: Instant,
     period: Span,
     handed: u64,

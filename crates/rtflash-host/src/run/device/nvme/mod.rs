@@ -10,7 +10,9 @@ mod streams;
 use std::fmt;
 
 use rtflash_exec::{Aging, ClusterTerms, DEFAULT_MEMORY, Options, Plan, PlanError, Timing, memory};
-use rtflash_model::{Allocation, Arrivals, Cluster, Device, Instant, LogicalRatio, RatioError, Span, TaskSet};
+use rtflash_model::{
+    Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
+};
 
 pub(super) use running::Running;
 
@@ -185,6 +187,6 @@ impl Nvme {
 
     /// Its logical pages.
     fn logical_pages(&self) -> u64 {
-        self.plan.clusters().first().map_or(1, |all| u64::from(all.layout.logical_pages())).max(1)
+        self.plan.clusters()[ClusterId(0)].layout.logical_pages().into()
     }
 }
