@@ -49,7 +49,7 @@ fn has_shape(tally: &Tally, plan: &Plan) -> bool {
 /// Whether the counts of each pair are possible beside those of the two alone.
 fn are_paired(tally: &Tally, tellable: u64) -> bool {
     pairs(tally.told.len(), false).zip(&tally.pairs).all(|((i, j), pair)| {
-        let sums = |one: u64, other: u64, most: u64| one.checked_add(other).is_some_and(|sum| sum <= most);
+        let sums = |one: u64, other: u64, max: u64| one.checked_add(other).is_some_and(|sum| sum <= max);
         let (no_i, no_j) = (tally.told[i] - tally.yes[i], tally.told[j] - tally.yes[j]);
         let &Pair { both, first, second, neither } = pair;
         let each = sums(both, first, tally.yes[i])
@@ -67,11 +67,11 @@ fn are_run(tally: &Tally, plan: &Plan) -> bool {
     let Measure::Bandwidth(_) = plan.spec().measure else { return tally.not_run == 0 };
     let count = tally.yes.len();
     let counts = tally.yes.iter().copied().chain(tally.pairs.iter().map(|pair| pair.both));
-    let Some(most) = counts.min() else { return tally.runs.iter().all(|runs| runs.sets == 0) };
+    let Some(fewest) = counts.min() else { return tally.runs.iter().all(|runs| runs.sets == 0) };
     tally.runs.iter().all(|runs| {
         let run = runs.sets.checked_add(tally.not_run);
         // With two contenders or one, the counts of the pair or the contender are these sets.
-        let counted = if count <= 2 { run == Some(most) } else { run.is_some_and(|run| run <= most) };
+        let counted = if count <= 2 { run == Some(fewest) } else { run.is_some_and(|run| run <= fewest) };
         counted && are_moments(runs)
     })
 }
@@ -94,10 +94,10 @@ fn are_moments(runs: &Runs) -> bool {
         let at_most = product <= sum * other;
         if i == j {
             // Σp² and Σp are both odd or both even, Σp ≤ Σp² and (Σp)² ≤ nΣp².
-            let spread = u128::from(runs.sets).checked_mul(product).is_none_or(|most| sum * sum <= most);
+            let spread = u128::from(runs.sets).checked_mul(product).is_none_or(|max| sum * sum <= max);
             return at_most && spread && product >= sum && (product - sum).is_multiple_of(2);
         }
-        let schwarz = |most: u128| product.checked_mul(product).is_none_or(|square| square <= most);
+        let schwarz = |max: u128| product.checked_mul(product).is_none_or(|square| square <= max);
         let bounded = squares[i].checked_mul(squares[j]).is_none_or(schwarz);
         at_most && bounded && (runs.sets != 1 || product == sum * other)
     })

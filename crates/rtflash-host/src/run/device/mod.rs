@@ -87,18 +87,18 @@ pub enum Device {
 
 impl Device {
     /// The least that a command takes in it; `first`: of its I/O.
-    pub(crate) fn least(&self, command: &Command, first: bool) -> Span {
+    pub(crate) fn shortest(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
-            Device::Nvme(nvme) => nvme.least(command),
+            Device::Nvme(nvme) => nvme.shortest(command),
             Device::Clusters(_) => Span::ZERO,
         }
     }
 
     /// The most that a command takes in it, once it is its turn.
-    pub(crate) fn most(&self, command: &Command, first: bool) -> Span {
+    pub(crate) fn longest(&self, command: &Command, first: bool) -> Span {
         match self {
-            Device::Emmc(emmc) => emmc.most(command, first),
+            Device::Emmc(emmc) => emmc.longest(command, first),
             Device::Nvme(_) | Device::Clusters(_) => Span::LONGEST,
         }
     }
