@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span};
 use crate::dispatch::{Arrival, Parallel, Placed, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
-use crate::plan::{Plan, Releases};
+use crate::plan::{Plan, Promise, Releases};
 use crate::trace::{Complete, JobId, Observer, Operation, Release, Setup, Starved, Transfer};
 
 /// Jobs that are over, for the host.
@@ -83,13 +83,16 @@ impl<'a, O: Observer> Hosted<'a, O> {
         let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
         let mut observer = (Over::default(), observer);
         observer.setup(&Setup { sporadic: true, ..Setup::from(options) });
-        let certified = plan.is_certified();
-        let engine = if certified {
-            Engine::Placed(Box::new(Placed::hosted(plan, options, &clusters, observer)))
-        } else {
-            Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer)))
+        let (engine, servers) = match plan.promise() {
+            Promise::Utilization => {
+                (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)
+            }
+            Promise::Certified(certified) => {
+                let engine = Placed::hosted((plan, certified), options, &clusters, observer);
+                let serves = options.service == Service::Tbs;
+                (Engine::Placed(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
+            }
         };
-        let servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
         Hosted { plan, options, engine, servers, next: plan.per_source(0), over: Vec::new(), now: Instant::START }
     }
 

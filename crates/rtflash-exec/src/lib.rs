@@ -30,7 +30,7 @@ pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 pub use plan::{
-    ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source,
-    Timing, TooFewBlocks,
+    Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
+    Releases, Source, Timing, TooFewBlocks,
 };
 pub use run::{RunError, run, run_traced};

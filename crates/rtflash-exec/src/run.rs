@@ -7,9 +7,9 @@ use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Admission, Arrival, ArrivalQueue, NoServers, Parallel, Placed, Serial, Servers};
 use crate::groups::{groups, shared_channels};
-use crate::ids::{ClusterId, PerId};
+use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Dispatch, Options, Service};
-use crate::plan::Plan;
+use crate::plan::{Plan, Promise};
 use crate::trace::{Observer, Record, Setup};
 
 /// Why a run was given up.
@@ -40,7 +40,28 @@ enum Group<'a, O> {
     Placed(Box<Placed<'a, O>>),
 }
 
-impl<O: Observer> Group<'_, O> {
+impl<'a, O: Observer> Group<'a, O> {
+    /// The clusters at these positions of the plan.
+    fn new(
+        plan: &'a Plan,
+        options: &'a Options,
+        group: &[ClusterId],
+        shared: &PerId<ChannelId, bool>,
+        observer: O,
+    ) -> Group<'a, O> {
+        match (plan.promise(), options.dispatch) {
+            (Promise::Certified(certified), _) => {
+                Group::Placed(Box::new(Placed::new((plan, certified), options, group, observer)))
+            }
+            (Promise::Utilization, Dispatch::Serial) => {
+                Group::Serial(Serial::new(plan, options, group, shared, observer))
+            }
+            (Promise::Utilization, Dispatch::Parallel) => {
+                Group::Parallel(Parallel::new(plan, options, group, observer))
+            }
+        }
+    }
+
     fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
         match self {
             Group::Serial(group) => group.arrive(arrivals),
@@ -145,21 +166,19 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
             group_of[cluster] = number;
         }
     }
-    let certified = plan.is_certified();
-    let mut servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
-    let admission = if certified { &mut NoServers } else { admission };
+    let (admission, mut servers): (&mut dyn Admission, _) = match plan.promise() {
+        Promise::Utilization => (admission, None),
+        Promise::Certified(certified) => {
+            let serves = options.service == Service::Tbs;
+            (&mut NoServers, serves.then(|| Servers::new(plan, certified, options.seed)))
+        }
+    };
     let mut running: Vec<Group<'_, O>> = clusters
         .iter()
         .map(|group| {
             let mut observer = observe(group);
             observer.setup(&Setup::from(options));
-            if certified {
-                return Group::Placed(Box::new(Placed::new(plan, options, group, observer)));
-            }
-            match options.dispatch {
-                Dispatch::Serial => Group::Serial(Serial::new(plan, options, group, &shared, observer)),
-                Dispatch::Parallel => Group::Parallel(Parallel::new(plan, options, group, observer)),
-            }
+            Group::new(plan, options, group, &shared, observer)
         })
         .collect();
     let mut queue = ArrivalQueue::new(plan, options.seed);

@@ -10,7 +10,8 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers, release_jitter};
 use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
 use rtflash_exec::{
-    ClusterTerms, Dispatch, HostJob, Hosted, Options, Phases, Plan, Releases, Service, SourceId, Timing, Waits, run,
+    ClusterTerms, Dispatch, HostJob, Hosted, Options, Phases, Plan, Promise, Releases, Service, SourceId, Timing,
+    Waits, run,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Cluster, ClusterId, Device, Instant, Lpn, TaskSet};
@@ -135,7 +136,7 @@ fn parallel(case: u64) -> Option<World> {
     let set = TaskSet::new(device, vec![], jobs).ok()?;
     let chips = (0..device.chips()).collect();
     let allocation = Allocation::new(device.chips(), 0, &[Cluster { chips, tasks: vec![] }]).ok()?;
-    let terms = [ClusterTerms { page_delay: ns(0), gc_periods: vec![], certificate: None }];
+    let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![] }];
     let timing = Timing::new(
         device.page_read().checked_add(device.page_transfer())?,
         device.page_program().checked_add(device.page_transfer())?,
@@ -260,7 +261,10 @@ fn given_pages_follow_each_other_round_the_range() {
         let Some(&(cluster, _)) = pages.first() else { continue };
         let of = &plan.clusters()[cluster];
         let owner = of.tasks.len() + source.owner;
-        let range = of.ranges.get(owner).cloned().unwrap_or_else(|| of.layout.part(owner));
+        let range = match plan.promise() {
+            Promise::Utilization => of.layout.part(owner),
+            Promise::Certified(certified) => certified[cluster].ranges[owner].clone(),
+        };
         let length = u64::from(range.end.0 - range.start.0);
         let page = |step: u64| Lpn(range.start.0 + u32::try_from((u64::MAX % length + step) % length).expect("a page"));
         let mut expected: Vec<(ClusterId, Lpn)> = (0..3).map(|step| (cluster, page(step))).collect();

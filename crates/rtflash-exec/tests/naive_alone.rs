@@ -60,11 +60,7 @@ fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &
         .iter()
         .map(|cluster| {
             let period = |&task: &usize| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
-            ClusterTerms {
-                page_delay: ns(0),
-                gc_periods: cluster.tasks.iter().map(period).collect(),
-                certificate: None,
-            }
+            ClusterTerms::Utilization { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(period).collect() }
         })
         .collect();
     Plan::new(&set, &allocation, costs, &terms).unwrap()

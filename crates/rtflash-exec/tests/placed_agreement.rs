@@ -10,7 +10,7 @@ use placed_worlds::engine;
 use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Pattern, Phases, Service, Victims, Waits, run};
+use rtflash_exec::{Pattern, Phases, Promise, Service, Victims, Waits, run};
 use rtflash_model::ClusterId;
 
 /// How often the cases did what is worth comparing.
@@ -33,7 +33,9 @@ impl Seen {
     fn look(&mut self, world: &World, records: &[Record]) {
         let options = &world.options;
         self.records += records.len();
-        self.stripes += world.plan.clusters().iter().filter(|cluster| cluster.is_stripe()).count();
+        if let Promise::Certified(certified) = world.plan.promise() {
+            self.stripes += certified.iter().filter(|cluster| cluster.is_stripe()).count();
+        }
         self.background += usize::from(options.service == Service::Background && !world.plan.jobs().is_empty());
         self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
         self.fullest += usize::from(options.pattern == Pattern::Fullest);

@@ -166,7 +166,7 @@ fn two_tasks() -> Plan {
     let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
     let us = rtflash_model::Span::from_us;
     let timing = Timing::new(us(50), us(500), us(20)).expect("a timing");
-    let terms = |gc_periods| ClusterTerms { page_delay: us(20), gc_periods, certificate: None };
+    let terms = |gc_periods| ClusterTerms::Utilization { page_delay: us(20), gc_periods };
     let gc = terms(vec![None, Period::new(40_000_000, 1)]);
     Plan::new(&set, &allocation, timing, &[gc, terms(vec![]), terms(vec![]), terms(vec![])]).expect("a plan")
 }

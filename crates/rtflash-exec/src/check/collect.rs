@@ -1,7 +1,7 @@
 //! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
 //! are left out, victims, copies, cost.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -10,7 +10,7 @@ use super::passes::{Collecting, leaving, selected, silence};
 use super::timing::place;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Victims;
-use crate::plan::{ClusterPlan, Plan, Releases};
+use crate::plan::{Certified, ClusterPlan, Plan, Releases};
 use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Release, Reserve, Selection, Silent, Step};
 
 /// What a certificate says of a unit.
@@ -105,30 +105,30 @@ pub(super) struct Collections {
     worst: bool,
 }
 
-fn terms(plan: &Plan, cluster: &ClusterPlan) -> Terms {
-    let collection = cluster.certificate.and_then(|certificate| certificate.collection);
-    let (stripe, victim) = (cluster.is_stripe(), collection.map_or(0, |of| of.victim_pages));
+fn terms(cluster: &ClusterPlan, by: &Certified) -> Terms {
+    let collection = by.certificate.collection;
+    let (stripe, victim) = (by.is_stripe(), collection.map_or(0, |of| of.victim_pages));
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
     Terms {
         victim,
         open: collection.map_or(0, |of| of.open_blocks),
-        pass: cluster.pass_cost(plan.device()).unwrap_or_default().as_ns(),
-        reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages.max(1)),
+        pass: by.pass.map_or(0, Span::as_ns),
+        reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages),
         reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
         releases: collection.is_some_and(|of| of.deadline.is_some()),
         stripe,
-        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips.max(1))) },
+        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) },
     }
 }
 
 impl Collections {
-    pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Collections {
+    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Collections {
         let mut of_chip = plan.per_chip(None);
         let mut accounts = Vec::new();
         let mut watched = 0;
         for &number in clusters {
             let cluster = &plan.clusters()[number];
-            let (terms, count) = (terms(plan, cluster), cluster.layout.chips());
+            let (terms, count) = (terms(cluster, &certified[number]), cluster.layout.chips());
             for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
                 if terms.stripe || position == ColumnId(0) {
                     let chips = if terms.stripe { 1 } else { count };

@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span};
 use super::gauge::{Gauge, Place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::Waits;
-use crate::plan::Plan;
+use crate::plan::{Certified, Plan, Promise};
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Silent, Step, Transfer};
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
@@ -123,7 +123,10 @@ impl Desks {
             sensing: Length::within(timing.sensing(), read),
             programming: Length {
                 // Where the transfer is a part of the page's time, a short one leaves more of it.
-                most: timing.programming().saturating_add(if plan.is_certified() { Span::ZERO } else { transfer }),
+                most: match plan.promise() {
+                    Promise::Utilization => timing.programming().saturating_add(transfer),
+                    Promise::Certified(_) => timing.programming(),
+                },
                 ..Length::within(timing.programming(), program)
             },
             transfer: Length::within(timing.transfer(), transfer),
@@ -135,8 +138,8 @@ impl Desks {
                 Length::within(timing.program(), program.saturating_add(transfer)),
             ),
         };
-        if plan.is_certified() {
-            desks.places = Some(places(plan));
+        if let Promise::Certified(certified) = plan.promise() {
+            desks.places = Some(places(plan, certified));
         }
         desks
     }
@@ -289,11 +292,11 @@ impl Desks {
     }
 }
 
-fn places(plan: &Plan) -> PerId<ChipId, Site> {
+fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
     let device = plan.device();
     let moving = |chips: u32| plan.transfers(chips);
     let mut places = plan.per_chip(Site::default());
-    for cluster in plan.clusters() {
+    for (cluster, by) in plan.clusters().iter().zip(certified) {
         let mut own = plan.per_channel(0_u32);
         cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
         let others = |chip: ChipId| device.chips_on(plan.channel_of(chip).0) - 1;
@@ -301,7 +304,7 @@ fn places(plan: &Plan) -> PerId<ChipId, Site> {
         for &chip in &cluster.chips {
             let channel = plan.channel_of(chip);
             let foreign = moving(device.chips_on(channel.0) - own[channel]);
-            let stripe = cluster.is_stripe();
+            let stripe = by.is_stripe();
             places[chip] = Site { stripe, foreign, others: moving(others(chip)), slowest };
         }
     }

@@ -7,7 +7,7 @@ use rtflash_model::{Id, Instant};
 use super::flash::place;
 use super::gauge::Gauge;
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
-use crate::plan::Plan;
+use crate::plan::{Plan, Promise};
 use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
 
 /// Logical pages programmed in a row, each with page and block.
@@ -19,7 +19,6 @@ struct Shape {
     chips: u32,
     stripe: bool,
     superblock: bool,
-    certified: bool,
 }
 
 /// Free pages of a unit, or of a whole cluster without a certificate.
@@ -82,9 +81,12 @@ impl Mapping {
             let pages = if clusters.contains(&position) { cluster.layout.logical_pages() } else { 0 };
             PerId::filled(NONE, pages)
         };
-        let shape = |cluster: &crate::ClusterPlan| {
-            let (certified, stripe) = (cluster.certificate.is_some(), cluster.is_stripe());
-            Shape { chips: cluster.layout.chips(), stripe, superblock: certified && !stripe, certified }
+        let shape = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
+            let (stripe, superblock) = match plan.promise() {
+                Promise::Utilization => (false, false),
+                Promise::Certified(certified) => (certified[number].is_stripe(), !certified[number].is_stripe()),
+            };
+            Shape { chips: cluster.layout.chips(), stripe, superblock }
         };
         let mut map = Mapping {
             gauge: Gauge::default(),
@@ -92,7 +94,7 @@ impl Mapping {
             blocks_per_chip: plan.device().blocks_per_chip(),
             pages: plan.device().pages_per_block(),
             clusters: plan.clusters().enumerate().map(logical).collect(),
-            shapes: plan.clusters().iter().map(shape).collect(),
+            shapes: plan.clusters().enumerate().map(shape).collect(),
             valid: vec![0; chips * blocks],
             programmed: vec![0; chips * blocks],
             candidates: vec![NONE; chips * blocks],
@@ -101,10 +103,11 @@ impl Mapping {
             rows: plan.per_cluster((Instant::START, Vec::new())),
         };
         let mut first = 0;
-        for cluster in clusters.iter().map(|&number| &plan.clusters()[number]) {
+        for &number in clusters {
+            let (cluster, stripe) = (&plan.clusters()[number], map.shapes[number].stripe);
             let layout = &cluster.layout;
             for position in 0..cluster.chips.len() {
-                let pool = if cluster.is_stripe() { first + position } else { first };
+                let pool = if stripe { first + position } else { first };
                 map.pools[pool].free += i64::from(layout.pages_per_chip());
             }
             first += cluster.chips.len();
@@ -262,7 +265,8 @@ impl Mapping {
             return;
         }
         self.take_page(operation, shape, (position, chip), block);
-        if operation.action == Action::Program && shape.certified && self.was_overwritten(operation) {
+        if operation.action == Action::Program && (shape.stripe || shape.superblock) && self.was_overwritten(operation)
+        {
             // Stale already.
             return;
         }

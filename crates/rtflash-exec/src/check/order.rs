@@ -151,17 +151,16 @@ const REMEMBERED: usize = 4096;
 const MOVES: usize = 64;
 
 impl ParallelEdf {
-    /// For these clusters; for none where nothing will be told.
+    /// For these clusters.
     pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
         let programmed = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
             let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
             PerId::filled(Instant::START, pages)
         };
-        let chips = if clusters.is_empty() { 0 } else { plan.device().chips() };
         ParallelEdf {
             gauge: Gauge::default(),
             idling: Gauge::default(),
-            chips: PerId::filled(Chip::default(), chips),
+            chips: plan.per_chip(Chip::default()),
             programmed: plan.clusters().enumerate().map(programmed).collect(),
             erased: plan.per_cluster(Instant::START),
         }
@@ -169,7 +168,7 @@ impl ParallelEdf {
 
     /// A page to be written comes from another chip's queue.
     pub(super) fn moved(&mut self, moved: &Moved) {
-        let Some(chip) = self.chips.get_mut(moved.chip) else { return };
+        let chip = &mut self.chips[moved.chip];
         match chip.moved.iter_mut().find(|&&mut (job, lpn, _)| job == moved.job && lpn == moved.lpn) {
             Some(known) => known.2 = moved.at,
             None => chip.moved.push((moved.job, moved.lpn, moved.at)),
@@ -182,16 +181,15 @@ impl ParallelEdf {
 
     /// A chip is busy with a copy that only lets time pass.
     pub(super) fn silent(&mut self, silent: &Silent) {
-        if let Some(chip) = self.chips.get_mut(silent.chip) {
-            chip.works(silent.start, silent.end);
-            chip.collected = silent.end;
-        }
+        let chip = &mut self.chips[silent.chip];
+        chip.works(silent.start, silent.end);
+        chip.collected = silent.end;
     }
 
     /// Since when an operation may have waited for its chip.
     fn waited_since(&self, operation: &Operation, pending: &Pending) -> Instant {
         let released = pending.release.at;
-        let Some(chip) = self.chips.get(operation.chip) else { return operation.start };
+        let chip = &self.chips[operation.chip];
         if operation.kind == Kind::Gc {
             let erased = self.erased[operation.cluster];
             return released.max(chip.collected).max(erased);
@@ -219,14 +217,14 @@ impl ParallelEdf {
     /// The run is over, and a job is pending in the cluster of these chips: they should not all
     /// have idled.
     pub(super) fn end(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
-        let busy = chips.iter().filter_map(|&chip| self.chips.get(chip)).map(|chip| chip.busy.1).max();
-        let since = busy.unwrap_or(duration).max(pending.release.at);
+        let busy = chips.iter().map(|&chip| self.chips[chip].busy.1).max();
+        let since = busy.expect("a cluster has chips").max(pending.release.at);
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
         let waited_since = self.waited_since(operation, pending);
-        let Some(chip) = self.chips.get_mut(operation.chip) else { return };
+        let chip = &mut self.chips[operation.chip];
         chip.works(operation.start, operation.end);
         if operation.kind == Kind::Gc {
             chip.collected = operation.end;
@@ -284,12 +282,9 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    pub(super) fn new(places: usize) -> Self {
-        UnderWay {
-            starts: vec![Instant::START; places],
-            ends: vec![Instant::START; places],
-            deadlines: vec![0; places],
-        }
+    pub(super) fn new(places: u32) -> Self {
+        let times = || (0..places).map(|_| Instant::START).collect();
+        UnderWay { starts: times(), ends: times(), deadlines: (0..places).map(|_| 0).collect() }
     }
 
     /// An operation of a job with this deadline has begun.

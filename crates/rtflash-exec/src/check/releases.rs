@@ -7,7 +7,7 @@ use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
-use crate::plan::{Period, Plan, Releases, Source};
+use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
 use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
@@ -25,8 +25,8 @@ pub(super) enum Grants<'a> {
     Unknown,
     /// The servers of an allocation.
     Admission(Box<dyn Admission + Send + 'a>),
-    /// Those of the certificates, once it is known what the run drew from.
-    Certificates,
+    /// Those of these certificates, once it is known what the run drew from.
+    Certificates(&'a PerId<ClusterId, Certified>),
     /// These.
     Certified(Servers<'a>),
 }
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Grants<'_> {
         f.write_str(match self {
             Grants::Unknown => "Unknown",
             Grants::Admission(_) => "Admission",
-            Grants::Certificates => "Certificates",
+            Grants::Certificates(_) => "Certificates",
             Grants::Certified(_) => "Certified",
         })
     }
@@ -70,8 +70,8 @@ impl<'a> Released<'a> {
 
     pub(super) fn setup(&mut self, setup: &Setup, plan: &'a Plan) {
         (self.sporadic, self.service) = (setup.sporadic, setup.service);
-        if let (Grants::Certificates, Some(seed)) = (&self.grants, setup.seed) {
-            self.grants = Grants::Certified(Servers::new(plan, seed));
+        if let (&Grants::Certificates(certified), Some(seed)) = (&self.grants, setup.seed) {
+            self.grants = Grants::Certified(Servers::new(plan, certified, seed));
         }
     }
 
@@ -100,8 +100,10 @@ impl<'a> Released<'a> {
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
-                let cluster = source.cluster.map(|cluster| &self.plan.clusters()[cluster]);
-                let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
+                let collection = match (self.plan.promise(), source.cluster) {
+                    (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection,
+                    _ => None,
+                };
                 let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
                 is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
@@ -163,7 +165,7 @@ impl<'a> Released<'a> {
         let (at, job) = (release.at, release.job);
         let (read_pages, write_pages) = (source.read_pages, source.write_pages);
         let grant = match &mut self.grants {
-            Grants::Unknown | Grants::Certificates => return None,
+            Grants::Unknown | Grants::Certificates(_) => return None,
             Grants::Admission(admission) => admission.admit(at, read_pages, write_pages),
             Grants::Certified(servers) => {
                 servers.grant(&Arrival { at, job, read_pages, write_pages, first_page: None, grant: None })

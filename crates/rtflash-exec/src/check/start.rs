@@ -1,6 +1,7 @@
 //! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
 //! plan, the aging and the seed alone.
 
+use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
 use super::flash::PageOrder;
@@ -8,7 +9,7 @@ use super::mapping::Mapping;
 use crate::ftl::{aged_chip, initial_pages};
 use crate::ids::{BlockId, ClusterId, ColumnId, PerId};
 use crate::options::Aging;
-use crate::plan::Plan;
+use crate::plan::{Plan, Promise};
 
 /// Fills in what every block of the clusters in `clusters` holds. The chips of a cluster stand one
 /// after another, in the order of `clusters`.
@@ -23,14 +24,17 @@ pub(super) fn fill(
     for &number in clusters {
         let cluster = &plan.clusters()[number];
         let layout = &cluster.layout;
-        let superblock = cluster.certificate.is_some() && !cluster.is_stripe();
+        let placement = match plan.promise() {
+            Promise::Utilization => None,
+            Promise::Certified(certified) => Some(certified[number].certificate.placement),
+        };
+        let superblock = placement == Some(Placement::Superblock);
         let (wide, units) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
         for (unit, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(units) {
-            let lpns = if cluster.certificate.is_some() {
-                initial_pages(cluster, unit, aging, &mut Stream::numbered(seed, b"initial\0", chip.into()))
-            } else {
-                let mut stream = Stream::numbered(seed, b"aging\0\0\0", chip.into());
-                aged_chip(layout, aging, unit, &mut stream).lpns
+            let drawn = |domain| Stream::numbered(seed, domain, chip.into());
+            let lpns = match placement {
+                Some(placement) => initial_pages(layout, placement, unit, aging, &mut drawn(b"initial\0")),
+                None => aged_chip(layout, aging, unit, &mut drawn(b"aging\0\0\0")).lpns,
             };
             let mut programmed: Vec<PerId<BlockId, u32>> =
                 (0..wide).map(|_| PerId::filled(0, layout.blocks())).collect();

@@ -8,7 +8,7 @@ use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::{longest_step, place};
 use crate::ids::{ChipId, ClusterId, PerId};
-use crate::plan::Plan;
+use crate::plan::{Certified, Plan};
 use crate::trace::{Action, Kind, Operation};
 
 /// What a unit was doing over [start, end): a step, or an operation of one.
@@ -118,12 +118,12 @@ pub(super) struct Units {
 }
 
 impl Units {
-    pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Units {
+    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Units {
         let (mut of_chip, mut foreign) = (plan.per_chip(None), plan.per_chip(0));
         let mut bounds = Vec::new();
-        for cluster in clusters.iter().map(|&position| &plan.clusters()[position]) {
-            let stripe = cluster.is_stripe();
-            let step = longest_step(plan, cluster);
+        for &number in clusters {
+            let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
+            let step = longest_step(plan, cluster, stripe);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     bounds.push(Bounds { step: step.as_ns(), stripe });

@@ -6,7 +6,7 @@ use rtflash_model::{Instant, TIME_LIMIT_NS};
 use crate::ftl::{Addresses, Collector, PageMap, Place};
 use crate::groups::groups;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
-use crate::options::{Dispatch, Options};
+use crate::options::Options;
 use crate::plan::{ClusterPlan, Plan};
 use crate::trace::{JobId, Kind, LeftOut, Selection};
 
@@ -243,11 +243,11 @@ impl Job {
 const MAX_PENDING: usize = 1 << 20;
 
 /// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are
-/// many groups, and where each job is compared at its release with what many chips are doing. So
-/// all of them together take less than a gigabyte.
-pub(crate) fn max_pending(plan: &Plan, options: &Options) -> usize {
+/// many groups, and where each job is compared at its release with what many chips are doing,
+/// `side_by_side`. So all of them together take less than a gigabyte.
+pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) -> usize {
     let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
-    let compared = if options.dispatch == Dispatch::Parallel || plan.is_certified() { 1 + widest / 64 } else { 1 };
+    let compared = if side_by_side { 1 + widest / 64 } else { 1 };
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }
 

@@ -130,7 +130,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             entered: 0,
             too_many: false,
             jobs: Jobs::default(),
-            pending: max_pending(plan, options),
+            pending: max_pending(plan, options, true),
             events: releaser.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
             releaser,
             buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),

@@ -123,7 +123,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             lanes: clusters.iter().map(|_| Lane::default()).collect(),
             clusters,
             jobs: Jobs::default(),
-            pending: max_pending(plan, options),
+            pending: max_pending(plan, options, false),
             events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
             releaser,
             buses: shared.iter().map(|&shared| shared.then(Bus::default)).collect(),

@@ -6,7 +6,7 @@ use rtflash_model::random::Stream;
 use super::aging::shuffle;
 use crate::ids::{ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
-use crate::plan::ClusterPlan;
+use crate::plan::layout::Layout;
 use crate::trace::NO_LPN;
 
 /// The pages of a unit that are programmed when a run begins, in the order of programming: blocks
@@ -17,10 +17,15 @@ use crate::trace::NO_LPN;
 /// `unit` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`]
 /// alone. Every logical page of the unit is mapped, and at least the certificate's reserve is free;
 /// with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
-pub fn initial_pages(cluster: &ClusterPlan, unit: ColumnId, aging: Aging, stream: &mut Stream) -> PerId<PageId, Lpn> {
-    let layout = &cluster.layout;
+pub fn initial_pages(
+    layout: &Layout,
+    placement: Placement,
+    unit: ColumnId,
+    aging: Aging,
+    stream: &mut Stream,
+) -> PerId<PageId, Lpn> {
     let (chips, pages) = (layout.chips(), layout.pages());
-    let stripe = cluster.certificate.is_none_or(|certificate| certificate.placement == Placement::Stripe);
+    let stripe = placement == Placement::Stripe;
     let width = if stripe { 1 } else { chips };
     let (block_pages, mapped) = (width * pages, layout.logical_per_chip() * width);
     let lpn = |nth: u32| Lpn(if stripe { nth * chips + unit.0 } else { nth });
@@ -28,8 +33,8 @@ pub fn initial_pages(cluster: &ClusterPlan, unit: ColumnId, aging: Aging, stream
         return (0..mapped).map(lpn).collect();
     }
     let all = layout.blocks() * block_pages;
-    // Checked when the plan was made: what is mapped fits beside the reserve.
-    let programmed = all.saturating_sub(u32::try_from(layout.reserve_pages()).unwrap_or(all)).max(mapped);
+    let reserve = u32::try_from(layout.reserve_pages()).expect("what is mapped fits beside the reserve");
+    let programmed = all - reserve;
     let closed = programmed / block_pages * block_pages;
     let mut lpns = PerId::filled(NO_LPN, programmed);
     let blocks = closed / block_pages;

@@ -20,14 +20,37 @@ use crate::trace::{JobId, Kind};
 
 /// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClusterTerms {
-    /// D(s): what the analysis charges a page for waiting.
-    pub page_delay: Span,
-    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
-    /// that does not write. Not used under a certificate.
-    pub gc_periods: Vec<Option<Period>>,
-    /// What a sound analysis promises: all clusters of a plan have one, or none has.
-    pub certificate: Option<Certificate>,
+pub enum ClusterTerms {
+    /// A utilization test accepted it.
+    Utilization {
+        /// D(s): what the analysis charges a page for waiting.
+        page_delay: Span,
+        /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
+        /// that does not write.
+        gc_periods: Vec<Option<Period>>,
+    },
+    /// A demand test accepted it, with this certificate.
+    Certified(Certificate),
+}
+
+/// By what a plan is run and judged. All of its clusters are of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// By Theorem 1: GC at its own periods, D(s) for each page.
+    Utilization,
+    /// By the certificates of the clusters.
+    Certified(PerId<ClusterId, Certified>),
+}
+
+/// What a cluster with a certificate has beside its [`ClusterPlan`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certified {
+    /// What it is run by.
+    pub certificate: Certificate,
+    /// C_g: what a pass of a unit takes at most; `None` without garbage collection.
+    pub pass: Option<Span>,
+    /// The logical pages of each of its tasks, in order, and then of each job stream.
+    pub ranges: Vec<Range<Lpn>>,
 }
 
 /// When the jobs of a source are released.
@@ -86,15 +109,10 @@ pub struct ClusterPlan {
     pub chips: Vec<ChipId>,
     /// Its tasks, by position in the task set, ascending.
     pub tasks: Vec<usize>,
-    /// D(s).
+    /// D(s); under a certificate what a page waits for its bus at most.
     pub page_delay: Span,
     /// How its blocks are divided.
     pub layout: Layout,
-    /// What it is run by, if a sound analysis promises something of it.
-    pub certificate: Option<Certificate>,
-    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job
-    /// stream.
-    pub ranges: Vec<Range<Lpn>>,
     /// What its tasks declare to keep on it; `None` where none declares anything.
     pub data: Option<Data>,
 }
@@ -115,6 +133,7 @@ pub struct Plan {
     timing: Timing,
     sources: PerId<SourceId, Source>,
     clusters: PerId<ClusterId, ClusterPlan>,
+    promise: Promise,
     jobs: Vec<Job>,
 }
 
@@ -148,9 +167,9 @@ impl Plan {
         self.timing
     }
 
-    /// Whether its clusters have certificates.
-    pub fn is_certified(&self) -> bool {
-        self.clusters.iter().any(|cluster| cluster.certificate.is_some())
+    /// By what it is run and judged.
+    pub fn promise(&self) -> &Promise {
+        &self.promise
     }
 
     /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
@@ -173,9 +192,12 @@ impl Plan {
     /// sources.
     pub(crate) fn range(&self, source: &Source) -> Range<Lpn> {
         let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
-        let cluster = &self.clusters[cluster];
-        let place = cluster.tasks.binary_search(&source.owner).expect("a request's task is one of its cluster's");
-        if cluster.certificate.is_some() { cluster.ranges[place].clone() } else { cluster.layout.part(place) }
+        let of = &self.clusters[cluster];
+        let place = of.tasks.binary_search(&source.owner).expect("a request's task is one of its cluster's");
+        match &self.promise {
+            Promise::Utilization => of.layout.part(place),
+            Promise::Certified(certified) => certified[cluster].ranges[place].clone(),
+        }
     }
 
     /// The channel that a chip is on.
@@ -185,8 +207,7 @@ impl Plan {
 
     /// The time that one transfer of each of so many chips of a channel takes.
     pub(crate) fn transfers(&self, chips: u32) -> Span {
-        let transfer = self.device.page_transfer();
-        transfer.checked_mul(chips.into()).expect("a transfer of each chip of a channel is checked with the device")
+        certified::transfers(&self.device, chips)
     }
 
     /// The chips on a chip's channel that are not its cluster's.

@@ -26,7 +26,7 @@ pub(crate) fn plan() -> Plan {
     let allocation = Allocation::new(6, 2, &clusters).expect("an allocation");
     let timing = Timing::new(Span::from_us(50), Span::from_us(500), Span::from_us(20)).expect("a timing");
     let terms =
-        ClusterTerms { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)], certificate: None };
+        ClusterTerms::Utilization { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)] };
     Plan::new(&set, &allocation, timing, &[terms.clone(), terms]).expect("a plan")
 }
 

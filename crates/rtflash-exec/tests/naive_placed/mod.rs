@@ -9,7 +9,9 @@ mod unit;
 use rtflash_exec::dispatch::{Arrival, release_jitter};
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
-use rtflash_exec::{ChannelId, ColumnId, Lengths, Options, Phases, Plan, Releases, Service, SourceId, Waits};
+use rtflash_exec::{
+    Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Releases, Service, SourceId, Waits,
+};
 use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span};
 
 use unit::{Part, Unit};
@@ -174,7 +176,8 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
         let cluster = source.cluster.expect("a task is somewhere").index();
         let of = &plan.clusters().as_slice()[cluster];
         let owner = of.tasks.iter().position(|&task| task == source.owner).expect("a task of the cluster");
-        let stripe = of.certificate.expect("a certificate").placement;
+        let certified = certified(plan, cluster);
+        let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
         let drawn = (options.pattern, options.seed);
         sources.push(Source {
@@ -188,7 +191,7 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
             next: 0,
             ready: 0,
             fires: None,
-            requests: Requests::new(drawn, SourceId(number), source.access, of.ranges[owner].clone(), place),
+            requests: Requests::new(drawn, SourceId(number), source.access, certified.ranges[owner].clone(), place),
         });
     }
     sources
@@ -277,7 +280,7 @@ pub fn enter_gc(world: &mut World, id: JobId) {
 
 /// Whether a cluster may serve jobs at all.
 fn serves(world: &World, cluster: usize) -> bool {
-    world.plan.clusters().as_slice()[cluster].certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
+    certified(&world.plan, cluster).certificate.server_thousandths > 0
 }
 
 fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
@@ -302,7 +305,7 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
     let Some(cluster) = cluster else { return };
     let of = &world.plan.clusters().as_slice()[cluster];
     let stream = world.plan.sources()[arrival.job.source].owner;
-    let range = &of.ranges[of.tasks.len() + stream];
+    let range = &certified(&world.plan, cluster).ranges[of.tasks.len() + stream];
     let (number, job) = (ClusterId::from_index(cluster), arrival.job);
     let lpns = job_pages(world.options.seed, number, job, pages, range);
     let reads = usize::try_from(arrival.read_pages).expect("few pages");
@@ -371,6 +374,11 @@ pub fn waits_are_worst(world: &World) -> bool {
 }
 
 /// Whether a cluster is a stripe.
+pub fn certified(plan: &Plan, cluster: usize) -> &Certified {
+    let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+    &certified.as_slice()[cluster]
+}
+
 pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
-    plan.clusters().as_slice()[cluster].certificate.expect("a certificate").placement == Placement::Stripe
+    certified(plan, cluster).certificate.placement == Placement::Stripe
 }

@@ -8,6 +8,8 @@ use rtflash_exec::{ColumnId, Options, Plan};
 use rtflash_model::Lpn;
 use rtflash_model::random::Stream;
 
+use super::certified;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     Free,
@@ -32,7 +34,8 @@ impl Pages {
         let of = &plan.clusters().as_slice()[cluster];
         let mut random = Stream::numbered(options.seed, b"initial\0", of.chips[position].into());
         let position = u32::try_from(position).expect("few chips");
-        let programmed = initial_pages(of, ColumnId(position), options.aging, &mut random);
+        let placement = certified(plan, cluster).certificate.placement;
+        let programmed = initial_pages(&of.layout, placement, ColumnId(position), options.aging, &mut random);
         let device = plan.device();
         let (count, size) = (device.blocks_per_chip() as usize, width * device.pages_per_block() as usize);
         let mut blocks = vec![vec![Page::Free; size]; count];

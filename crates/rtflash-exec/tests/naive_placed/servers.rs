@@ -5,7 +5,7 @@ use rtflash_exec::ftl::job_pages;
 use rtflash_exec::{Options, Plan};
 use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
-use super::{instant, is_stripe};
+use super::{certified, instant, is_stripe};
 
 pub struct Servers<'a> {
     plan: &'a Plan,
@@ -44,7 +44,8 @@ impl<'a> Servers<'a> {
     /// without a server.
     fn parts(&self, cluster: usize, arrival: &Arrival) -> Vec<(usize, u64, u64)> {
         let of = &self.plan.clusters().as_slice()[cluster];
-        let certificate = of.certificate.expect("a certificate");
+        let by = certified(self.plan, cluster);
+        let certificate = by.certificate;
         let share = u64::from(certificate.server_thousandths);
         if share == 0 {
             return vec![];
@@ -58,7 +59,7 @@ impl<'a> Servers<'a> {
         let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
         let stream = self.plan.sources()[arrival.job.source].owner;
-        let range = &of.ranges[of.tasks.len() + stream];
+        let range = &by.ranges[of.tasks.len() + stream];
         let number = ClusterId::from_index(cluster);
         let pages = arrival.read_pages + arrival.write_pages;
         let lpns = job_pages(self.seed, number, arrival.job, pages, range);

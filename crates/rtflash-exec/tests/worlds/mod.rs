@@ -81,7 +81,7 @@ impl World {
                     None => Some(None),
                 });
                 let (page_delay, gc_periods) = (ns(rng.within(0, 5)), gc.collect::<Option<_>>()?);
-                Some(ClusterTerms { page_delay, gc_periods, certificate: None })
+                Some(ClusterTerms::Utilization { page_delay, gc_periods })
             })
             .collect();
         let timing = Timing::new(ns(read), ns(program), ns(transfer))?;

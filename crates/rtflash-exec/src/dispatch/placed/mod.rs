@@ -27,7 +27,7 @@ use crate::flash::Bus;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
-use crate::plan::{self, Plan, Releases};
+use crate::plan::{self, Certified, Plan, Releases};
 use crate::run::RunError;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
@@ -61,6 +61,7 @@ struct Cluster {
 /// A group of clusters with certificates. Clusters that share a channel have to be in one group.
 pub(crate) struct Placed<'a, O> {
     plan: &'a Plan,
+    certified: &'a PerId<ClusterId, Certified>,
     options: &'a Options,
     lengths: Lengths,
     chips_per_channel: u32,
@@ -90,41 +91,52 @@ pub(crate) struct Placed<'a, O> {
 }
 
 impl<'a, O: Observer> Placed<'a, O> {
-    /// The clusters at these positions of the plan, ascending.
-    pub(crate) fn new(plan: &'a Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
-        let mut placed = Placed::hosted(plan, options, clusters, observer);
+    /// The clusters at these positions of the plan, ascending, with their certificates.
+    pub(crate) fn new(
+        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        options: &'a Options,
+        clusters: &[ClusterId],
+        observer: O,
+    ) -> Self {
+        let mut placed = Placed::hosted((plan, certified), options, clusters, observer);
         placed.begin();
         placed
     }
 
     /// The same where a host releases all requests.
-    pub(crate) fn hosted(plan: &'a Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
+    pub(crate) fn hosted(
+        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        options: &'a Options,
+        clusters: &[ClusterId],
+        observer: O,
+    ) -> Self {
         let device = plan.device();
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
         let mut units = Vec::new();
         let mut runs = Vec::new();
         for (cluster, &position) in clusters.iter().enumerate() {
-            let of = &plan.clusters()[position];
+            let (of, by) = (&plan.clusters()[position], &certified[position]);
             let first = units.len();
-            let count = if of.is_stripe() { of.chips.len() } else { 1 };
+            let count = if by.is_stripe() { of.chips.len() } else { 1 };
             for place in 0..count {
-                let chip = of.is_stripe().then(|| of.chips[place]);
+                let chip = by.is_stripe().then(|| of.chips[place]);
                 let collected = |source: &plan::Source| {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
                 let source = source.map(|(number, _)| number);
-                units.push(Unit::new(of, cluster, place, (source, device.chips_per_channel()), options));
+                units.push(Unit::new((of, by), cluster, place, (source, device.chips_per_channel()), options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
-                let unit = if of.is_stripe() { first + place } else { first };
+                let unit = if by.is_stripe() { first + place } else { first };
                 chips[chip] = Chip { unit, foreign: plan.chips_beside(of, chip), others, doing: None };
             }
             runs.push(Cluster { position, units: first..units.len(), background: 0 });
         }
         Placed {
             plan,
+            certified,
             options,
             lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
@@ -133,9 +145,9 @@ impl<'a, O: Observer> Placed<'a, O> {
             chips,
             jobs: Slab::default(),
             parts: Slab::default(),
-            pending: max_pending(plan, options),
+            pending: max_pending(plan, options, true),
             entered: 0,
-            sources: Source::all(plan, clusters, options),
+            sources: Source::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
             buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{Instant, Placement, Span};
+use rtflash_model::{Instant, Span};
 
 use super::unit::{Job, Part};
 use super::{Event, Placed};
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::Requests;
-use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
+use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
-use crate::plan::{Plan, Releases};
+use crate::plan::{Certified, Plan, Releases};
 use crate::trace::{JobId, Kind, Observer, Record, Release};
 
 /// The read or the write requests of a task.
@@ -38,13 +38,16 @@ pub(super) struct Source {
 
 impl Source {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
-    pub(super) fn all(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Source> {
+    pub(super) fn all(
+        (plan, certified): (&Plan, &PerId<ClusterId, Certified>),
+        clusters: &[ClusterId],
+        options: &Options,
+    ) -> Vec<Source> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let Releases::Periodic(period) = source.releases else { return None };
             let position = source.cluster?;
             let cluster = clusters.binary_search(&position).ok()?;
-            let of = &plan.clusters()[position];
-            let placement = if of.is_stripe() { Placement::Stripe } else { Placement::Superblock };
+            let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let pages = source.read_pages + source.write_pages;
             // A request's period is whole.
             let period = u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?;
@@ -276,10 +279,7 @@ impl<O: Observer> Placed<'_, O> {
             }),
             // Blocking and reserve are there only where the certificate has a server.
             Service::Background => (0..self.clusters.len())
-                .filter(|&cluster| {
-                    let certificate = self.plan.clusters()[self.clusters[cluster].position].certificate;
-                    certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
-                })
+                .filter(|&cluster| self.certified[self.clusters[cluster].position].certificate.server_thousandths > 0)
                 .min_by_key(|&cluster| self.clusters[cluster].background)
                 .map(|it| (it, None)),
         };
@@ -293,10 +293,13 @@ impl<O: Observer> Placed<'_, O> {
         };
         self.observer.push(Record::Release(release));
         let Some((cluster, deadline)) = placed else { return };
-        let of = &self.plan.clusters()[self.clusters[cluster].position];
+        let number = self.clusters[cluster].position;
         let stream = self.plan.sources()[arrival.job.source].owner;
-        let lpns =
-            arrival.pages(self.options.seed, self.clusters[cluster].position, &of.ranges[of.tasks.len() + stream]);
+        let lpns = arrival.pages(
+            self.options.seed,
+            number,
+            &self.certified[number].ranges[self.plan.clusters()[number].tasks.len() + stream],
+        );
         if deadline.is_none() {
             self.clusters[cluster].background += pages;
         }

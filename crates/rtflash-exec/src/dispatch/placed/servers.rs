@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
-use crate::plan::Plan;
+use crate::plan::{Certified, Plan};
 
 /// A server's account.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,6 +19,7 @@ struct Account {
 /// The servers of all clusters.
 pub(crate) struct Servers<'a> {
     plan: &'a Plan,
+    certified: &'a PerId<ClusterId, Certified>,
     seed: u64,
     /// For each cluster, each of its units; none without a server.
     accounts: PerId<ClusterId, Vec<Account>>,
@@ -29,13 +30,13 @@ pub(crate) struct Servers<'a> {
 type Offer = (Instant, Vec<(usize, Account)>);
 
 impl<'a> Servers<'a> {
-    pub(crate) fn new(plan: &'a Plan, seed: u64) -> Servers<'a> {
-        let accounts = plan.clusters().iter().map(|cluster| {
-            let served = cluster.certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some());
-            let units = if cluster.is_stripe() { cluster.chips.len() } else { 1 };
+    pub(crate) fn new(plan: &'a Plan, certified: &'a PerId<ClusterId, Certified>, seed: u64) -> Servers<'a> {
+        let accounts = plan.clusters().iter().zip(certified).map(|(cluster, by)| {
+            let served = by.certificate.server_thousandths > 0 && by.certificate.collection.is_some();
+            let units = if by.is_stripe() { cluster.chips.len() } else { 1 };
             vec![Account::default(); if served { units } else { 0 }]
         });
-        Servers { plan, seed, accounts: accounts.collect() }
+        Servers { plan, certified, seed, accounts: accounts.collect() }
     }
 
     /// Grants the job to the cluster that offers the earliest deadline, the lowest position among
@@ -53,14 +54,14 @@ impl<'a> Servers<'a> {
     /// that one. `None` without a server, and where the deadline is beyond the end of time.
     fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
         let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
-        let of = &self.plan.clusters()[cluster];
-        let certificate = of.certificate?;
+        let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);
+        let certificate = by.certificate;
         let device = self.plan.device();
         arrival.read_pages.checked_add(arrival.write_pages)?;
         let stream = self.plan.sources()[arrival.job.source].owner;
-        let range = &of.ranges[of.tasks.len() + stream];
+        let range = &by.ranges[of.tasks.len() + stream];
         let mut parts = vec![(0u64, 0u64); accounts.len()];
-        if of.is_stripe() {
+        if by.is_stripe() {
             for (lpn, place) in arrival.pages(self.seed, cluster, range).into_iter().zip(0..) {
                 let part = &mut parts[lpn.index() % accounts.len()];
                 *(if place < arrival.read_pages { &mut part.0 } else { &mut part.1 }) += 1;
@@ -72,8 +73,8 @@ impl<'a> Servers<'a> {
         let bus = of.page_delay.checked_add(device.page_transfer())?;
         let read = u128::from(device.page_read().checked_add(bus)?.as_ns());
         let program = u128::from(device.page_program().checked_add(bus)?.as_ns());
-        let (pass, reclaimed) = (of.pass_cost(device)?, certificate.collection?.reclaimed_pages);
-        let wide = if of.is_stripe() { 1 } else { of.chips.len() as u64 };
+        let (pass, reclaimed) = (by.pass?, certificate.collection?.reclaimed_pages);
+        let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;
         let mut after = Vec::new();
         for (unit, (&account, (reads, writes))) in accounts.iter().zip(parts).enumerate() {

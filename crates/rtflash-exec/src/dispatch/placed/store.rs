@@ -8,7 +8,7 @@ use crate::flash::{Blocks, Stream};
 use crate::ftl::initial_pages;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
-use crate::plan::ClusterPlan;
+use crate::plan::{Certified, ClusterPlan};
 use crate::trace::NO_LPN;
 
 /// A page of a unit: which of its chips, the block, and the page in the chip's block.
@@ -46,12 +46,17 @@ pub(super) struct Store {
 impl Store {
     /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
-    pub(super) fn new(cluster: &ClusterPlan, position: ColumnId, number: ChipId, options: &Options) -> Store {
+    pub(super) fn new(
+        (cluster, by): (&ClusterPlan, &Certified),
+        position: ColumnId,
+        number: ChipId,
+        options: &Options,
+    ) -> Store {
         let layout = &cluster.layout;
-        let (width, stride) = if cluster.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
+        let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
         let block_pages = width * layout.pages();
         let mut random = Random::numbered(options.seed, b"initial\0", number.into());
-        let lpns = initial_pages(cluster, position, options.aging, &mut random);
+        let lpns = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
         let programmed = lpns.count();
         let closed = PageId(programmed / block_pages * block_pages);
         let mut store = Store {

@@ -9,7 +9,7 @@ use super::store::Store;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
-use crate::plan::ClusterPlan;
+use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
 
 /// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC
@@ -127,17 +127,17 @@ pub(super) struct Unit {
 impl Unit {
     /// The unit with this position in its cluster; 0 for a superblock.
     pub(super) fn new(
-        of: &ClusterPlan,
+        (of, by): (&ClusterPlan, &Certified),
         cluster: usize,
         position: usize,
         (source, chips_per_channel): (Option<SourceId>, u32),
         options: &Options,
     ) -> Unit {
-        let stripe = of.is_stripe();
+        let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
         let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
         let column = ColumnId::from_index(position);
-        let collection = of.certificate.and_then(|certificate| certificate.collection);
+        let collection = by.certificate.collection;
         let valid = match options.victims {
             Victims::Actual => 0,
             Victims::Worst => collection.map_or(0, |collection| collection.victim_pages),
@@ -162,7 +162,7 @@ impl Unit {
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: Store::new(of, column, numbers[0], options),
+            store: Store::new((of, by), column, numbers[0], options),
             terms,
             source,
             queue: BTreeSet::new(),

@@ -87,14 +87,13 @@ impl Clusters {
         beside: &[String],
         jitter: Span,
     ) -> Result<Clusters, ClustersError> {
-        if let Some(cluster) = (0..allocation.len()).find(|&cluster| allocation.certificate(cluster).is_none()) {
-            return Err(ClustersError::NotCertified { cluster });
-        }
-        let serves = |cluster| {
+        let mut certificates = Vec::with_capacity(allocation.len());
+        for cluster in 0..allocation.len() {
             let certificate = allocation.certificate(cluster);
-            certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some())
-        };
-        if !beside.is_empty() && !(0..allocation.len()).any(serves) {
+            certificates.push(*certificate.ok_or(ClustersError::NotCertified { cluster })?);
+        }
+        let serves = |of: &rtflash_model::Certificate| of.server_thousandths > 0 && of.collection.is_some();
+        if !beside.is_empty() && !certificates.iter().any(serves) {
             return Err(ClustersError::NoServer);
         }
         // A host says when they come, and with how many pages.
@@ -106,12 +105,7 @@ impl Clusters {
         };
         let served = TaskSet::new(*set.device(), set.tasks().to_vec(), beside.iter().map(job).collect());
         let served = served.map_err(ClustersError::Names)?;
-        let terms = |(cluster, of): (usize, rtflash_model::Cluster)| ClusterTerms {
-            page_delay: Span::ZERO,
-            gc_periods: vec![None; of.tasks.len()],
-            certificate: allocation.certificate(cluster).copied(),
-        };
-        let terms: Vec<ClusterTerms> = allocation.clusters().into_iter().enumerate().map(terms).collect();
+        let terms: Vec<ClusterTerms> = certificates.into_iter().map(ClusterTerms::Certified).collect();
         let plan = Plan::new(&served, allocation, Timing::of_device(set.device()), &terms);
         let plan = plan.map_err(ClustersError::Plan)?.for_host();
         let needed = memory(&plan, &Options { duration: Instant::START, ..Options::default() });
