@@ -32,25 +32,25 @@ pub(crate) fn is_possible(tally: &Tally, plan: &Plan, sets: u64) -> bool {
     let drawn = tally.sets.checked_add(tally.exhausted) == Some(sets);
     // A contender may be able to tell of a set that could not be drawn for another one.
     let tellable = if plan.makers() == 1 { tally.sets } else { sets };
-    let told = tally.told.iter().all(|&told| told <= tellable);
-    let yes = tally.yes.iter().zip(&tally.told).all(|(yes, told)| yes <= told);
-    drawn && has_shape(tally, plan) && told && yes && are_paired(tally, tellable) && are_run(tally, plan)
+    let decided = tally.decided.iter().all(|&decided| decided <= tellable);
+    let yes = tally.yes.iter().zip(&tally.decided).all(|(yes, decided)| yes <= decided);
+    drawn && has_shape(tally, plan) && decided && yes && are_paired(tally, tellable) && are_run(tally, plan)
 }
 
 /// Whether it has as many contenders, pairs and kinds of jobs as the plan.
 fn has_shape(tally: &Tally, plan: &Plan) -> bool {
     let shape = |tally: &Tally| {
         let runs = tally.runs.iter().map(|runs| (runs.pages.len(), runs.products.len(), runs.misses.len()));
-        (tally.told.len(), tally.yes.len(), tally.pairs.len(), runs.collect::<Vec<_>>())
+        (tally.decided.len(), tally.yes.len(), tally.pairs.len(), runs.collect::<Vec<_>>())
     };
     shape(tally) == shape(&Tally::new(plan))
 }
 
 /// Whether the counts of each pair are possible beside those of the two alone.
 fn are_paired(tally: &Tally, tellable: u64) -> bool {
-    pairs(tally.told.len(), false).zip(&tally.pairs).all(|((i, j), pair)| {
+    pairs(tally.decided.len(), false).zip(&tally.pairs).all(|((i, j), pair)| {
         let sums = |one: u64, other: u64, max: u64| one.checked_add(other).is_some_and(|sum| sum <= max);
-        let (no_i, no_j) = (tally.told[i] - tally.yes[i], tally.told[j] - tally.yes[j]);
+        let (no_i, no_j) = (tally.decided[i] - tally.yes[i], tally.decided[j] - tally.yes[j]);
         let &Pair { both, first, second, neither } = pair;
         let each = sums(both, first, tally.yes[i])
             && sums(second, neither, no_i)
@@ -58,7 +58,7 @@ fn are_paired(tally: &Tally, tellable: u64) -> bool {
             && sums(first, neither, no_j);
         // Of so many sets both can tell at least, and no sum overflows: each is at most what one of
         // them can tell.
-        each && tally.told[i] + tally.told[j] <= tellable.saturating_add(pair.sets())
+        each && tally.decided[i] + tally.decided[j] <= tellable.saturating_add(pair.sets())
     })
 }
 

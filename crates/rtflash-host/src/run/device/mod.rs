@@ -68,7 +68,7 @@ pub(super) trait Target: fmt::Debug {
     }
 
     /// What the flash in it did, as far as that can be told by now; `over`: the run is over.
-    fn told(&mut self, now: Instant, over: bool) -> Vec<Record> {
+    fn records(&mut self, now: Instant, over: bool) -> Vec<Record> {
         let _ = (now, over);
         Vec::new()
     }
@@ -139,17 +139,17 @@ impl Device {
         }
     }
 
-    /// The device with nothing in it. `told`: somebody wants to know what the flash in it does.
+    /// The device with nothing in it. `watched`: somebody wants to know what the flash in it does.
     pub(super) fn target<'a>(
         &'a self,
         (host, jobs): (&Host, &[Job]),
         options: &'a Options,
-        told: bool,
+        watched: bool,
     ) -> Box<dyn Target + 'a> {
         match self {
             Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, options.seed)),
-            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, told)),
-            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, told)),
+            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, watched)),
+            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, watched)),
         }
     }
 }
