@@ -48,11 +48,13 @@ type Load = (bool, Rational);
 fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Unit)| {
         let mut terms: Vec<Fraction> =
-            unit.items.iter().map(|item| Fraction::new(item.cost.into(), item.period.into())).collect();
-        if let Some(shortest) = unit.writers.iter().map(|writer| writer.period - writer.jitter).min() {
+            unit.items.iter().map(|item| Fraction::new(item.cost.as_ns().into(), item.period.as_ns().into())).collect();
+        if let Some(shortest) = unit.writers.iter().filter_map(|writer| writer.period.checked_sub(writer.jitter)).min()
+        {
             let gc = unit.gc(shortest, false)?;
-            let term = |pages: u64, period: u64| {
-                Fraction::new(u128::from(gc.cost) * u128::from(pages), u128::from(gc.reclaimed) * u128::from(period))
+            let term = |pages: u64, period: rtflash_model::Span| {
+                let period = u128::from(gc.reclaimed) * u128::from(period.as_ns());
+                Fraction::new(u128::from(gc.cost.as_ns()) * u128::from(pages), period)
             };
             terms.extend(unit.writers.iter().map(|writer| term(writer.pages, writer.period)));
         }

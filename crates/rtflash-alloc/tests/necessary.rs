@@ -239,9 +239,9 @@ fn the_library_agrees() {
             let work = Work::new();
             let demand = Demand::new(&unit, &contention, None, 0, &work);
             for L in (1..3_000).chain((3_000..100_000).step_by(500)) {
-                let length = u64::try_from(L).expect("positive");
-                assert_eq!(Ok(demand.at(length)), plain.dbf(i, L).try_into(), "chip {i}, {L}: {row:?}");
-                assert_eq!(i128::from(demand.blocking(length)), plain.B(i, L), "chip {i}, {L}: {row:?}");
+                let length = u64::try_from(L).ok().and_then(Span::from_ns).expect("a length");
+                assert_eq!(Ok(demand.at(length).as_ns()), plain.dbf(i, L).try_into(), "chip {i}, {L}: {row:?}");
+                assert_eq!(i128::from(demand.blocking(length).as_ns()), plain.B(i, L), "chip {i}, {L}: {row:?}");
             }
             assert_eq!(demand.test() == Verdict::Holds, plain.accepts(i), "chip {i}: {row:?}");
             compared += 1;

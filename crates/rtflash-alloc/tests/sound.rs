@@ -87,8 +87,9 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
     let Case { device, unit, neighbours, .. } = case;
     let (mut sum, mut own) = (0, 0);
     for item in &unit.items {
-        let jobs = due_within(item.period, item.deadline, item.jitter, length);
-        sum += jobs * u128::from(item.cost);
+        let [period, deadline, jitter] = [item.period, item.deadline, item.jitter].map(Span::as_ns);
+        let jobs = due_within(period, deadline, jitter, length);
+        sum += jobs * u128::from(item.cost.as_ns());
         own += jobs * u128::from(item.transfers);
     }
     for (tasks, chips) in neighbours {
@@ -101,25 +102,30 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
         let moved: u128 = requests.map(|request| jobs(&request) * u128::from(request.pages())).sum();
         sum += u128::from(*chips) * u128::from(device.page_transfer().as_ns()) * moved.min(own);
     }
-    if let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))).filter(|(_, deadline)| *deadline <= length)
+    if let Some((gc, deadline)) =
+        gc.and_then(|gc| Some((gc, gc.deadline?.as_ns()))).filter(|(_, deadline)| *deadline <= length)
     {
         let pages: u128 = unit
             .writers
             .iter()
             // Nominal arrivals at −J and each T from there, up to the end.
-            .map(|writer| due_within(writer.period, 0, writer.jitter, length - deadline) * u128::from(writer.pages))
+            .map(|writer| {
+                due_within(writer.period.as_ns(), 0, writer.jitter.as_ns(), length - deadline)
+                    * u128::from(writer.pages)
+            })
             .sum();
-        sum += pages.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost);
+        sum += pages.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost.as_ns());
     }
     sum
 }
 
 /// B(L) as docs/analysis.md has it.
 fn plain_blocking(unit: &Unit, gc: Option<&GcTerms>, server: bool, length: u64) -> u64 {
-    let items = unit.items.iter().filter(|item| item.deadline > length + item.jitter).map(|item| item.step);
-    let gc = gc.filter(|gc| gc.deadline.is_some_and(|deadline| deadline > length)).map(|gc| gc.step);
+    let items =
+        unit.items.iter().filter(|item| item.deadline.as_ns() > length + item.jitter.as_ns()).map(|item| item.step);
+    let gc = gc.filter(|gc| gc.deadline.is_some_and(|deadline| deadline.as_ns() > length)).map(|gc| gc.step);
     let server = server.then(|| unit.server_step());
-    items.chain(gc).chain(server).max().unwrap_or(0)
+    items.chain(gc).chain(server).max().map_or(0, |step| step.as_ns())
 }
 
 /// The slack of every length from the shortest deadline up to `end`.
@@ -129,8 +135,8 @@ fn plain_slacks<'a>(
     thousandths: u32,
     end: u64,
 ) -> impl Iterator<Item = (u64, i128)> + 'a {
-    let periods = case.unit.items.iter().map(|item| item.deadline - item.jitter);
-    let least = periods.chain(gc.and_then(|gc| gc.deadline)).min().unwrap_or(end + 1);
+    let periods = case.unit.items.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
+    let least = periods.chain(gc.and_then(|gc| gc.deadline.map(Span::as_ns))).min().unwrap_or(end + 1);
     (least..=end).map(move |length| {
         let blocking = plain_blocking(&case.unit, gc, thousandths > 0, length);
         let work = plain_demand(case, gc, length) + u128::from(blocking);
@@ -147,7 +153,7 @@ proptest! {
         case in any_case(), deadline in 1u64..2_000, thousandths in prop_oneof![Just(0u32), 0u32..1_000],
     ) {
         let Some(case) = case else { return Ok(()) };
-        let gc = case.unit.gc(deadline, thousandths > 0);
+        let gc = case.unit.gc(span(deadline), thousandths > 0);
         if gc.is_none() && !case.unit.writers.is_empty() {
             return Ok(());
         }
@@ -155,23 +161,28 @@ proptest! {
         let work = Work::new();
         let demand = Demand::new(&case.unit, &case.contention, gc, thousandths, &work);
         for length in [1, 19, 20, 77, 400, 1_999, 2_000, 12_345] {
-            prop_assert_eq!(demand.at(length), plain_demand(&case, gc.as_ref(), length));
-            prop_assert_eq!(demand.blocking(length), plain_blocking(&case.unit, gc.as_ref(), thousandths > 0, length));
+            let (at, blocking) = (demand.at(span(length)).as_ns(), demand.blocking(span(length)).as_ns());
+            prop_assert_eq!(at, plain_demand(&case, gc.as_ref(), length));
+            prop_assert_eq!(blocking, plain_blocking(&case.unit, gc.as_ref(), thousandths > 0, length));
         }
         const END: u64 = 12_000;
         let slacks: Vec<(u64, i128)> = plain_slacks(&case, gc.as_ref(), thousandths, END).collect();
         let found = demand.test();
         match slacks.iter().find(|(_, slack)| *slack < 0) {
             Some((first, _)) => {
-                let Verdict::Fails(at) = found else {
-                    return Err(TestCaseError::fail(format!("{found:?}, fails at {first}")));
-                };
-                // The length it names is one at which it fails.
-                prop_assert!(at == 0 || at > END || slacks.iter().any(|&(length, slack)| length == at && slack < 0));
+                match found {
+                    Verdict::Overloaded => {}
+                    // The length it names is one at which it fails.
+                    Verdict::Fails(at) => {
+                        let fails = |&(length, slack): &(u64, i128)| length == at.as_ns() && slack < 0;
+                        prop_assert!(at.as_ns() > END || slacks.iter().any(fails));
+                    }
+                    _ => return Err(TestCaseError::fail(format!("{found:?}, fails at {first}"))),
+                }
                 prop_assert!(!demand.surely_holds());
             }
             // It may fail beyond.
-            None => prop_assert!(!matches!(found, Verdict::Fails(1..=END)), "{found:?}"),
+            None => prop_assert!(!matches!(found, Verdict::Fails(at) if at.as_ns() <= END), "{found:?}"),
         }
         if demand.surely_holds() {
             prop_assert_eq!(found, Verdict::Holds);
@@ -180,12 +191,12 @@ proptest! {
             && let Some(tightest) = demand.tightest()
         {
             // The least of all up to the longest deadline.
-            let windows = case.unit.items.iter().map(|item| item.deadline - item.jitter);
-            let longest = windows.chain(gc.and_then(|gc| gc.deadline)).max();
+            let windows = case.unit.items.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
+            let longest = windows.chain(gc.and_then(|gc| gc.deadline.map(Span::as_ns))).max();
             let within = slacks.iter().filter(|(length, _)| Some(*length) <= longest);
             let least = within.map(|(_, slack)| *slack).min();
             prop_assert_eq!(Some(tightest.slack), least);
-            prop_assert!(slacks.contains(&(tightest.length, tightest.slack)));
+            prop_assert!(slacks.contains(&(tightest.length.as_ns(), tightest.slack)));
         }
     }
 
@@ -197,7 +208,7 @@ proptest! {
         prop_assert_eq!(gc.is_some(), !case.unit.writers.is_empty() || thousandths > 0);
         prop_assert!(plain_slacks(&case, gc.as_ref(), thousandths, 12_000).all(|(_, slack)| slack >= 0));
         if let Some(gc) = gc {
-            prop_assert_eq!(case.unit.gc(gc.deadline.unwrap_or(1), thousandths > 0), Some(gc));
+            prop_assert_eq!(case.unit.gc(gc.deadline.unwrap_or(Span::NANOSECOND), thousandths > 0), Some(gc));
             prop_assert_eq!(gc.valid + gc.reclaimed, case.unit.block_pages);
         }
     }
@@ -233,20 +244,23 @@ fn a_load_next_to_one_is_decided() {
     };
     let verdict = |tasks: &[Task], deadline: u64| {
         let unit = Unit::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
-        let gc = if unit.writers.is_empty() { None } else { Some(unit.gc(deadline, false).expect("room")) };
+        let gc = if unit.writers.is_empty() { None } else { Some(unit.gc(span(deadline), false).expect("room")) };
         Demand::new(&unit, &Contention::none(), gc, 0, &Work::new()).test()
     };
     let (trillion, half) = (1_000_000_000_000, 250_000_000_000);
     let reads = |long| verdict(&[task(1, 4, false), task(long, trillion, false)], 1);
-    assert_eq!([reads(half - 1), reads(half), reads(half + 1)], [Verdict::Holds, Verdict::Fails(0), Verdict::Fails(0)]);
+    assert_eq!(
+        [reads(half - 1), reads(half), reads(half + 1)],
+        [Verdict::Holds, Verdict::Overloaded, Verdict::Overloaded]
+    );
     // With garbage collection whose demand is below its load everywhere, from the second multiple
     // of the period on; and with one where it is not.
     let write = task(1, trillion, true);
     let unit = Unit::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
-    let gc = unit.gc(10 * trillion, false).expect("room");
+    let gc = unit.gc(span(10 * trillion), false).expect("room");
 
-    let room = trillion - gc.cost.div_ceil(gc.reclaimed) - 3;
+    let room = trillion - gc.cost.as_ns().div_ceil(gc.reclaimed) - 3;
     let both = |pages| [task(pages, trillion, false), write.clone()];
     assert_eq!(verdict(&both(room / 2 - 10), 10 * trillion), Verdict::Holds);
-    assert_eq!(verdict(&both(room / 2 + 10), 10 * trillion), Verdict::Fails(0));
+    assert_eq!(verdict(&both(room / 2 + 10), 10 * trillion), Verdict::Overloaded);
 }

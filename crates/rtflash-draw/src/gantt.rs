@@ -47,7 +47,7 @@ pub struct Gantt {
     /// The row of the first bus; the others follow.
     buses: usize,
     bars: usize,
-    most: usize,
+    max: usize,
     /// Nanoseconds that a bar has at least, where bars had to be joined.
     coarse: Option<u64>,
     pending: BTreeMap<JobId, Pending>,
@@ -136,7 +136,7 @@ impl Gantt {
             names: plan.sources().iter().map(|source| printable(&source.name)).collect(),
             groups,
             // Joined bars then fill at most half of the room, however many rows there are.
-            most: MAX_BARS.max(4 * rows.len()),
+            max: MAX_BARS.max(4 * rows.len()),
             rows,
             chips,
             buses,
@@ -180,14 +180,14 @@ impl Gantt {
             row.bars.push(Bar { start, end, job, look });
             self.bars += 1;
         }
-        if self.bars > self.most {
+        if self.bars > self.max {
             self.join();
         }
     }
 
     /// Joins bars until half of the room is free again.
     fn join(&mut self) {
-        let cells = (self.most / 2 / self.rows.len().max(1)).max(1);
+        let cells = (self.max / 2 / self.rows.len().max(1)).max(1);
         for row in &mut self.rows {
             row.bars = axis::joined(&row.bars, self.from, self.to, cells);
         }
@@ -305,11 +305,11 @@ fn ranges(mut numbers: Vec<u32>) -> String {
 }
 
 /// At most so many characters.
-fn shortened(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
+fn shortened(name: &str, max: usize) -> String {
+    if name.chars().count() <= max {
         return name.to_owned();
     }
-    name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    name.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A name without characters that command a terminal, turn the direction of text, or that XML

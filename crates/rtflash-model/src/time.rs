@@ -56,6 +56,32 @@ impl Span {
         Span(self.0.saturating_sub(other.0))
     }
 
+    /// What is left of this one behind the other, or `None` where the other is longer.
+    pub const fn checked_sub(self, other: Span) -> Option<Span> {
+        match self.0.checked_sub(other.0) {
+            Some(nanoseconds) => Some(Span(nanoseconds)),
+            None => None,
+        }
+    }
+
+    /// How many whole `parts` it has: ⌊self / parts⌋.
+    ///
+    /// # Panics
+    /// Where `parts` is zero.
+    #[inline]
+    pub const fn div_floor(self, parts: Span) -> u64 {
+        self.0 / parts.0
+    }
+
+    /// What is left of it behind its whole `parts`.
+    ///
+    /// # Panics
+    /// Where `parts` is zero.
+    #[inline]
+    pub const fn rest(self, parts: Span) -> Span {
+        Span(self.0 % parts.0)
+    }
+
     /// `times` such lengths one after another, or `None` at 2⁶³ nanoseconds and above.
     pub const fn checked_mul(self, times: u64) -> Option<Span> {
         match self.0.checked_mul(times) {

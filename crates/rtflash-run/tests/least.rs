@@ -88,7 +88,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let work = Work::new();
         let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing, &work);
         let placed = site.in_the_worst_case(0).expect("small numbers");
-        let Some(gc) = placed.unit.gc(within(1, 200), false) else { continue };
+        let Some(gc) = placed.unit.gc(ns(within(1, 200)), false) else { continue };
         if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0, &work).test() != Verdict::Holds {
             continue;
         }

@@ -1,9 +1,10 @@
 //! The relative deadline of garbage collection: a free parameter, searched for.
 
-use rtflash_model::TIME_LIMIT_NS;
+use rtflash_model::Span;
 
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
+use super::time::{Cost, ProcessorTime, ns};
 use super::unit::{GcTerms, Item, Unit, Writer};
 use crate::work::Work;
 
@@ -35,7 +36,7 @@ impl Choice {
 /// Looks for a deadline of garbage collection with which a unit holds, with a server of that share,
 /// next to neighbours of each of these kinds.
 pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
-    let saved = contentions.iter().map(Contention::saved).min().unwrap_or(0);
+    let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
     match terms(unit, server_thousandths, saved, work) {
         Some(terms) => try_all(unit, contentions, &terms, server_thousandths, work),
         None => Choice::Fails,
@@ -49,7 +50,7 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention], work: &Work) -> O
         contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths, work))
     };
     let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
-    let terms = terms(unit, 1, 0, work)?.into_iter().flatten();
+    let terms = terms(unit, 1, Span::ZERO, work)?.into_iter().flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
@@ -70,41 +71,37 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention], work: &Work) -> O
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
 pub(super) fn first_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
-    let first = terms(unit, 0, 0, work).and_then(|terms| terms.into_iter().flatten().next());
-    first.or_else(|| unit.gc(shortest(unit)?, false))
-}
-
-/// The longest deadline of garbage collection within which one request of each writer arrives at
-/// most: min (T − J).
-fn shortest(unit: &Unit) -> Option<u64> {
-    unit.writers.iter().map(|writer| writer.period - writer.jitter).min()
+    let first = terms(unit, 0, Span::ZERO, work).and_then(|terms| terms.into_iter().flatten().next());
+    first.or_else(|| unit.gc(unit.shortest_gc_deadline()?, false))
 }
 
 /// Garbage collection as it may be, in the order of trying, where each page read may be charged
 /// less by `saved`; `None` where the load is too much or there is no room for it.
-fn terms(unit: &Unit, server_thousandths: u32, saved: u64, work: &Work) -> Option<Vec<Option<GcTerms>>> {
+fn terms(unit: &Unit, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<GcTerms>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
-    let least =
-        |item: &Item| item.cost - if item.writes { 0 } else { item.transfers.saturating_mul(saved).min(item.cost) };
+    let least = |item: &Item| {
+        let saved = if item.writes { ProcessorTime::ZERO } else { Cost::from(saved).times(item.transfers.into()) };
+        ProcessorTime::from(item.cost).checked_sub(saved).expect("each read costs what it may save, at least")
+    };
     work.charge(4 * unit.items.len() + 16);
-    let base: f64 = unit.items.iter().map(|item| least(item) as f64 / item.period as f64).sum();
+    let base: f64 = unit.items.iter().map(|item| least(item).to_f64() / ns(item.period)).sum();
     // Nearer to the share than roundings go, the test decides.
     if base > share + 1e-9 {
         return None;
     }
     if unit.writers.is_empty() {
-        return Some(vec![if server { Some(unit.gc(1, true)?) } else { None }]);
+        return Some(vec![if server { Some(unit.gc(Span::NANOSECOND, true)?) } else { None }]);
     }
     // Some fifty deadlines are looked at.
     work.charge(50 * unit.writers.len());
-    let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
-    let load = |gc: &GcTerms| base + gc.cost as f64 / gc.reclaimed as f64 * rate;
+    let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
+    let load = |gc: &GcTerms| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
     let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
     let terms = candidates(unit, rate, light).into_iter().filter_map(|deadline| unit.gc(deadline, server));
     // Where the sums alone do not decide, each costs a test.
-    let most = if saved > 0 { FEW } else { usize::MAX };
+    let most = if saved > Span::ZERO { FEW } else { usize::MAX };
     Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).take(most).collect())
 }
 
@@ -142,59 +139,70 @@ fn try_all(
 ///
 /// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the
 /// demand falls, so only such deadlines are tried.
-fn candidates(unit: &Unit, rate: f64, light: impl Fn(u64) -> bool) -> Vec<u64> {
-    let Some(shortest) = shortest(unit) else { return vec![] };
-    let level = |deadline: u64| {
-        let multiples = unit.writers.iter().filter_map(|writer| {
-            let requests = deadline.max(1).checked_add(writer.jitter)?.div_ceil(writer.period);
-            Some(requests.checked_mul(writer.period)? - writer.jitter)
-        });
-        // No more than a time can be.
-        multiples.min().unwrap_or(deadline).min(TIME_LIMIT_NS - 1)
+fn candidates(unit: &Unit, rate: f64, light: impl Fn(Span) -> bool) -> Vec<Span> {
+    let Some(shortest) = unit.shortest_gc_deadline() else { return vec![] };
+    let level = |deadline: Span| {
+        let multiple = |writer: &Writer| {
+            let (period, jitter) = (writer.period.as_ns(), writer.jitter.as_ns());
+            let requests = (deadline.max(Span::NANOSECOND).as_ns() + jitter).div_ceil(period);
+            Some(requests.checked_mul(period)? - jitter)
+        };
+        let multiples = unit.writers.iter().filter_map(multiple);
+        multiples.min().map_or(deadline, |level| Span::from_ns(level).unwrap_or(Span::LONGEST))
     };
     if !light(shortest) {
         return vec![];
     }
-    let (mut low, mut high) = (shortest, shortest.saturating_mul(2));
-    while light(high) && high < 1 << 62 {
-        (low, high) = (high, high.saturating_mul(2));
-    }
-    while low.saturating_add(low / 64 + 1) < high {
-        let middle = u64::midpoint(low, high);
-        if light(middle) { low = middle } else { high = middle }
-    }
-    let longest = low.min(TIME_LIMIT_NS - 1);
+    let longest = longest(shortest, &light);
     // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is
     // there.
-    let pages = |writer: &Writer| writer.pages as f64 * (1.0 + writer.jitter as f64 / writer.period as f64);
+    let pages = |writer: &Writer| writer.pages as f64 * (1.0 + ns(writer.jitter) / ns(writer.period));
     let pending: f64 = unit.writers.iter().map(pages).sum();
     let mut even = longest;
     for _ in 0..4 {
         let reclaimed = unit.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
-        let next = ((pending + reclaimed - 1.0) / rate) as u64;
-        even = next.clamp(shortest, longest);
+        even = about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest);
     }
     let mut all = vec![level(even)];
     // From there outwards, in equal ratios.
-    let ratio = (longest as f64 / shortest as f64).max(1.0).powf(1.0 / f64::from(STEPS));
-    let mut at = shortest as f64;
+    let ratio = (ns(longest) / ns(shortest)).max(1.0).powf(1.0 / f64::from(STEPS));
+    let mut at = ns(shortest);
     let mut steps = Vec::new();
     for _ in 0..=STEPS {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between two deadlines.
-        steps.push(level(at as u64));
+        steps.push(level(about(at)));
         at *= ratio;
     }
     steps.dedup();
-    steps.sort_by_key(|&deadline| deadline.abs_diff(even));
+    steps.sort_by_key(|&deadline| deadline.max(even).checked_sub(deadline.min(even)));
     all.extend(steps);
     all
+}
+
+/// The longest deadline that is light, to a part in 64.
+fn longest(shortest: Span, light: impl Fn(Span) -> bool) -> Span {
+    let light = |deadline: u64| light(Span::from_ns(deadline).unwrap_or(Span::LONGEST));
+    // Twice a length of time is below 2⁶⁴.
+    let (mut low, mut high) = (shortest.as_ns(), 2 * shortest.as_ns());
+    while light(high) && high < 1 << 62 {
+        (low, high) = (high, 2 * high);
+    }
+    while low + low / 64 + 1 < high {
+        let middle = u64::midpoint(low, high);
+        if light(middle) { low = middle } else { high = middle }
+    }
+    Span::from_ns(low).unwrap_or(Span::LONGEST)
+}
+
+/// A length of time of about so many nanoseconds.
+fn about(nanoseconds: f64) -> Span {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
+    Span::from_ns(nanoseconds as u64).unwrap_or(Span::LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::Drawn;
+    use crate::sound::random_units::{Drawn, ns};
 
     /// Up to the longest one that the load allows, no two far from each other.
     #[test]
@@ -202,13 +210,13 @@ mod tests {
         let mut compared = 0;
         for seed in 0..2_000 {
             let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
-            let Some(shortest) = shortest(&unit) else { continue };
+            let Some(shortest) = unit.shortest_gc_deadline().map(Span::as_ns) else { continue };
             let limit = shortest * rng.within(1, 300) + rng.within(0, shortest - 1);
-            let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64).sum();
-            let all = candidates(&unit, rate, |deadline| deadline <= limit);
-            let (least, most) = (all.iter().min().copied(), all.iter().max().copied());
-            let longest = unit.writers.iter().map(|writer| writer.period).max().unwrap_or(0);
-            let (least, most) = (least.unwrap_or(u64::MAX), most.unwrap_or(0));
+            let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64).sum();
+            let all = candidates(&unit, rate, |deadline| deadline <= ns(limit));
+            let all: Vec<u64> = all.into_iter().map(Span::as_ns).collect();
+            let (least, most) = (*all.iter().min().expect("a deadline"), *all.iter().max().expect("a deadline"));
+            let longest = unit.writers.iter().map(|writer| writer.period.as_ns()).max().expect("a writer");
             assert!(least <= shortest + longest, "seed {seed}: {least} from {shortest}");
             assert!(most >= limit - limit / 32 - 1, "seed {seed}: {most} up to {limit}");
             let mut sorted = all;
@@ -240,7 +248,7 @@ mod tests {
             let holds = |gc: Option<GcTerms>, server| {
                 Demand::new(&unit, &contention, gc, server, &work).test() == Verdict::Holds
             };
-            let every = (1..1_200).step_by(3).filter_map(|deadline| unit.gc(deadline, false));
+            let every = (1..1_200).step_by(3).filter_map(|deadline| unit.gc(ns(deadline), false));
             let any = every.into_iter().any(|gc| holds(Some(gc), 0));
             let choice = choose(&unit, std::slice::from_ref(&contention), 0, &work);
             if let Choice::Holds(gc) = choice {

@@ -3,25 +3,26 @@
 use rtflash_model::Device;
 
 use super::bus::Bus;
+use super::time::Cost;
 
-/// Times of the steps, in nanoseconds.
+/// Times of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Costs {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.
-    pub(super) read: u64,
+    pub(super) read: Cost,
     /// c_w: programming a page, likewise.
-    pub(super) write: u64,
+    pub(super) write: Cost,
     /// The same at the most that any page can wait, which is what blocks.
-    pub(super) longest_read: u64,
-    pub(super) longest_write: u64,
+    pub(super) longest_read: Cost,
+    pub(super) longest_write: Cost,
     /// c_r of a user's read: in a superblock its own cluster is silent.
-    pub(super) user_read: u64,
+    pub(super) user_read: Cost,
     /// The same at the most that it can wait.
-    pub(super) longest_user_read: u64,
+    pub(super) longest_user_read: Cost,
     /// t_r + t_w: a copy inside a chip.
-    pub(super) copy: u64,
+    pub(super) copy: Cost,
     /// t_e.
-    pub(super) erase: u64,
+    pub(super) erase: Cost,
 }
 
 impl Costs {
@@ -29,8 +30,8 @@ impl Costs {
     /// channel, at most. `own`: transfers charged to a user's read, its own included, in the long
     /// run and at the most.
     pub(super) fn new(device: &Device, bus: Bus, own: (u32, u32)) -> Option<Costs> {
-        let (sense, program) = (device.page_read().as_ns(), device.page_program().as_ns());
-        let transfers = |ways: u32| device.page_transfer().as_ns().checked_mul(ways.into());
+        let (sense, program) = (Cost::from(device.page_read()), Cost::from(device.page_program()));
+        let transfers = |ways: u32| Cost::from(device.page_transfer()).checked_mul(ways.into());
         let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
         let (own, longest_own) = own;
         Some(Costs {
@@ -41,7 +42,7 @@ impl Costs {
             longest_write: program.checked_add(longest)?,
             user_read: sense.checked_add(transfers(own)?)?,
             copy: sense.checked_add(program)?,
-            erase: device.block_erase().as_ns(),
+            erase: device.block_erase().into(),
         })
     }
 }

@@ -4,8 +4,11 @@ mod end;
 #[cfg(test)]
 mod tests;
 
+use rtflash_model::Span;
+
 use super::contention::{Activity, Contention};
-use super::unit::{GcTerms, Unit};
+use super::time::{Cost, ProcessorTime, ns};
+use super::unit::{GcTerms, Item, Unit, Writer};
 use crate::fraction::Rational;
 use crate::work::Work;
 use end::End;
@@ -18,9 +21,10 @@ const MAX_LOOKS: usize = 1 << 20;
 pub enum Verdict {
     /// Demand and blocking fit into every interval.
     Holds,
-    /// They do not fit into an interval of this length, in nanoseconds; 0 where the load itself is
-    /// too much.
-    Fails(u64),
+    /// They do not fit into an interval of this length.
+    Fails(Span),
+    /// The load itself is too much.
+    Overloaded,
     /// Given up, after too many steps or with numbers too large.
     TooLong,
 }
@@ -28,8 +32,8 @@ pub enum Verdict {
 /// The interval that demand and blocking come nearest to filling, and how near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nearest {
-    /// L, in nanoseconds.
-    pub length: u64,
+    /// L.
+    pub length: Span,
     /// ⌊(1 − U_s)L⌋ − dbf(L) − B(L), in nanoseconds.
     pub slack: i128,
 }
@@ -45,10 +49,18 @@ pub struct Demand<'u> {
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
     /// q_s, zero without a server.
-    server_step: u64,
-    /// The distinct times from release to deadline at least, D − J and D_g, ascending, and B from
-    /// each up to the next.
-    deadlines: Vec<(u64, u64)>,
+    server_step: Cost,
+    /// Ascending.
+    segments: Vec<Segment>,
+}
+
+/// Lengths on which B stays as it is: from one relative deadline up to the next.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    /// One of the distinct times from release to deadline at least: D − J of a request, or D_g.
+    from: Span,
+    /// B from there on.
+    blocking: Cost,
 }
 
 impl<'u> Demand<'u> {
@@ -60,70 +72,69 @@ impl<'u> Demand<'u> {
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
-        let server_step = if server_thousandths > 0 { unit.server_step() } else { 0 };
-        let mut steps: Vec<(u64, u64)> = unit.items.iter().map(|item| (item.window(), item.step)).collect();
+        let server_step = if server_thousandths > 0 { unit.server_step() } else { Cost::ZERO };
+        let mut steps: Vec<(Span, Cost)> = unit.items.iter().map(|item| (item.window(), item.step)).collect();
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
-        let mut deadlines: Vec<(u64, u64)> = Vec::with_capacity(steps.len());
-        let mut later = server_step;
-        for &(deadline, step) in steps.iter().rev() {
-            match deadlines.last_mut() {
-                Some(last) if last.0 == deadline => {}
-                _ => deadlines.push((deadline, later)),
+        let mut segments: Vec<Segment> = Vec::with_capacity(steps.len());
+        let mut blocking = server_step;
+        for &(from, step) in steps.iter().rev() {
+            if segments.last().is_none_or(|last| last.from != from) {
+                segments.push(Segment { from, blocking });
             }
-            later = later.max(step);
+            blocking = blocking.max(step);
         }
-        deadlines.reverse();
+        segments.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        Demand { unit, contention, gc, work, share, server_step, deadlines }
+        Demand { unit, contention, gc, work, share, server_step, segments }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs
     /// released and due within an interval of `length` may take, waiting for the bus included.
-    pub fn at(&self, length: u64) -> u128 {
+    pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.unit.items.len() + self.contention.requests() + 4);
-        let mut sum = 0u128;
+        let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         for item in &self.unit.items {
             // n(L) C.
             let jobs = u128::from(item.due(length));
-            sum = sum.saturating_add(jobs.saturating_mul(item.cost.into()));
+            sum = sum.saturating_add(item.cost.times(jobs));
             activity.jobs = activity.jobs.saturating_add(jobs);
             let pages = if item.writes { &mut activity.writes } else { &mut activity.reads };
-            *pages = pages.saturating_add(jobs.saturating_mul(item.transfers.into()));
+            *pages = pages.saturating_add(jobs * u128::from(item.transfers));
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
         let (waiting, relief) = self.contention.waiting(activity, self.unit, self.gc);
-        sum.saturating_add(waiting).saturating_add(passes.saturating_mul(pass)).saturating_sub(relief)
+        let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
+        sum.checked_sub(relief).expect("what is taken back is part of what is charged")
     }
 
     /// The part of [`Demand::at`] that is garbage collection.
-    pub fn gc_at(&self, length: u64) -> u128 {
+    pub fn gc_at(&self, length: Span) -> ProcessorTime {
         let (passes, pass) = self.passes(length);
-        passes.saturating_mul(pass)
+        pass.times(passes)
     }
 
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
-    fn passes(&self, length: u64) -> (u128, u128) {
-        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else { return (0, 0) };
-        if length < deadline {
-            return (0, 0);
-        }
-        let rest = length - deadline;
+    fn passes(&self, length: Span) -> (u128, Cost) {
+        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else {
+            return (0, Cost::ZERO);
+        };
+        let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
         let writers = self.unit.writers.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
-        (arrived.div_ceil(gc.reclaimed.into()), gc.cost.into())
+        (arrived.div_ceil(gc.reclaimed.into()), gc.cost)
     }
 
     /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
-    pub fn blocking(&self, length: u64) -> u64 {
-        let after = self.deadlines.partition_point(|&(deadline, _)| deadline <= length);
+    pub fn blocking(&self, length: Span) -> Cost {
+        let after = self.segments.partition_point(|segment| segment.from <= length);
         match after.checked_sub(1) {
-            Some(position) => self.deadlines[position].1,
+            Some(position) => self.segments[position].blocking,
             None => {
                 let steps = self.unit.items.iter().map(|item| item.step);
-                steps.chain(self.gc.map(|gc| gc.step)).chain([self.server_step]).max().unwrap_or(0)
+                steps.chain(self.gc.map(|gc| gc.step)).fold(self.server_step, Cost::max)
             }
         }
     }
@@ -134,7 +145,7 @@ impl<'u> Demand<'u> {
         match self.search() {
             Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => Verdict::Holds,
             Search::Found(nearest) => Verdict::Fails(nearest.length),
-            Search::Overloaded => Verdict::Fails(0),
+            Search::Overloaded => Verdict::Overloaded,
             Search::TooLong => Verdict::TooLong,
         }
     }
@@ -142,26 +153,29 @@ impl<'u> Demand<'u> {
     /// The interval with the least slack among those up to the longest relative deadline; `None`
     /// without tasks.
     pub fn tightest(&self) -> Option<Nearest> {
-        let &(start, blocking) = self.deadlines.first()?;
-        let least = self.look(start, blocking);
+        let &Segment { from, blocking } = self.segments.first()?;
+        let least = self.look(from, blocking);
         if least.slack < 0 {
             return Some(least);
         }
         let mut least = least;
-        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1);
-        for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
-            let mut length = self.deadlines.get(position + 1).map_or(from, |next| next.0 - 1);
+        let mut looks = MAX_LOOKS / (self.segments.len() + 1);
+        for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
+            let mut length = self.segments.get(position + 1).map_or(from, |next| before(next.from));
             loop {
                 // Nothing changes between here and there but the length.
                 let nearest = self.look(self.step_at(length).max(from), blocking);
                 if nearest.slack < least.slack {
                     least = nearest;
                 }
-                let work = self.at(nearest.length).saturating_add(blocking.into());
-                let work = work.saturating_add(u128::try_from(least.slack).unwrap_or(0));
-                let below = work.saturating_mul(1_000).div_ceil(self.share.max(1).into()).min(nearest.length.into());
-                let below = u64::try_from(below).unwrap_or(nearest.length).saturating_sub(1);
-                if below < from || least.slack < 0 || looks == 0 {
+                let time = self.with_blocking(nearest.length, blocking);
+                let Ok(slack) = u128::try_from(least.slack) else { break };
+                let below = time
+                    .saturating_add(ProcessorTime::from_ns(slack))
+                    .shortest(self.share.max(1))
+                    .map_or(nearest.length, |below| below.min(nearest.length));
+                let below = before(below);
+                if below < from || looks == 0 {
                     break;
                 }
                 looks -= 1;
@@ -172,49 +186,39 @@ impl<'u> Demand<'u> {
     }
 
     /// The shortest length, or one near it, from which on up to this one no demand is added.
-    fn step_at(&self, length: u64) -> u64 {
-        let last = |rest: u64, period: u64| length - rest % period;
-        let items = self.unit.items.iter().filter(|item| item.window() <= length);
-        let items = items.map(|item| last(length - item.window(), item.period));
-        let gc = self.gc.and_then(|gc| gc.deadline).filter(|&deadline| deadline <= length);
-        let writers = self.unit.writers.iter();
-        let passes = gc
-            .into_iter()
-            .flat_map(|deadline| writers.clone().map(move |writer| (length - deadline, writer)))
-            .map(|(rest, writer)| {
-                // X grows where y + J is a multiple of T, and at y = 0.
-                let beyond = (u128::from(rest) + u128::from(writer.jitter)) % u128::from(writer.period);
-                length - u64::try_from(beyond).unwrap_or(rest).min(rest)
-            });
-        items.chain(passes).chain([self.contention.steps(length, self.unit, self.gc)]).max().unwrap_or(length)
+    fn step_at(&self, length: Span) -> Span {
+        let ago = |span: Span| length.checked_sub(span).expect("not before the length's own start");
+        let due = |item: &Item| Some(ago(length.checked_sub(item.window())?.rest(item.period)));
+        let gc = self.gc.and_then(|gc| length.checked_sub(gc.deadline?));
+        let arriving = |writer: &Writer| {
+            let y = gc?;
+            // X grows where y + J is a multiple of T, and at y = 0.
+            let beyond = (y.as_ns() + writer.jitter.as_ns()) % writer.period.as_ns();
+            Some(ago(Span::from_ns(beyond).map_or(y, |beyond| beyond.min(y))))
+        };
+        let own = self.unit.items.iter().filter_map(due).chain(self.unit.writers.iter().filter_map(arriving));
+        own.fold(self.contention.steps(length, self.unit, self.gc), Span::max)
     }
 
     /// A long interval and its slack, for a unit whose load is too much.
-    pub(super) fn long_run(&self) -> (u64, i128) {
-        let length = self.deadlines.last().map_or(1, |last| last.0).saturating_mul(64).min(1 << 62);
+    pub(super) fn long_run(&self) -> Nearest {
+        const LONG: Span = Span::from_ns(1 << 62).expect("below 2⁶³");
+        let longest = self.segments.last().map_or(Span::NANOSECOND, |last| last.from);
+        let length = longest.checked_mul(64).map_or(LONG, |length| length.min(LONG));
         let nearest = self.look(length, self.blocking(length));
-        (nearest.length, nearest.slack.min(-1))
+        Nearest { slack: nearest.slack.min(-1), ..nearest }
     }
 
-    /// ⌈(dbf(L) + B)/(1 − U_s)⌉.
-    fn needed(&self, length: u64, blocking: u64) -> u128 {
-        let work = self.at(length).saturating_add(blocking.into());
-        match self.share {
-            1_000 => work,
-            // In one word where it can be.
-            share => match u64::try_from(work).ok().and_then(|work| work.checked_mul(1_000)) {
-                Some(work) => work.div_ceil(share.max(1)).into(),
-                None => work.saturating_mul(1_000).div_ceil(share.max(1).into()),
-            },
-        }
+    /// dbf(L) + B.
+    fn with_blocking(&self, length: Span, blocking: Cost) -> ProcessorTime {
+        self.at(length).saturating_add(blocking)
     }
 
     /// The slack of an interval.
-    fn look(&self, length: u64, blocking: u64) -> Nearest {
-        let work = self.at(length).saturating_add(blocking.into());
-        let room = u128::from(length) * u128::from(self.share) / 1_000;
-        // Both are below 2¹²⁷.
-        let slack = i128::try_from(room).unwrap_or(i128::MAX).saturating_sub_unsigned(work);
+    fn look(&self, length: Span, blocking: Cost) -> Nearest {
+        let room = i128::from(length.as_ns()) * i128::from(self.share) / 1_000;
+        // As low as a number goes where the demand is higher: it only has to be below zero.
+        let slack = room.saturating_sub_unsigned(self.with_blocking(length, blocking).as_ns());
         Nearest { length, slack }
     }
 
@@ -224,9 +228,9 @@ impl<'u> Demand<'u> {
     /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
     fn search(&self) -> Search {
         if self.share == 0 {
-            return if self.deadlines.is_empty() { Search::Nothing } else { Search::Overloaded };
+            return if self.segments.is_empty() { Search::Nothing } else { Search::Overloaded };
         }
-        if self.deadlines.is_empty() {
+        if self.segments.is_empty() {
             return Search::Nothing;
         }
         let end = match self.end() {
@@ -234,23 +238,21 @@ impl<'u> Demand<'u> {
             End::TooLong => return Search::TooLong,
             End::At(end) => end,
         };
-        let mut looks = MAX_LOOKS / (self.deadlines.len() + 1) + 4 * self.deadlines.len();
-        for (position, &(from, blocking)) in self.deadlines.iter().enumerate() {
-            let mut length = match self.deadlines.get(position + 1) {
-                Some(next) => next.0 - 1,
-                None => end.max(from),
-            };
+        let mut looks = MAX_LOOKS / (self.segments.len() + 1) + 4 * self.segments.len();
+        for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
+            let mut length = self.segments.get(position + 1).map_or(end.max(from), |next| before(next.from));
             loop {
                 if looks == 0 {
                     return Search::TooLong;
                 }
                 looks -= 1;
-                let needed = self.needed(length, blocking);
-                if needed > u128::from(length) {
+                // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
+                let h = self.with_blocking(length, blocking).shortest(self.share);
+                let Some(h) = h.filter(|&h| h <= length) else {
                     return Search::Found(self.look(length, blocking));
-                }
+                };
                 // The shortest interval that holds this work; what does not hold it is shorter.
-                let next = u64::try_from(needed).unwrap_or(length).saturating_sub(1);
+                let next = before(h);
                 if next < from {
                     break;
                 }
@@ -288,21 +290,21 @@ impl<'u> Demand<'u> {
             .iter()
             .map(|item| Sum {
                 deadline: item.window(),
-                load: item.cost as f64 / item.period as f64,
-                constant: item.cost as f64 * item.early(),
-                transfers: item.transfers as f64 / item.period as f64,
+                load: item.cost.to_f64() / ns(item.period),
+                constant: item.cost.to_f64() * item.early(),
+                transfers: item.transfers as f64 / ns(item.period),
                 early: item.transfers as f64 * item.early(),
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let per_page = gc.cost as f64 / gc.reclaimed as f64;
+            let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
             for writer in &self.unit.writers {
-                let (w, t, j) = (writer.pages as f64, writer.period as f64, writer.jitter as f64);
+                let (w, t, j) = (writer.pages as f64, ns(writer.period), ns(writer.jitter));
                 rate += w / t;
-                pages += w * (1.0 - (deadline as f64 - j) / t);
-                all += w * (1.0 + (deadline as f64 + j) / t);
+                pages += w * (1.0 - (ns(deadline) - j) / t);
+                all += w * (1.0 + (ns(deadline) + j) / t);
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
@@ -311,28 +313,33 @@ impl<'u> Demand<'u> {
         sums.sort_unstable_by_key(|sum| sum.deadline);
         let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);
         let mut most = 0.0f64;
-        for &(deadline, blocking) in &self.deadlines {
-            while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= deadline) {
+        for &Segment { from, blocking } in &self.segments {
+            while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= from) {
                 (load, constant) = (load + sum.load, constant + sum.constant);
                 (transfers, early) = (transfers + sum.transfers, early + sum.early);
                 next += 1;
             }
-            let length = deadline as f64;
+            let length = ns(from);
             let waiting = self.contention.share(length, transfers + early / length);
-            most = most.max(load + waiting + (constant.max(0.0) + blocking as f64) / length);
+            most = most.max(load + waiting + (constant.max(0.0) + blocking.to_f64()) / length);
         }
-        if self.deadlines.is_empty() { 0.0 } else { most + MARGIN }
+        if self.segments.is_empty() { 0.0 } else { most + MARGIN }
     }
 }
 
 /// What is due by a deadline, in the long run.
 struct Sum {
-    deadline: u64,
+    deadline: Span,
     load: f64,
     constant: f64,
     transfers: f64,
     /// Transfers beyond the rate's, where deadlines come before the end of the period.
     early: f64,
+}
+
+/// A nanosecond less; nothing is shorter than no time.
+fn before(length: Span) -> Span {
+    length.saturating_sub(Span::NANOSECOND)
 }
 
 enum Search {

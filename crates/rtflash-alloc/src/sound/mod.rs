@@ -8,6 +8,7 @@
 //!
 //! The theory, with proofs, is in docs/analysis.md.
 
+mod anywhere;
 mod bus;
 mod choice;
 mod contention;
@@ -20,8 +21,10 @@ mod random_units;
 mod report;
 mod shortfall;
 mod site;
+mod time;
 mod unit;
 
+pub(crate) use anywhere::holds_anywhere;
 pub use bus::Bus;
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
@@ -32,4 +35,5 @@ pub(crate) use report::ONE_PLACEMENT;
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
 pub(crate) use shortfall::{Shortfall, never_served};
 pub use site::{Certified, Site, certify, certify_beside};
+pub use time::{Cost, ProcessorTime};
 pub use unit::{GcTerms, Item, Unit, Writer};

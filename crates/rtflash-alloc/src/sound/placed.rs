@@ -1,7 +1,7 @@
 //! A cluster's unit in its place, and where it comes nearest to missing a deadline.
 
 use super::contention::Contention;
-use super::demand::Demand;
+use super::demand::{Demand, Nearest};
 use super::unit::{GcTerms, Unit};
 use crate::work::Work;
 
@@ -35,11 +35,10 @@ pub(super) fn nearest_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
 }
 
 /// A failing interval and its slack.
-pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>, work: &Work) -> (u64, i128) {
+pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>, work: &Work) -> Nearest {
     let looks = placed.demands(gc, 0, work).map(|demand| {
-        let nearest = demand.tightest();
         // Overloaded in the long run: at any long interval.
-        nearest.map_or_else(|| demand.long_run(), |nearest| (nearest.length, nearest.slack))
+        demand.tightest().unwrap_or_else(|| demand.long_run())
     });
-    looks.min_by_key(|&(_, slack)| slack).unwrap_or((1, -1))
+    looks.min_by_key(|nearest| nearest.slack).expect("a cluster has a chip, and so a neighbourhood")
 }

@@ -5,6 +5,11 @@ use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request
 
 use super::{Bus, Contention, GcTerms, Unit};
 
+/// So many nanoseconds.
+pub(super) fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
 /// Draws.
 pub(super) struct Rng(Stream);
 
@@ -23,7 +28,7 @@ impl Rng {
     }
 
     pub(super) fn span(&mut self, low: u64, high: u64) -> Span {
-        Span::from_ns(self.within(low, high)).expect("a time")
+        ns(self.within(low, high))
     }
 
     pub(super) fn device(&mut self) -> Option<Device> {
@@ -91,7 +96,7 @@ impl Drawn {
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
         let mut rng_of_gc = Rng::new(seed, b"the-gc--");
         let mut gc =
-            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(rng_of_gc.within(1, 300), false) };
+            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(ns(rng_of_gc.within(1, 300)), false) };
         for _ in 0..(if stripe { rng.within(0, 2) } else { 0 }) {
             let most = rng.within(1, 3);
             let Some(other) = Unit::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };

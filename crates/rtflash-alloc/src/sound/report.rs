@@ -1,11 +1,12 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and
 //! what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskSet};
 
 use super::demand::{Demand, Verdict};
 use super::placed::Placed;
 use super::site::{Certified, Site, certify_beside};
+use super::time::ns;
 use super::unit::GcTerms;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
@@ -160,27 +161,27 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     report.server = f64::from(held.certificate.server_thousandths) / 1_000.0;
     let unit = &held.placed.unit;
     let periods = unit.items.iter().map(|item| item.period).chain(held.gc.and_then(|gc| gc.deadline));
-    report.min_period = periods.min().map(|period| Fraction::new(period.into(), 1));
+    report.min_period = periods.min().map(|period| Fraction::new(period.as_ns().into(), 1));
     if let Some(gc) = held.gc {
         let writing = tasks.iter().filter(|&&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()));
         let gc_tasks = writing.zip(&unit.writers).map(|(&task, writer)| GcReport {
             task,
-            cost: rtflash_model::Span::from_ns(gc.cost).unwrap_or_default(),
+            cost: gc.cost.span().unwrap_or(Span::LONGEST),
             // As if it wrote alone: a pass for each α of its pages.
-            period: Fraction::new(u128::from(gc.reclaimed) * u128::from(writer.period), writer.pages.into()),
+            period: Fraction::new(u128::from(gc.reclaimed) * u128::from(writer.period.as_ns()), writer.pages.into()),
         });
         report.gc_tasks = gc_tasks.collect();
     }
     let Some(tightest) = held.certificate.tightest else { return report };
-    let length = tightest.length.as_ns();
+    let length = tightest.length;
     let work = Work::new();
     let shares = held.demands(&work).map(|demand| {
-        let whole = length.max(1) as f64;
-        let (all, gc) = (demand.at(length) as f64 / whole, demand.gc_at(length) as f64 / whole);
-        let blocking = demand.blocking(length) as f64 / whole;
+        let whole = ns(length.max(Span::NANOSECOND));
+        let (all, gc) = (demand.at(length).to_f64() / whole, demand.gc_at(length).to_f64() / whole);
+        let blocking = demand.blocking(length).to_f64() / whole;
         let of = |writes: bool| {
             let items = unit.items.iter().filter(|item| item.writes == writes);
-            items.map(|item| item.due(length) as f64 * item.cost as f64 / whole).fold(0.0, |sum, share| sum + share)
+            items.map(|item| item.due(length) as f64 * item.cost.to_f64() / whole).fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.
         let (read, write) = (of(false), of(true));

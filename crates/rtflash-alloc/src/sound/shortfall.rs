@@ -3,8 +3,9 @@
 use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 
 use super::bus::Bus;
-use super::demand::{Demand, Verdict};
+use super::demand::{Demand, Nearest, Verdict};
 use super::placed::{Placed, nearest_terms, worst};
+use super::time::{Cost, ns};
 use super::unit::{GcTerms, Unit};
 use crate::reason::{Excess, Reason, TooLong};
 use crate::work::Work;
@@ -55,16 +56,16 @@ impl<'w> Shortfall<'w> {
         if load >= 1.0 {
             return Some(Reason::Load { utilization: load });
         }
-        let (length, slack) = worst(placed, self.gc, self.work);
-        if slack < 0 {
-            return excess(length, slack);
+        let nearest = worst(placed, self.gc, self.work);
+        if nearest.slack < 0 {
+            return Some(excess(nearest));
         }
         // Beyond the longest deadline, or the load after all, which doubles have just below one.
         demands.iter().find_map(|demand| match demand.test() {
-            Verdict::Fails(0) => Some(Reason::Load { utilization: 1.0 }),
-            Verdict::Fails(length) => {
-                let work = demand.at(length).saturating_add(demand.blocking(length).into());
-                Some(Reason::Demand(Excess { interval: Span::from_ns(length)?, demand_ns: work }))
+            Verdict::Overloaded => Some(Reason::Load { utilization: 1.0 }),
+            Verdict::Fails(interval) => {
+                let demand_ns = demand.at(interval).saturating_add(demand.blocking(interval)).as_ns();
+                Some(Reason::Demand(Excess { interval, demand_ns }))
             }
             Verdict::Holds | Verdict::TooLong => None,
         })
@@ -73,17 +74,16 @@ impl<'w> Shortfall<'w> {
     /// Why it fails, or where nothing is found that would make it fail, the interval that comes
     /// nearest: it is its neighbours that do not hold next to it.
     pub(crate) fn nearest_reason(&self) -> Reason {
-        let nearest = || {
-            let (length, slack) = worst(self.placed.as_ref()?, self.gc, self.work);
-            excess(length, slack)
-        };
+        let nearest = || Some(excess(worst(self.placed.as_ref()?, self.gc, self.work)));
         self.reason().or_else(nearest).unwrap_or(Reason::Load { utilization: f64::MAX })
     }
 }
 
-fn excess(length: u64, slack: i128) -> Option<Reason> {
-    let demand_ns = u128::try_from(i128::from(length).saturating_sub(slack)).ok()?;
-    Some(Reason::Demand(Excess { interval: Span::from_ns(length)?, demand_ns }))
+fn excess(Nearest { length, slack }: Nearest) -> Reason {
+    // Numbers that are too large have the least slack that there is.
+    let demand_ns = i128::from(length.as_ns()).saturating_sub(slack);
+    let demand_ns = u128::try_from(demand_ns).expect("no more slack than the interval is long");
+    Reason::Demand(Excess { interval: length, demand_ns })
 }
 
 fn order(space: Space, placed: &Placed, gc: Option<GcTerms>, work: &Work) -> f64 {
@@ -98,8 +98,8 @@ fn order(space: Space, placed: &Placed, gc: Option<GcTerms>, work: &Work) -> f64
     if load >= 1.0 {
         return above(load);
     }
-    let (length, slack) = worst(placed, gc, work);
-    above(1.0 - slack as f64 / length.max(1) as f64)
+    let nearest = worst(placed, gc, work);
+    above(1.0 - nearest.slack as f64 / ns(nearest.length.max(Span::NANOSECOND)))
 }
 
 /// A request of the task that takes longer than D − J on all chips of the device and under each of
@@ -112,12 +112,12 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
             let unit = Unit::new(device, [&alone], device.chips(), placement, Bus::alone())?;
             unit.items.first().map(|item| item.cost)
         };
-        let times = placements.iter().map(time).collect::<Option<Vec<u64>>>()?;
-        let least = times.into_iter().min().filter(|&least| least > request.window().as_ns())?;
+        let times = placements.iter().map(time).collect::<Option<Vec<Cost>>>()?;
+        let least = times.into_iter().min().filter(|&least| least > request.window().into())?;
         Some(TooLong {
             writes,
             pages: request.pages(),
-            least_ns: least.into(),
+            least_ns: least.as_ns().into(),
             period: request.period(),
             window: request.window(),
             utilization: None,

@@ -9,6 +9,7 @@ use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task
 use super::bus::Bus;
 use super::choice::{Choice, choose};
 use super::contention::Contention;
+use super::demand::Nearest;
 use super::organisation::is_on_one_channel;
 use super::placed::{Placed, nearest_terms, worst};
 use super::shortfall::Shortfall;
@@ -217,13 +218,12 @@ impl<'a> Site<'a> {
         let server_thousandths = self.servers[position];
         // The same numbers, at what they cost here.
         let gc = match gc {
-            Some(gc) => Some(placed.unit.gc(gc.deadline.unwrap_or(0), server_thousandths > 0)?),
+            Some(gc) => Some(placed.unit.gc(gc.deadline.unwrap_or(Span::ZERO), server_thousandths > 0)?),
             None => None,
         };
         let tightest = placed.demands(gc, server_thousandths, self.work).filter_map(|demand| {
             let nearest = demand.tightest()?;
-            let slack_ns = i64::try_from(nearest.slack).unwrap_or(i64::MIN);
-            Some(Tightest { length: Span::from_ns(nearest.length)?, slack_ns })
+            Some(tightest_of(nearest))
         });
         Some(Certificate {
             placement: self.placements[position],
@@ -240,13 +240,12 @@ impl<'a> Site<'a> {
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit, self.work)?) };
-        let (length, slack) = worst(&placed, gc, self.work);
+        let nearest = worst(&placed, gc, self.work);
         Some(Certificate {
             placement: self.placements[position],
             collection: gc.map(GcTerms::to_collection),
             server_thousandths: 0,
-            tightest: Span::from_ns(length)
-                .map(|length| Tightest { length, slack_ns: i64::try_from(slack).unwrap_or(i64::MIN) }),
+            tightest: Some(tightest_of(nearest)),
         })
     }
 
@@ -268,4 +267,10 @@ impl<'a> Site<'a> {
         let placed = self.in_the_worst_case(position);
         self.holds_data(position) && placed.is_some_and(|placed| self.choose(&placed).holds())
     }
+}
+
+/// As a certificate states it: a slack is never above its length, and below the least number that
+/// can be stated it is that.
+fn tightest_of(nearest: Nearest) -> Tightest {
+    Tightest { length: nearest.length, slack_ns: i64::try_from(nearest.slack).unwrap_or(i64::MIN) }
 }

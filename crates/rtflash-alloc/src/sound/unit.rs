@@ -5,22 +5,23 @@ use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, T
 use super::bus::Bus;
 use super::costs::Costs;
 use super::organisation::organisation;
+use super::time::{Cost, ns};
 use crate::reason::TooFewBlocks;
 
 /// A periodic request on a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
-    /// C: worst-case time of all its steps, in nanoseconds, waiting for the bus included as far as
-    /// [`Bus::ways`] says.
-    pub cost: u64,
-    /// T, in nanoseconds.
-    pub period: u64,
-    /// D: the relative deadline from the nominal arrival, in nanoseconds, at most T.
-    pub deadline: u64,
-    /// J: the release jitter, in nanoseconds, below D.
-    pub jitter: u64,
-    /// q: its longest step, in nanoseconds.
-    pub step: u64,
+    /// C: worst-case time of all its steps, waiting for the bus included as far as [`Bus::ways`]
+    /// says.
+    pub cost: Cost,
+    /// T, above zero.
+    pub period: Span,
+    /// D: the relative deadline from the nominal arrival, at most T.
+    pub deadline: Span,
+    /// J: the release jitter, below D.
+    pub jitter: Span,
+    /// q: its longest step.
+    pub step: Cost,
     /// Pages that it moves over the bus on the unit, one after another.
     pub transfers: u64,
     /// Whether it writes.
@@ -28,29 +29,30 @@ pub struct Item {
 }
 
 impl Item {
-    /// d = D − J, Eq. (18): the least time from release to deadline, in nanoseconds. At least one.
-    pub fn window(&self) -> u64 {
-        self.deadline - self.jitter
+    /// d = D − J, Eq. (18): the least time from release to deadline. At least one nanosecond.
+    pub fn window(&self) -> Span {
+        self.deadline.checked_sub(self.jitter).expect("the jitter is below the deadline")
     }
 
     /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due within an interval of this length,
     /// at most; none if L < d.
-    pub fn due(&self, length: u64) -> u64 {
+    pub fn due(&self, length: Span) -> u64 {
         match length.checked_sub(self.window()) {
-            Some(rest) => rest / self.period + 1,
+            Some(rest) => rest.div_floor(self.period) + 1,
             None => 0,
         }
     }
 
     /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and
     /// due after its start, at most.
-    pub fn live(&self, length: u64) -> u128 {
-        (u128::from(length) + u128::from(self.deadline)).div_ceil(self.period.into())
+    pub fn live(&self, length: Span) -> u64 {
+        // Two lengths of time are below 2⁶⁴ together.
+        (length.as_ns() + self.deadline.as_ns()).div_ceil(self.period.as_ns())
     }
 
     /// 1 − (D − J)/T: what [`Item::due`] is above L/T, at most. Zero where D = T and J = 0.
     pub(super) fn early(&self) -> f64 {
-        1.0 - self.window() as f64 / self.period as f64
+        1.0 - ns(self.window()) / ns(self.period)
     }
 }
 
@@ -59,18 +61,26 @@ impl Item {
 pub struct Writer {
     /// w_i: pages of a request that can fall on the unit.
     pub pages: u64,
-    /// T_i, in nanoseconds.
-    pub period: u64,
-    /// J_i, in nanoseconds, below T_i.
-    pub jitter: u64,
+    /// T_i, above zero.
+    pub period: Span,
+    /// J_i, below T_i.
+    pub jitter: Span,
 }
 
 impl Writer {
     /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length
     /// y, at most.
-    pub fn arriving(&self, length: u64) -> u128 {
-        let requests = (u128::from(length) + u128::from(self.jitter)) / u128::from(self.period) + 1;
-        requests.saturating_mul(self.pages.into())
+    pub fn arriving(&self, length: Span) -> u128 {
+        // Two lengths of time are below 2⁶⁴ together, and so are these requests.
+        let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
+        u128::from(requests) * u128::from(self.pages)
+    }
+
+    /// ⌈(y + J)/T⌉ w: pages that arrive within a time y, its end left out, at most; `None` where
+    /// they cannot be counted.
+    fn arriving_within(&self, time: Span) -> Option<u64> {
+        let requests = (time.as_ns() + self.jitter.as_ns()).div_ceil(self.period.as_ns());
+        requests.checked_mul(self.pages)
     }
 }
 
@@ -95,8 +105,8 @@ pub struct Unit {
 /// Garbage collection on a unit, once its relative deadline is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcTerms {
-    /// D_g, in nanoseconds; `None` where no real-time task writes.
-    pub deadline: Option<u64>,
+    /// D_g; `None` where no real-time task writes.
+    pub deadline: Option<Span>,
     /// H: free pages kept in reserve.
     pub reserve: u64,
     /// F: blocks that are not closed, or being collected, when a victim is chosen, at most.
@@ -105,17 +115,17 @@ pub struct GcTerms {
     pub valid: u64,
     /// α: pages that a pass reclaims, at least.
     pub reclaimed: u64,
-    /// C_g: worst-case time of a pass, in nanoseconds.
-    pub cost: u64,
-    /// q_g: its longest step, in nanoseconds.
-    pub step: u64,
+    /// C_g: worst-case time of a pass.
+    pub cost: Cost,
+    /// q_g: its longest step.
+    pub step: Cost,
 }
 
 impl GcTerms {
     /// What the device that runs the cluster has to know of them.
     pub fn to_collection(self) -> Collection {
         Collection {
-            deadline: self.deadline.and_then(Span::from_ns),
+            deadline: self.deadline,
             reclaimed_pages: self.reclaimed,
             reserve_pages: self.reserve,
             victim_pages: self.valid,
@@ -162,7 +172,7 @@ impl Unit {
                     write,
                     true,
                 )?);
-                unit.writers.push(Writer { pages, period: write.period().as_ns(), jitter: write.jitter().as_ns() });
+                unit.writers.push(Writer { pages, period: write.period(), jitter: write.jitter() });
             }
         }
         Some(unit)
@@ -174,20 +184,20 @@ impl Unit {
     }
 
     /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
-    /// superblock), in nanoseconds; waiting for chips whose load is known comes on top.
-    pub fn page_costs(&self) -> (u64, u64) {
+    /// superblock); waiting for chips whose load is known comes on top.
+    pub fn page_costs(&self) -> (Cost, Cost) {
         (self.costs.user_read, self.costs.write)
     }
 
     /// The longest step of a server's or a background job.
-    pub fn server_step(&self) -> u64 {
+    pub fn server_step(&self) -> Cost {
         let Costs { erase, longest_read, longest_write, .. } = self.costs;
         erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
     /// do not suffice for it. Without writers the deadline says nothing.
-    pub fn gc(&self, deadline: u64, server: bool) -> Option<GcTerms> {
+    pub fn gc(&self, deadline: Span, server: bool) -> Option<GcTerms> {
         let arrivals = self.arrivals(deadline)?;
         // R, Eq. (5).
         let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
@@ -211,7 +221,7 @@ impl Unit {
             return Some(None);
         }
         let stated = certificate.collection?;
-        let deadline = if self.writers.is_empty() { None } else { Some(stated.deadline?.as_ns()) };
+        let deadline = if self.writers.is_empty() { None } else { Some(stated.deadline?) };
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
@@ -229,11 +239,8 @@ impl Unit {
     }
 
     /// A = Σ ⌈(D_g + J)/T⌉ w, Eq. (3): pages that may arrive within this time.
-    fn arrivals(&self, deadline: u64) -> Option<u64> {
-        self.writers.iter().try_fold(0u64, |sum, writer| {
-            let requests = deadline.checked_add(writer.jitter)?.div_ceil(writer.period);
-            sum.checked_add(writer.pages.checked_mul(requests)?)
-        })
+    fn arrivals(&self, deadline: Span) -> Option<u64> {
+        self.writers.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
     }
 
     /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
@@ -242,7 +249,7 @@ impl Unit {
     }
 
     /// With these H, F, v and α.
-    fn terms(&self, deadline: Option<u64>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
+    fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
         let (erase, organisation) = (self.costs.erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
         // Where a victim has no valid pages nothing is copied.
@@ -253,6 +260,13 @@ impl Unit {
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
     fn pending(&self) -> u64 {
         self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
+    }
+
+    /// The longest deadline of garbage collection within which one request of each writer arrives
+    /// at most: min (T − J); `None` without writers.
+    pub(crate) fn shortest_gc_deadline(&self) -> Option<Span> {
+        let window = |writer: &Writer| writer.period.checked_sub(writer.jitter).expect("J < T");
+        self.writers.iter().map(window).min()
     }
 
     /// A number by which units without room for garbage collection are ordered; nothing is decided
@@ -277,12 +291,12 @@ impl Unit {
 }
 
 /// A request of so many equal steps.
-fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Option<Item> {
+fn item(steps: u64, cost: Cost, step: Cost, request: Request, writes: bool) -> Option<Item> {
     Some(Item {
-        cost: steps.checked_mul(cost)?,
-        period: request.period().as_ns(),
-        deadline: request.deadline().as_ns(),
-        jitter: request.jitter().as_ns(),
+        cost: cost.checked_mul(steps)?,
+        period: request.period(),
+        deadline: request.deadline(),
+        jitter: request.jitter(),
         step,
         transfers: steps,
         writes,
@@ -291,13 +305,13 @@ fn item(steps: u64, cost: u64, step: u64, request: Request, writes: bool) -> Opt
 
 /// Pages that requests move over the bus in a nanosecond, in the long run.
 pub(super) fn transfer_rate(items: &[Item]) -> f64 {
-    items.iter().map(|item| item.transfers as f64 / item.period as f64).sum()
+    items.iter().map(|item| item.transfers as f64 / ns(item.period)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::Drawn;
+    use crate::sound::random_units::{Drawn, ns};
 
     /// What is found is accepted where it is stated, and nothing less is.
     #[test]
@@ -306,7 +320,7 @@ mod tests {
         for seed in 0..4_000 {
             let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
             let server = rng.within(0, 1) > 0;
-            let Some(gc) = unit.gc(rng.within(1, 300), server).filter(|gc| gc.deadline.is_some()) else { continue };
+            let Some(gc) = unit.gc(ns(rng.within(1, 300)), server).filter(|gc| gc.deadline.is_some()) else { continue };
             let certificate = |collection: Collection| Certificate {
                 placement: unit.placement(),
                 collection: Some(collection),
@@ -350,7 +364,7 @@ mod tests {
         let mut compared = [0, 0];
         for seed in 0..20_000 {
             let Some(Drawn { unit, .. }) = Drawn::new(seed) else { continue };
-            let Some(shortest) = unit.writers.iter().map(|writer| writer.period - writer.jitter).min() else {
+            let Some(shortest) = unit.shortest_gc_deadline() else {
                 continue;
             };
             let none = unit.gc(shortest, false).is_none();

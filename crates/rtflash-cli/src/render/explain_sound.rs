@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::{GcTerms, Held, held};
+use rtflash_alloc::sound::{Cost, GcTerms, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -85,23 +85,30 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
     let rows = requests.flatten().zip(&unit.items).map(|((task, kind), item)| {
-        let (cost, period) = (time(item.cost as f64), time(item.period as f64));
+        let (cost, period) = (time(item.cost.to_f64()), time(item.period.as_ns() as f64));
         let steps = if item.transfers == 1 { "1 step".to_owned() } else { format!("{} steps", item.transfers) };
-        let how = format!("{steps} of {}, every {period}", time(item.cost as f64 / item.transfers.max(1) as f64));
-        vec![plain(task_name(set, task)), kind.to_owned(), how, cost, share(item.cost as f64 / item.period as f64)]
+        let how = format!("{steps} of {}, every {period}", time(item.cost.to_f64() / item.transfers.max(1) as f64));
+        vec![
+            plain(task_name(set, task)),
+            kind.to_owned(),
+            how,
+            cost,
+            share(item.cost.to_f64() / item.period.as_ns() as f64),
+        ]
     });
     let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(gc) = held.gc {
         // Not `sum`, whose empty sum is −0.0.
-        let arriving = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period as f64);
+        let arriving = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64);
         let arriving = arriving.fold(0.0, |sum, rate| sum + rate);
-        let due = gc.deadline.map_or_else(String::new, |deadline| format!(", due {} later", time(deadline as f64)));
+        let due =
+            gc.deadline.map_or_else(String::new, |deadline| format!(", due {} later", time(deadline.as_ns() as f64)));
         rows.push(vec![
             String::new(),
             "gc".into(),
             format!("a pass for each {} pages{due}", gc.reclaimed),
-            time(gc.cost as f64),
-            share(gc.cost as f64 / gc.reclaimed as f64 * arriving),
+            time(gc.cost.to_f64()),
+            share(gc.cost.to_f64() / gc.reclaimed as f64 * arriving),
         ]);
     }
     if !rows.is_empty() {
@@ -132,7 +139,7 @@ fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
         gc.valid,
         gc.reclaimed,
         parts,
-        time(gc.cost as f64)
+        time(gc.cost.to_f64())
     )
 }
 
@@ -141,13 +148,16 @@ fn costs(set: &TaskSet, held: &Held) -> String {
     let (read, write) = held.placed.unit.page_costs();
     let device = set.device();
     let transfer = device.page_transfer().as_ns();
-    let ways = |cost: u64, own: Span| (cost - own.as_ns().min(cost)) / transfer.max(1);
+    let ways = |cost: Cost, own: Span| {
+        let waits = cost.as_ns().checked_sub(own.as_ns()).expect("a page costs its own time at least");
+        waits / transfer.max(1)
+    };
     format!(
         "c_r = t_r + {} t_d = {}, c_w = t_w + {} t_d = {}{}",
         ways(read, device.page_read()),
-        time(read as f64),
+        time(read.to_f64()),
         ways(write, device.page_program()),
-        time(write as f64),
+        time(write.to_f64()),
         if held.placed.contentions.iter().all(|contention| contention.is_none()) {
             ""
         } else {
@@ -159,11 +169,11 @@ fn costs(set: &TaskSet, held: &Held) -> String {
 /// The test on the tightest interval.
 fn test(held: &Held) -> String {
     let Some(tightest) = held.certificate.tightest else { return String::new() };
-    let length = tightest.length.as_ns();
+    let length = tightest.length;
     let server = held.certificate.server_thousandths;
     let work = Work::new();
     let demands = held.demands(&work).map(|demand| (demand.at(length), demand.blocking(length)));
-    let (demand, blocking) = demands.max().unwrap_or((0, 0));
+    let (demand, blocking) = demands.max().expect("a cluster has a chip, and so a neighbourhood");
     let verdict = match (tightest.slack_ns < 0, held.space.fits()) {
         (true, _) => paint(RED, "not schedulable"),
         (false, true) => paint(GREEN, "schedulable"),
@@ -173,9 +183,9 @@ fn test(held: &Held) -> String {
         if server == 0 { String::new() } else { format!(", {} of it the server's", share(f64::from(server) / 1e3)) };
     format!(
         "  tightest interval: L = {}{reserved}: demand {} + blocking {}, slack {}{}: {verdict}\n",
-        time(length as f64),
-        time(demand as f64),
-        time(blocking as f64),
+        time(length.as_ns() as f64),
+        time(demand.to_f64()),
+        time(blocking.to_f64()),
         if tightest.slack_ns < 0 { "-" } else { "" },
         time(tightest.slack_ns.unsigned_abs() as f64)
     )

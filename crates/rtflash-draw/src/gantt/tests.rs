@@ -105,7 +105,7 @@ fn a_long_stretch_is_drawn_coarsely_and_says_so() {
             lpn: Lpn(0),
         }]);
     }
-    assert!(gantt.bars <= gantt.most && gantt.coarse.is_some());
+    assert!(gantt.bars <= gantt.max && gantt.coarse.is_some());
     let svg = gantt.svg();
     assert!(svg.matches("<rect").count() <= 20_000 + 100, "{}", svg.matches("<rect").count());
     assert!(svg.contains("Drawn coarsely: a box shows what takes most of 2.777778ms."));

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rtflash_model::generate::{SetSpec, Writes};
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Span, format_ns, parse_ns};
+use rtflash_model::generate::{NotAShare, SetSpec, Writes};
+use rtflash_model::{Device, LogicalRatio, Span, format_ns, parse_ns};
 
 /// Values that a sweep may have.
 pub const MAX_VALUES: usize = 1_000;
@@ -108,22 +108,37 @@ impl Axis {
     /// What would be right.
     pub fn value(self, text: &str) -> Result<Value, SweepError> {
         let text = text.trim();
-        let wrong =
-            |expected: &str| SweepError::Value { axis: self, text: text.to_owned(), expected: expected.to_owned() };
-        match self {
-            Axis::LogicalRatio => {
-                text.parse().map(Value::Ratio).map_err(|_| wrong("a decimal above 0 and below 1, such as 0.5"))
-            }
-            Axis::WriteShare => text
-                .parse()
-                .map(Value::Share)
-                .map_err(|error: rtflash_model::generate::NotAShare| wrong(&error.to_string())),
+        let value = match self {
+            Axis::LogicalRatio => text.parse().ok().map(Value::Ratio),
+            Axis::WriteShare => text.parse().ok().map(Value::Share),
             _ if self.is_time() => {
                 let time = parse_ns(text).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
-                time.map(Value::Time).ok_or_else(|| wrong("a time with its unit, such as 5ms"))
+                time.map(Value::Time)
             }
-            _ => text.parse().map(Value::Count).map_err(|_| wrong("a whole number")),
+            _ => text.parse().ok().map(Value::Count),
+        };
+        value.ok_or_else(|| self.wrong(text.to_owned()))
+    }
+
+    /// Whether the value is one of this axis's kind.
+    fn takes(self, value: Value) -> bool {
+        match value {
+            Value::Ratio(_) => self == Axis::LogicalRatio,
+            Value::Share(_) => self == Axis::WriteShare,
+            Value::Time(_) => self.is_time(),
+            Value::Count(_) => !self.is_time() && !matches!(self, Axis::LogicalRatio | Axis::WriteShare),
         }
+    }
+
+    /// What is wrong with this text.
+    fn wrong(self, text: String) -> SweepError {
+        let expected = match self {
+            Axis::LogicalRatio => "a decimal above 0 and below 1, such as 0.5".to_owned(),
+            Axis::WriteShare => NotAShare.to_string(),
+            _ if self.is_time() => "a time with its unit, such as 5ms".to_owned(),
+            _ => "a whole number".to_owned(),
+        };
+        SweepError::Value { axis: self, text, expected }
     }
 }
 
@@ -233,10 +248,13 @@ impl Sweep {
     /// Along `axis`, through `values`.
     ///
     /// # Errors
-    /// Where a value is there twice, or there are too many.
+    /// Where a value is not one of the axis or is there twice, or there are too many.
     pub fn new(axis: Axis, values: Vec<Value>) -> Result<Sweep, SweepError> {
         if values.len() > MAX_VALUES {
             return Err(SweepError::TooMany(values.len()));
+        }
+        if let Some(other) = values.iter().find(|&&value| !axis.takes(value)) {
+            return Err(axis.wrong(other.to_string()));
         }
         let twice = values.iter().enumerate().find(|(position, value)| values[..*position].contains(value));
         match twice {
@@ -283,16 +301,20 @@ impl fmt::Display for Sweep {
 pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec, SweepError> {
     let mut spec = *spec;
     let mut device = spec.device.spec();
-    match value {
-        Value::Count(count) => apply_count(axis, count, &mut spec, &mut device),
-        Value::Ratio(ratio) => device.logical_ratio = ratio,
-        Value::Share(share) => spec.writes = Writes::Share(share),
-        Value::Time(time) => match axis {
-            Axis::PageRead => device.page_read = time,
-            Axis::PageProgram => device.page_program = time,
-            Axis::PageTransfer => device.page_transfer = time,
-            _ => device.block_erase = time,
-        },
+    match (axis, value) {
+        (Axis::Chips, Value::Count(count)) => device.chips = count,
+        (Axis::ChipsPerChannel, Value::Count(count)) => device.chips_per_channel = count,
+        (Axis::BlocksPerChip, Value::Count(count)) => device.blocks_per_chip = count,
+        (Axis::PagesPerBlock, Value::Count(count)) => device.pages_per_block = count,
+        (Axis::LogicalRatio, Value::Ratio(ratio)) => device.logical_ratio = ratio,
+        (Axis::PageRead, Value::Time(time)) => device.page_read = time,
+        (Axis::PageProgram, Value::Time(time)) => device.page_program = time,
+        (Axis::BlockErase, Value::Time(time)) => device.block_erase = time,
+        (Axis::PageTransfer, Value::Time(time)) => device.page_transfer = time,
+        (Axis::Tasks, Value::Count(count)) => spec.tasks = count,
+        (Axis::WriteHeavy, Value::Count(count)) => spec.writes = Writes::Heavy(count),
+        (Axis::WriteShare, Value::Share(share)) => spec.writes = Writes::Share(share),
+        _ => unreachable!("a sweep has values of its axis alone"),
     }
     spec.device = Device::new(device).map_err(|wrong| SweepError::Impossible {
         axis,
@@ -300,17 +322,6 @@ pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec,
         problem: wrong.first().map_or_else(String::new, |wrong| wrong.to_string()),
     })?;
     Ok(spec)
-}
-
-fn apply_count(axis: Axis, count: u32, spec: &mut SetSpec, device: &mut DeviceSpec) {
-    match axis {
-        Axis::Chips => device.chips = count,
-        Axis::ChipsPerChannel => device.chips_per_channel = count,
-        Axis::BlocksPerChip => device.blocks_per_chip = count,
-        Axis::PagesPerBlock => device.pages_per_block = count,
-        Axis::WriteHeavy => spec.writes = Writes::Heavy(count),
-        _ => spec.tasks = count,
-    }
 }
 
 #[cfg(test)]
@@ -322,7 +333,6 @@ mod tests {
         for (text, shown) in [
             ("chips=4,8,16", "chips=4,8,16"),
             ("chips-per-channel = 1, 2", "chips_per_channel=1,2"),
-            ("logical_ratio=0.3,.5", ""),
             ("logical_ratio=0.30,0.5", "logical_ratio=0.3,0.5"),
             ("block_erase=500us,5ms", "block_erase=500us,5ms"),
             ("write_share=0,0.5,1", "write_share=0,0.5,1"),
@@ -334,11 +344,26 @@ mod tests {
     }
 
     #[test]
+    fn values_are_of_the_axis() {
+        let error = Sweep::new(Axis::Chips, vec![Value::Time(Span::from_us(5))]).unwrap_err().to_string();
+        assert_eq!(error, "`5us` is no value of chips: a whole number was expected");
+        let one = |value: Value| Axis::ALL.into_iter().filter(|&axis| Sweep::new(axis, vec![value]).is_ok()).count();
+        let share = "0.5".parse().expect("a share");
+        let values =
+            [Value::Count(4), Value::Time(Span::from_us(5)), Value::Ratio(LogicalRatio::HALF), Value::Share(share)];
+        assert_eq!(values.map(one), [6, 4, 1, 1]);
+    }
+
+    #[test]
     fn errors_say_what_would_be_right() {
         for (text, message) in [
             ("chips", "write AXIS=VALUE,VALUE,… such as chips=4,8,16"),
             ("chips=4,x", "`x` is no value of chips: a whole number was expected"),
             ("block_erase=5", "`5` is no value of block_erase: a time with its unit, such as 5ms was expected"),
+            (
+                "logical_ratio=0.3,.5",
+                "`.5` is no value of logical_ratio: a decimal above 0 and below 1, such as 0.5 was expected",
+            ),
             ("chips=4,8,4", "4 is there twice"),
         ] {
             assert_eq!(text.parse::<Sweep>().unwrap_err().to_string(), message);

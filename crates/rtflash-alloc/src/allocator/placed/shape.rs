@@ -167,8 +167,7 @@ impl<'a> Shapes<'a> {
         self.tests.set(self.tests.get() + 1);
         let of = |form: Form| {
             let (unit, others) = self.unit(tasks, form, chips)?;
-            let shortest = unit.writers.iter().map(|writer| writer.period - writer.jitter).min();
-            let gc = match shortest {
+            let gc = match unit.shortest_gc_deadline() {
                 Some(deadline) => Some(unit.gc(deadline, false)?),
                 None => None,
             };

@@ -9,8 +9,9 @@
 mod w1;
 mod w2;
 
-use rtflash_model::Device;
+use rtflash_model::{Device, Span};
 
+use super::time::{ProcessorTime, ns};
 use super::unit::{GcTerms, Item, Unit, transfer_rate};
 use crate::fraction::Fraction;
 use w2::Queue;
@@ -32,7 +33,7 @@ struct Neighbour {
 #[derive(Debug, Clone, Default)]
 pub struct Contention {
     /// t_d.
-    transfer: u64,
+    transfer: Span,
     neighbours: Vec<Neighbour>,
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
@@ -43,7 +44,7 @@ pub struct Contention {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Activity {
     /// L.
-    pub(super) length: u64,
+    pub(super) length: Span,
     /// n_r: pages read for users.
     pub(super) reads: u128,
     /// n_w: pages programmed for users.
@@ -77,7 +78,7 @@ impl Contention {
 
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
-        Contention { transfer: device.page_transfer().as_ns(), neighbours: Vec::new(), always: 0, queue: None }
+        Contention { transfer: device.page_transfer(), neighbours: Vec::new(), always: 0, queue: None }
     }
 
     /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage
@@ -108,17 +109,26 @@ impl Contention {
     }
 
     /// σ: what each read may wait less, at most.
-    pub(super) fn saved(&self) -> u64 {
-        self.queue.map_or(0, Queue::saved)
+    pub(super) fn saved(&self) -> Span {
+        self.queue.map_or(Span::ZERO, Queue::saved)
     }
 
     /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and
     /// time by which that charge is too much; the second is less than the charge for its reads.
-    pub(super) fn waiting(&self, activity: Activity, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+    pub(super) fn waiting(
+        &self,
+        activity: Activity,
+        unit: &Unit,
+        gc: Option<GcTerms>,
+    ) -> (ProcessorTime, ProcessorTime) {
         let w1 = self.w1(activity);
-        let Some(queue) = self.queue.filter(|_| activity.reads > 0) else { return (w1, 0) };
+        let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
+            return (w1, ProcessorTime::ZERO);
+        };
         let (w2, taken_back) = self.w2(queue, activity, unit, gc);
-        (w1, w1.saturating_add(taken_back).saturating_sub(w2))
+        let relief = w1.saturating_add(taken_back).checked_sub(w2);
+        // W1 is the smaller one where nothing is left.
+        (w1, relief.unwrap_or(ProcessorTime::ZERO))
     }
 
     /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
@@ -132,20 +142,22 @@ impl Contention {
     }
 
     /// Lengths up to this one from which on the other chips do no more.
-    pub(super) fn steps(&self, length: u64, unit: &Unit, gc: Option<GcTerms>) -> u64 {
+    pub(super) fn steps(&self, length: Span, unit: &Unit, gc: Option<GcTerms>) -> Span {
         let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&unit.items, gc));
         let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
-        let mut last = 0;
+        let mut last = Span::ZERO;
         for (requests, gc) in chips {
             for item in requests {
                 // ⌈(L + x)/T⌉ grows just behind each multiple of T less x.
-                let behind = |more: u64| {
-                    let multiple = (length.saturating_add(more) - 1) / item.period * item.period + 1;
-                    multiple.saturating_sub(more).min(length)
+                let behind = |more: Span, yet_more: Span| {
+                    let (more, period) = (total(more, yet_more), u128::from(item.period.as_ns()));
+                    let last = (total(length, Span::ZERO) + more).saturating_sub(1);
+                    let start = (last - last % period + 1).saturating_sub(more);
+                    u64::try_from(start).ok().and_then(Span::from_ns).map_or(length, |start| start.min(length))
                 };
-                last = last.max(behind(item.deadline));
+                last = last.max(behind(item.deadline, Span::ZERO));
                 if let Some(deadline) = gc.and_then(|gc| gc.deadline).filter(|_| item.writes) {
-                    last = last.max(behind(deadline.saturating_add(item.jitter)));
+                    last = last.max(behind(deadline, item.jitter));
                 }
             }
         }
@@ -153,15 +165,20 @@ impl Contention {
     }
 }
 
+/// Two lengths together, in nanoseconds.
+fn total(one: Span, other: Span) -> u128 {
+    u128::from(one.as_ns()) + u128::from(other.as_ns())
+}
+
 /// 1 + D/T: what [`Item::live`] is above L/T, at most.
 fn more_live(item: &Item) -> f64 {
-    1.0 + item.deadline as f64 / item.period as f64
+    1.0 + ns(item.deadline) / ns(item.period)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::Drawn;
+    use crate::sound::random_units::{Drawn, ns};
 
     #[test]
     fn none_is_nothing_to_wait_for() {
@@ -178,13 +195,17 @@ mod tests {
     fn between_steps_waiting_stays() {
         for seed in 0..3_000 {
             let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
-            let length = rng.within(1, 2_000);
+            let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &unit, gc);
             assert!(step <= length);
             let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10 };
             let at = contention.waiting(activity(length), &unit, gc);
-            for between in step.max(1)..length {
-                assert_eq!(contention.waiting(activity(between), &unit, gc), at, "seed {seed}: {between} to {length}");
+            for between in step.as_ns().max(1)..length.as_ns() {
+                assert_eq!(
+                    contention.waiting(activity(ns(between)), &unit, gc),
+                    at,
+                    "seed {seed}: {between} to {length}"
+                );
             }
         }
     }

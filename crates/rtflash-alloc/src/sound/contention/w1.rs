@@ -1,19 +1,22 @@
 //! W1: each page waits for one transfer of each neighbour, as far as the neighbour makes so many
 //! (docs/analysis.md, Section 6).
 
+use rtflash_model::Span;
+
 use super::{Activity, Contention, Line, Neighbour, more_live};
 use crate::fraction::Fraction;
+use crate::sound::time::{Cost, ProcessorTime, ns};
 use crate::sound::unit::{Item, transfer_rate};
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
     /// counts.
-    pub(super) fn w1(&self, activity: Activity) -> u128 {
+    pub(super) fn w1(&self, activity: Activity) -> ProcessorTime {
         // Eq. (32).
         let n_i = activity.reads.saturating_add(activity.writes);
         let waits = self.neighbours.iter().map(|j| j.transfers(activity.length, n_i).saturating_mul(j.chips.into()));
         let always = n_i.saturating_mul(self.always.into());
-        waits.fold(always, u128::saturating_add).saturating_mul(self.transfer.into())
+        Cost::from(self.transfer).times(waits.fold(always, u128::saturating_add))
     }
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
@@ -21,15 +24,16 @@ impl Contention {
     pub(super) fn w1_line(&self, items: &[Item]) -> Line {
         let (mut load, mut constant) = (Vec::new(), 0.0);
         for item in items {
-            let more = u128::from(self.transfer) * u128::from(self.always) * u128::from(item.transfers);
-            let time = u128::from(item.cost) + more;
-            load.push(Fraction::new(time, item.period.into()));
+            let more = u128::from(self.transfer.as_ns()) * u128::from(self.always) * u128::from(item.transfers);
+            let time = u128::from(item.cost.as_ns()) + more;
+            load.push(Fraction::new(time, item.period.as_ns().into()));
             constant += time as f64 * item.early();
         }
         let rho_i = transfer_rate(items);
         for neighbour in &self.neighbours {
-            let cost = u128::from(self.transfer) * u128::from(neighbour.chips);
-            let term = |item: &Item| Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.into());
+            let cost = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
+            let term =
+                |item: &Item| Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.as_ns().into());
             if neighbour.rate < rho_i {
                 load.extend(neighbour.requests.iter().map(term));
                 constant += cost as f64 * neighbour.more();
@@ -49,17 +53,17 @@ impl Contention {
             .neighbours
             .iter()
             .map(|neighbour| neighbour.chips as f64 * rate.min(neighbour.rate + neighbour.more() / length));
-        self.transfer as f64 * (shares.sum::<f64>() + self.always as f64 * rate)
+        ns(self.transfer) * (shares.sum::<f64>() + self.always as f64 * rate)
     }
 }
 
 impl Neighbour {
     /// min(n_i, N_j) with N_j(L) of Eq. (33), Σ ⌈(L + D)/T⌉ · pages: transfers of one of these
     /// chips that are live in an interval of this length.
-    fn transfers(&self, length: u64, n_i: u128) -> u128 {
+    fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let mut n_j = 0u128;
         for request in &self.requests {
-            n_j = n_j.saturating_add(request.live(length).saturating_mul(request.transfers.into()));
+            n_j = n_j.saturating_add(u128::from(request.live(length)) * u128::from(request.transfers));
             if n_j >= n_i {
                 break;
             }

@@ -2,10 +2,11 @@
 //! waiting overlap, and σ is taken back. What may spoil that is charged as exceptions, each at the
 //! price of what it spoils.
 
-use rtflash_model::Device;
+use rtflash_model::{Device, Span};
 
-use super::{Activity, Contention, Line, more_live};
+use super::{Activity, Contention, Line, more_live, total};
 use crate::fraction::Fraction;
+use crate::sound::time::{Cost, ProcessorTime, ns};
 use crate::sound::unit::{GcTerms, Item, Unit};
 
 /// A bus that serves first come, first served, all of whose other chips are known.
@@ -13,9 +14,9 @@ use crate::sound::unit::{GcTerms, Item, Unit};
 #[allow(non_snake_case)] // R_j is the document's letter.
 pub(super) struct Queue {
     /// σ.
-    sigma: u64,
+    sigma: Span,
     /// φ: what of σ is lost only where all others come fresh.
-    phi: u64,
+    phi: Span,
     /// Whether t_w ≥ t_r, so that S_j bounds R_j, too.
     S_bounds_R: bool,
     /// Other chips of the same cluster on the channel.
@@ -27,16 +28,15 @@ pub(super) struct Queue {
 impl Queue {
     /// Of a channel with o other active chips; `None` where there is none.
     pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<Queue> {
-        let (t_r, t_d) = (device.page_read().as_ns(), device.page_transfer().as_ns());
+        let (t_r, t_d) = (device.page_read(), device.page_transfer());
         // Eq. (38).
         let phi = t_r.min(t_d);
-        let sigma = if o > 1 { t_r.min(t_d.saturating_mul(2)) } else { phi };
-        let shortest_program = device.page_program_min().as_ns();
-        (o > 0).then_some(Queue { sigma, phi, S_bounds_R: shortest_program >= t_r, siblings, o })
+        let sigma = if o > 1 { t_r.min(t_d.saturating_add(t_d)) } else { phi };
+        (o > 0).then_some(Queue { sigma, phi, S_bounds_R: device.page_program_min() >= t_r, siblings, o })
     }
 
     /// σ.
-    pub(super) fn saved(self) -> u64 {
+    pub(super) fn saved(self) -> Span {
         self.sigma
     }
 
@@ -44,9 +44,14 @@ impl Queue {
         self.siblings
     }
 
+    /// σ − φ.
+    fn sigma_less_phi(self) -> Span {
+        self.sigma.checked_sub(self.phi).expect("φ is a part of σ")
+    }
+
     /// max(1, o − 1): chips that share the cycles of σ − φ.
     fn sharing(self) -> u128 {
-        self.o.saturating_sub(1).max(1).into()
+        if self.o > 1 { u128::from(self.o) - 1 } else { 1 }
     }
 }
 
@@ -61,17 +66,17 @@ struct Presence {
 
 impl Presence {
     #[allow(non_snake_case)]
-    fn new(requests: &[Item], gc: Option<GcTerms>, length: u64) -> Presence {
+    fn new(requests: &[Item], gc: Option<GcTerms>, length: Span) -> Presence {
         let (mut jobs, mut V_j, mut arrived) = (0, 0, 0);
         for item in requests {
-            let live = item.live(length);
+            let live = u128::from(item.live(length));
             jobs += live;
             if item.writes {
                 // Eq. (42).
-                V_j = live.saturating_mul(item.transfers.into()).saturating_add(V_j);
+                V_j = (live * u128::from(item.transfers)).saturating_add(V_j);
                 if let Some(deadline) = gc.and_then(|gc| gc.deadline) {
-                    let window = u128::from(length) + u128::from(deadline) + u128::from(item.jitter);
-                    let released = window.div_ceil(item.period.into());
+                    let window = total(length, deadline) + u128::from(item.jitter.as_ns());
+                    let released = window.div_ceil(item.period.as_ns().into());
                     arrived = released.saturating_mul(item.transfers.into()).saturating_add(arrived);
                 }
             }
@@ -99,7 +104,13 @@ impl Presence {
 impl Contention {
     /// W2, Eq. (46), before σ n_r is taken back, and σ n_r.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn w2(&self, queue: Queue, activity: Activity, unit: &Unit, gc: Option<GcTerms>) -> (u128, u128) {
+    pub(super) fn w2(
+        &self,
+        queue: Queue,
+        activity: Activity,
+        unit: &Unit,
+        gc: Option<GcTerms>,
+    ) -> (ProcessorTime, ProcessorTime) {
         let length = activity.length;
         let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&unit.items, gc, length)));
         let neighbours =
@@ -110,18 +121,15 @@ impl Contention {
             sum_E = j.E_j().saturating_mul(chips.into()).saturating_add(sum_E);
             sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
         }
-        let (sigma, phi) = (u128::from(queue.sigma), u128::from(queue.phi));
-        let excepted = activity
-            .jobs
-            .saturating_add(sum_R)
-            .saturating_add(1)
-            .saturating_mul(sigma)
-            .saturating_add(phi.saturating_mul(min_E))
-            .saturating_add((sigma - phi).saturating_mul(sum_E.div_ceil(queue.sharing())));
+        let [sigma, phi, sigma_less_phi] = [queue.sigma, queue.phi, queue.sigma_less_phi()].map(Cost::from);
+        let excepted = sigma
+            .times(activity.jobs.saturating_add(sum_R).saturating_add(1))
+            .saturating_add(phi.times(min_E))
+            .saturating_add(sigma_less_phi.times(sum_E.div_ceil(queue.sharing())));
         // Waits for siblings are in what pages are charged.
-        let o_t_d = self.beside_siblings().saturating_mul(self.transfer.into());
+        let o_t_d = Cost::from(self.transfer).times(self.beside_siblings());
         let n_i = activity.reads.saturating_add(activity.writes);
-        (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.saturating_mul(activity.reads))
+        (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.times(activity.reads))
     }
 
     /// Chips that a page waits for beyond what it is charged.
@@ -133,23 +141,25 @@ impl Contention {
     /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where
     /// numbers are too large.
     pub(super) fn w2_line(&self, queue: Queue, unit: &Unit, gc: Option<GcTerms>) -> Option<Line> {
-        let sigma = u128::from(queue.sigma);
-        let mut line = Line { load: Vec::new(), constant: queue.sigma as f64 };
+        let sigma = u128::from(queue.sigma.as_ns());
+        let mut line = Line { load: Vec::new(), constant: ns(queue.sigma) };
         for item in &unit.items {
             let pages = u128::from(item.transfers);
-            let time = u128::from(item.cost) + u128::from(self.transfer) * self.beside_siblings() * pages;
-            let time = if item.writes { time } else { time.saturating_sub(sigma * pages) };
-            line.load.push(Fraction::new(time + sigma, item.period.into()));
+            let time =
+                u128::from(item.cost.as_ns()) + u128::from(self.transfer.as_ns()) * self.beside_siblings() * pages;
+            let saved = if item.writes { 0 } else { sigma * pages };
+            let time = time.checked_sub(saved).expect("each read costs σ at least");
+            line.load.push(Fraction::new(time + sigma, item.period.as_ns().into()));
             line.constant += (time + sigma) as f64 * item.early();
         }
         for (rate, more) in passes(&unit.items, gc) {
             line.load.push(Fraction::new(sigma.checked_mul(rate.numerator())?, rate.denominator()));
-            line.constant += more * queue.sigma as f64;
+            line.constant += more * ns(queue.sigma);
         }
         let siblings = (queue.siblings > 0).then_some((queue.siblings, &unit.items, gc));
         let chips =
             siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
-        let (phi, rest) = (u128::from(queue.phi), u128::from(queue.sigma - queue.phi));
+        let [phi, rest] = [queue.phi, queue.sigma_less_phi()].map(|span| u128::from(span.as_ns()));
         let mut least: Option<(f64, Rate)> = None;
         for (count, requests, gc) in chips {
             let count = u128::from(count);
@@ -162,7 +172,7 @@ impl Contention {
             let terms = switches.terms.iter().chain(&writes.terms);
             let fresh = Rate {
                 terms: terms.map(|term| Fraction::new(phi * term.numerator(), term.denominator())).collect(),
-                more: (switches.more + writes.more) * queue.phi as f64,
+                more: (switches.more + writes.more) * ns(queue.phi),
             };
             let rate = fresh.estimate();
             if least.as_ref().is_none_or(|least| rate < least.0) {
@@ -173,7 +183,7 @@ impl Contention {
         line.load.append(&mut fresh.terms);
         line.constant += fresh.more;
         // And a round-up.
-        line.constant += queue.sigma as f64;
+        line.constant += ns(queue.sigma);
         Some(line)
     }
 }
@@ -189,7 +199,7 @@ impl Rate {
     fn of_switches(requests: &[Item], gc: Option<GcTerms>) -> Rate {
         let mut rate = Rate { terms: Vec::new(), more: 1.0 };
         for item in requests {
-            rate.terms.push(Fraction::new(1, item.period.into()));
+            rate.terms.push(Fraction::new(1, item.period.as_ns().into()));
             rate.more += more_live(item);
         }
         for (term, more) in passes(requests, gc) {
@@ -203,7 +213,7 @@ impl Rate {
     fn of_writes(requests: &[Item]) -> Rate {
         let mut rate = Rate { terms: Vec::new(), more: 0.0 };
         for item in requests.iter().filter(|item| item.writes) {
-            rate.terms.push(Fraction::new(item.transfers.into(), item.period.into()));
+            rate.terms.push(Fraction::new(item.transfers.into(), item.period.as_ns().into()));
             rate.more += more_live(item) * item.transfers as f64;
         }
         rate
@@ -230,9 +240,9 @@ fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
     let writers = requests.iter().filter(|item| item.writes);
     let mut all = vec![(Fraction::new(0, 1), 1.0)];
     all.extend(writers.map(|item| {
-        let rate = Fraction::new(item.transfers.into(), u128::from(gc.reclaimed) * u128::from(item.period));
+        let rate = Fraction::new(item.transfers.into(), u128::from(gc.reclaimed) * u128::from(item.period.as_ns()));
         let more = item.transfers as f64 / gc.reclaimed as f64;
-        (rate, more * ((deadline as f64 + item.jitter as f64) / item.period as f64 + 1.0))
+        (rate, more * ((ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0))
     }));
     all
 }
@@ -240,7 +250,7 @@ fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::Drawn;
+    use crate::sound::random_units::{Drawn, ns};
 
     /// What is there long-run is at least what is there in any interval, and is no further above it
     /// than what roundings up of each kind of job come to.
@@ -255,8 +265,8 @@ mod tests {
             let pages: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
             let mut nearest = f64::INFINITY;
             for length in 1..3_000 {
-                let presence = Presence::new(&unit.items, Some(gc), length);
-                let live: u128 = unit.items.iter().map(|item| item.live(length)).sum();
+                let presence = Presence::new(&unit.items, Some(gc), ns(length));
+                let live: u128 = unit.items.iter().map(|item| u128::from(item.live(ns(length)))).sum();
                 let line = rate * length as f64 + more;
                 let above = line - (presence.S_j - live - 1) as f64;
                 assert!(above > -1e-6, "seed {seed}, {length} ns: {above}");

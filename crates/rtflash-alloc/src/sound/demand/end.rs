@@ -1,8 +1,11 @@
 //! Up to where the demand test has to look: a line above demand and blocking, in doubles where
 //! these are sure and exactly where they are not.
 
+use rtflash_model::Span;
+
 use super::Demand;
 use crate::fraction::{Fraction, Rational};
+use crate::sound::time::{Cost, ns};
 use crate::sound::unit::Writer;
 
 /// The part of what is added up that ten thousand roundings of doubles, and more, stay below.
@@ -24,7 +27,7 @@ pub(super) struct Line {
 
 /// From where on demand and blocking fit.
 pub(super) enum End {
-    At(u64),
+    At(Span),
     Overloaded,
     TooLong,
 }
@@ -34,19 +37,19 @@ impl Demand<'_> {
     /// of Eqs. (13) and (14).
     pub(super) fn line(&self) -> Option<Line> {
         let mut load = Vec::new();
-        let (mut constant, mut magnitude) = (self.server_step as f64, self.server_step as f64);
+        let (mut constant, mut magnitude) = (self.server_step.to_f64(), self.server_step.to_f64());
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let per_page = gc.cost as f64 / gc.reclaimed as f64;
+            let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = (gc.reclaimed - 1) as f64;
             let mut all = pages;
             for writer in &self.unit.writers {
-                let (own, period) = (writer.pages as f64, writer.period as f64);
-                let (before, late) = (deadline as f64 / period, writer.jitter as f64 / period);
+                let (own, period) = (writer.pages as f64, ns(writer.period));
+                let (before, late) = (ns(deadline) / period, ns(writer.jitter) / period);
                 pages += own * (1.0 - before + late);
                 all += own * (1.0 + before + late);
                 load.push(Fraction::new(
-                    u128::from(gc.cost) * u128::from(writer.pages),
-                    u128::from(gc.reclaimed).checked_mul(writer.period.into())?,
+                    gc.cost.times(writer.pages.into()).as_ns(),
+                    u128::from(gc.reclaimed).checked_mul(writer.period.as_ns().into())?,
                 ));
             }
             constant += per_page * pages;
@@ -63,7 +66,7 @@ impl Demand<'_> {
         let Some(line) = self.line() else { return End::TooLong };
         let share = self.share as f64 / 1_000.0;
         let room = share - line.estimate;
-        let longest = self.deadlines.last().map_or(0, |last| last.0);
+        let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
         if room.abs() < 10.0 * ROUNDINGS * (1.0 + line.estimate) {
             return self.exact_end(line, longest);
         }
@@ -76,24 +79,26 @@ impl Demand<'_> {
             return End::TooLong;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 2⁶³.
-        End::At(longest.max(bound as u64))
+        let bound = Span::from_ns(bound as u64).expect("9·10¹⁸ is below 2⁶³");
+        End::At(longest.max(bound))
     }
 
     /// The same where the load is too near to what there is for doubles.
-    fn exact_end(&self, mut line: Line, longest: u64) -> End {
+    fn exact_end(&self, mut line: Line, longest: Span) -> End {
         line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));
         let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
             return End::Overloaded;
         };
-        let mut more = vec![Rational::product([self.server_step.into()], [])];
+        let mut more = vec![time(self.server_step)];
         let mut less = Vec::new();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let (cost, reclaimed) = (u128::from(gc.cost), u128::from(gc.reclaimed));
+            let (cost, reclaimed) = (u128::from(gc.cost.as_ns()), u128::from(gc.reclaimed));
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
             for &Writer { pages, period, jitter } in &self.unit.writers {
+                let [period, jitter, deadline] = [period, jitter, deadline].map(|span| u128::from(span.as_ns()));
                 more.push(Rational::product([cost, pages.into()], [reclaimed]));
-                more.push(Rational::product([cost, pages.into(), jitter.into()], [reclaimed, period.into()]));
-                less.push(Rational::product([cost, pages.into(), deadline.into()], [reclaimed, period.into()]));
+                more.push(Rational::product([cost, pages.into(), jitter], [reclaimed, period]));
+                less.push(Rational::product([cost, pages.into(), deadline], [reclaimed, period]));
             }
         }
         if line.waiting > 0.0 {
@@ -104,15 +109,23 @@ impl Demand<'_> {
         match Rational::sum(&more).minus(&Rational::sum(&less)) {
             // The demand is nowhere above the load.
             None => End::At(longest),
-            Some(constant) => constant.ceil_quotient(&room).map_or(End::TooLong, |bound| End::At(longest.max(bound))),
+            Some(constant) => {
+                let bound = constant.ceil_quotient(&room).and_then(Span::from_ns);
+                bound.map_or(End::TooLong, |bound| End::At(longest.max(bound)))
+            }
         }
     }
+}
+
+/// A time as a fraction.
+fn time(cost: Cost) -> Rational {
+    Rational::product([cost.as_ns().into()], [])
 }
 
 #[cfg(test)]
 mod tests {
     use crate::sound::demand::Demand;
-    use crate::sound::random_units::Drawn;
+    use crate::sound::random_units::{Drawn, ns};
     use crate::work::Work;
 
     /// At random lengths, and just at the longest deadline, where little is left of what comes on
@@ -125,12 +138,13 @@ mod tests {
             let work = Work::new();
             let demand = Demand::new(&unit, &contention, gc, 0, &work);
             let Some(line) = demand.line() else { continue };
-            let longest = demand.deadlines.last().map_or(0, |last| last.0);
+            let longest = demand.segments.last().map_or(0, |last| last.from.as_ns());
             for round in 0..12 {
                 let length = longest + if round == 0 { 0 } else { rng.within(0, 300 << round) };
                 // Just where something more is due.
-                let length = demand.step_at(length).max(longest);
-                let at = demand.at(length) as f64;
+                let length = demand.step_at(ns(length)).max(ns(longest));
+                let at = demand.at(length).to_f64();
+                let length = length.as_ns();
                 let most = line.estimate * length as f64 + line.constant;
                 assert!(at <= most + 1e-6 * (1.0 + most.abs()), "seed {seed}, {length} ns: {at} above {most}");
                 compared += 1;

@@ -1,13 +1,15 @@
 //! The test against a look at each interval.
 
+use rtflash_model::Span;
+
 use super::end::End;
-use super::{Demand, Verdict};
-use crate::sound::random_units::Drawn;
+use super::{Demand, Segment, Verdict};
+use crate::sound::random_units::{Drawn, ns};
 use crate::work::Work;
 
 /// The least slack of these intervals, each looked at.
 fn least(demand: &Demand<'_>, lengths: impl Iterator<Item = u64>) -> Option<i128> {
-    lengths.map(|length| demand.look(length, demand.blocking(length)).slack).min()
+    lengths.map(|length| demand.look(ns(length), demand.blocking(ns(length))).slack).min()
 }
 
 /// Four times as far as it has to look, nothing fails that the test has not seen.
@@ -21,11 +23,11 @@ fn the_test_is_that_of_every_interval() {
         let demand = Demand::new(&unit, &contention, gc, server, &work);
         let verdict = demand.test();
         let end = match demand.end() {
-            End::At(end) => end,
+            End::At(end) => end.as_ns(),
             End::Overloaded => {
-                assert_eq!(verdict, Verdict::Fails(0), "seed {seed}");
+                assert_eq!(verdict, Verdict::Overloaded, "seed {seed}");
                 // A load of all that there is, is too much, too.
-                let slack = demand.look(1 << 40, demand.blocking(1 << 40)).slack;
+                let slack = demand.look(ns(1 << 40), demand.blocking(ns(1 << 40))).slack;
                 assert!(slack < 1 << 20, "seed {seed}: {slack}");
                 overloaded += 1;
                 continue;
@@ -33,16 +35,16 @@ fn the_test_is_that_of_every_interval() {
             End::TooLong => continue,
         };
         // Nothing is due within less.
-        let first = demand.deadlines.first().map_or(1, |first| first.0);
-        let slack = least(&demand, first..=(4 * end).min(3_000)).unwrap_or(0);
+        let first = demand.segments.first().map_or(1, |first| first.from.as_ns());
+        let slack = least(&demand, first..=(4 * end).min(3_000)).expect("a length, if only one");
         match verdict {
             Verdict::Holds => assert!(slack >= 0, "seed {seed}: {slack}"),
             Verdict::Fails(length) => {
                 let seen = demand.look(length, demand.blocking(length)).slack;
-                assert!(seen < 0 && length <= end, "seed {seed}: {seen} at {length}");
+                assert!(seen < 0 && length.as_ns() <= end, "seed {seed}: {seen} at {length}");
                 assert!(slack < 0 || end > 3_000, "seed {seed}: {slack}");
             }
-            Verdict::TooLong => panic!("seed {seed}: small numbers"),
+            Verdict::Overloaded | Verdict::TooLong => panic!("seed {seed}: small numbers"),
         }
         if demand.surely_holds() {
             assert_eq!(verdict, Verdict::Holds, "seed {seed}");
@@ -62,10 +64,10 @@ fn the_tightest_interval_is_that_of_all() {
         let work = Work::new();
         let demand = Demand::new(&unit, &contention, gc, 0, &work);
         let Some(tightest) = demand.tightest() else { continue };
-        let (first, last) = (demand.deadlines[0].0, demand.deadlines[demand.deadlines.len() - 1].0);
+        let [first, last] = [demand.segments[0], demand.segments[demand.segments.len() - 1]].map(|each| each.from);
         assert!((first..=last).contains(&tightest.length), "seed {seed}: {tightest:?}");
         assert_eq!(demand.look(tightest.length, demand.blocking(tightest.length)), tightest, "seed {seed}");
-        let slack = least(&demand, first..=last);
+        let slack = least(&demand, first.as_ns()..=last.as_ns());
         if tightest.slack >= 0 {
             assert_eq!(slack, Some(tightest.slack), "seed {seed}");
         }
@@ -77,30 +79,31 @@ fn the_tightest_interval_is_that_of_all() {
 
 /// The share that is sure, term by term.
 fn plain_share(demand: &Demand<'_>) -> f64 {
-    let at = |&(deadline, blocking): &(u64, u64)| {
-        let length = deadline as f64;
+    let double = |span: Span| span.as_ns() as f64;
+    let at = |&Segment { from, blocking }: &Segment| {
+        let length = double(from);
         let (mut load, mut constant, mut transfers) = (0.0, 0.0, 0.0);
-        for item in demand.unit.items.iter().filter(|item| item.window() <= deadline) {
-            let (cost, period) = (item.cost as f64, item.period as f64);
-            let early = 1.0 - item.window() as f64 / period;
+        for item in demand.unit.items.iter().filter(|item| item.window() <= from) {
+            let (cost, period) = (item.cost.to_f64(), double(item.period));
+            let early = 1.0 - double(item.window()) / period;
             load += cost / period;
             constant += cost * early;
             transfers += item.transfers as f64 * (1.0 / period + early / length);
         }
-        if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= deadline)) {
-            let within = gc.deadline.map_or(0.0, |within| within as f64);
-            let cost = gc.cost as f64 / gc.reclaimed as f64;
+        if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
+            let within = gc.deadline.map_or(0.0, double);
+            let cost = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = gc.reclaimed as f64 - 1.0;
             for writer in &demand.unit.writers {
-                let (w, t, j) = (writer.pages as f64, writer.period as f64, writer.jitter as f64);
+                let (w, t, j) = (writer.pages as f64, double(writer.period), double(writer.jitter));
                 load += cost * w / t;
                 pages += w * (1.0 - (within - j) / t);
             }
             constant += cost * pages;
         }
-        load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking as f64) / length
+        load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking.to_f64()) / length
     };
-    demand.deadlines.iter().map(at).fold(0.0, f64::max)
+    demand.segments.iter().map(at).fold(0.0, f64::max)
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn the_sure_share_is_that_of_its_terms() {
         let demand = Demand::new(&unit, &contention, gc, server, &work);
         let (share, plain) = (demand.needed_share(), plain_share(&demand));
         assert!((share - plain).abs() < 1e-7 * (1.0 + plain), "seed {seed}: {share} for {plain}");
-        assert!(share >= plain || demand.deadlines.is_empty(), "seed {seed}: roundings are on the sure side");
+        assert!(share >= plain || demand.segments.is_empty(), "seed {seed}: roundings are on the sure side");
         assert_eq!(demand.surely_holds(), share <= demand.share as f64 / 1_000.0, "seed {seed}");
         compared += 1;
     }

@@ -7,6 +7,7 @@ use rtflash_model::{Placement, Request};
 
 use super::bus::Bus;
 use super::costs::Costs;
+use super::time::Cost;
 use stripe::Stripe;
 use superblock::Superblock;
 
@@ -33,11 +34,11 @@ pub(super) trait Organisation {
     fn unfilled(&self, chips: u64) -> u64;
 
     /// The longest step in which a page is copied, erases apart.
-    fn copying(&self, costs: &Costs) -> u64;
+    fn copying(&self, costs: &Costs) -> Cost;
 
     /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot
     /// be added up.
-    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64>;
+    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<Cost>;
 }
 
 /// Whether a unit that places pages so is on one channel alone.

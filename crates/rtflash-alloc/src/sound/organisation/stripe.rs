@@ -5,6 +5,7 @@ use rtflash_model::{Access, Request};
 use super::Organisation;
 use crate::sound::bus::Bus;
 use crate::sound::costs::Costs;
+use crate::sound::time::Cost;
 
 pub(super) struct Stripe;
 
@@ -39,12 +40,12 @@ impl Organisation for Stripe {
     }
 
     /// Inside the chip: q_g, Eq. (23).
-    fn copying(&self, costs: &Costs) -> u64 {
+    fn copying(&self, costs: &Costs) -> Cost {
         costs.copy
     }
 
     /// C_g, Eq. (22).
-    fn pass(&self, costs: &Costs, valid: u64, _: u64, _: u64) -> Option<u64> {
-        valid.checked_mul(costs.copy)?.checked_add(costs.erase)
+    fn pass(&self, costs: &Costs, valid: u64, _: u64, _: u64) -> Option<Cost> {
+        costs.copy.checked_mul(valid)?.checked_add(costs.erase)
     }
 }

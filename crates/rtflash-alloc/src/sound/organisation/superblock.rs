@@ -5,6 +5,7 @@ use rtflash_model::Request;
 use super::Organisation;
 use crate::sound::bus::Bus;
 use crate::sound::costs::Costs;
+use crate::sound::time::Cost;
 
 pub(super) struct Superblock;
 
@@ -39,14 +40,14 @@ impl Organisation for Superblock {
     }
 
     /// Over the bus: read, and programmed in rows. q_g, Eq. (27).
-    fn copying(&self, costs: &Costs) -> u64 {
+    fn copying(&self, costs: &Costs) -> Cost {
         costs.longest_write.max(costs.longest_read)
     }
 
     /// C_g, Eq. (26).
-    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<u64> {
-        let reads = valid.min(block_pages / chips).checked_mul(costs.read)?;
-        let rows = valid.div_ceil(chips).checked_mul(costs.write)?;
+    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
+        let reads = costs.read.checked_mul(valid.min(block_pages / chips))?;
+        let rows = costs.write.checked_mul(valid.div_ceil(chips))?;
         reads.checked_add(rows)?.checked_add(costs.erase)
     }
 }

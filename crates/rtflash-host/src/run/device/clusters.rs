@@ -232,7 +232,7 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// With nothing in it.
-    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, told: bool) -> Running<'a> {
+    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, watched: bool) -> Running<'a> {
         let requests = of.sources.iter().zip(jobs).map(|(&source, job)| {
             let period = match job.releases {
                 Releases::Every { period, .. } => period,
@@ -242,7 +242,7 @@ impl<'a> Running<'a> {
         });
         Running {
             of,
-            hosted: Some(Hosted::new(&of.plan, options, Kept::new(told))),
+            hosted: Some(Hosted::new(&of.plan, options, Kept::new(watched))),
             requests: requests.collect(),
             commands: HashMap::new(),
             over: Vec::new(),
@@ -299,7 +299,7 @@ impl Target for Running<'_> {
         self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
     }
 
-    fn told(&mut self, _: Instant, over: bool) -> Vec<Record> {
+    fn records(&mut self, _: Instant, over: bool) -> Vec<Record> {
         if over {
             return self.hosted.take().map_or_else(Vec::new, |hosted| hosted.finish().take());
         }

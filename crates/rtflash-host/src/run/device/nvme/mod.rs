@@ -179,7 +179,7 @@ impl Nvme {
     }
 
     /// The least that a command takes: in no episode, and with nothing of the flash.
-    pub(super) fn least(&self, command: &Command) -> Span {
+    pub(super) fn shortest(&self, command: &Command) -> Span {
         let Costs { sequential, random } = self.costs(command.op);
         let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
         of(sequential).min(of(random))
