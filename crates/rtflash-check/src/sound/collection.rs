@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, TaskSet};
 
-use super::numbers::pages_on_unit;
+use super::numbers::{chips_of_unit, pages_on_unit};
 
 /// The numbers that the device obeys or is held to, as far as demand depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,10 +135,7 @@ impl Load {
         deadline: Option<Span>,
     ) -> Load {
         let device = set.device();
-        let size = match certificate.placement {
-            Placement::Stripe => 1,
-            Placement::Superblock => u64::from(cluster.size()),
-        };
+        let size = chips_of_unit(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
         // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer.
         let requests = |write: &Write| {
