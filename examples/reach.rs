@@ -82,7 +82,7 @@ fn measured(
 
 /// Σ 0.1 · ratio over U = 0.1 … 8.0; where no set of a utilization can be drawn it adds nothing.
 fn reach(tallies: &[Tally], contender: usize) -> f64 {
-    let ratio = |tally: &Tally| tally.yes[contender] as f64 / (tally.told[contender] as f64).max(1.0);
+    let ratio = |tally: &Tally| tally.yes[contender] as f64 / (tally.decided[contender] as f64).max(1.0);
     tallies.iter().map(|tally| 0.1 * ratio(tally)).sum()
 }
 

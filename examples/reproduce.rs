@@ -112,7 +112,7 @@ impl Done {
 
     /// Sets scheduled and all sets of a contender, by position.
     fn total(&self, contender: usize) -> (u64, u64) {
-        self.tallies.iter().fold((0, 0), |sum, tally| (sum.0 + tally.yes[contender], sum.1 + tally.told[contender]))
+        self.tallies.iter().fold((0, 0), |sum, tally| (sum.0 + tally.yes[contender], sum.1 + tally.decided[contender]))
     }
 
     /// How many per cent more the first contender schedules than the one at this position, with the
@@ -126,7 +126,7 @@ impl Done {
     /// The ratio of a contender at each point, in per cent.
     fn per_cent(&self, contender: usize) -> Vec<String> {
         let ratio =
-            |tally: &Tally| format!("{:.1}", tally.yes[contender] as f64 * 100.0 / tally.told[contender] as f64);
+            |tally: &Tally| format!("{:.1}", tally.yes[contender] as f64 * 100.0 / tally.decided[contender] as f64);
         self.tallies.iter().map(ratio).collect()
     }
 }

@@ -11,7 +11,7 @@ use rtflash::exec::check::Checks;
 use rtflash::exec::report::Statistics;
 use rtflash::exec::trace::{Observer, TraceReader};
 use rtflash::exec::{Dispatch, Plan};
-use rtflash::model::{Instant, read_task_set_bytes};
+use rtflash::model::{ClusterId, Instant, read_task_set_bytes};
 
 /// The plans of one small set: by the thesis, as stripes, as superblocks.
 fn plans() -> &'static [Plan] {
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, text)) = bytes.split_first() else { return };
     let dispatch = if choice & 4 == 0 { Dispatch::Serial } else { Dispatch::Parallel };
     let plan = &plans()[usize::from(choice & 3) % 3];
-    let clusters: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+    let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
     let mut checks = Checks::of_trace(plan, dispatch, &clusters);
     let mut end = Instant::START;
     let mut records = Vec::new();

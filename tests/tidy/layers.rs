@@ -6,14 +6,8 @@ use std::fs;
 use super::{File, files, nothing, root};
 
 /// Pairs of modules that import each other, and why that stays so.
-const MUTUAL: [(&str, &str, &str); 2] = [
-    (
-        "rtflash-alloc::allocator",
-        "rtflash-alloc::analysis",
-        "a demand test's yes or no to tasks without a place is asked of the allocator's shapes",
-    ),
-    ("rtflash-exec::dispatch", "rtflash-exec::run", "the executor's event loops are to become one"),
-];
+const MUTUAL: [(&str, &str, &str); 1] =
+    [("rtflash-exec::dispatch", "rtflash-exec::run", "the executor's event loops are to become one")];
 
 /// The crates of ours that a manifest names in `[dependencies]`.
 fn dependencies(manifest: &str) -> BTreeSet<String> {

@@ -38,6 +38,9 @@ pub fn print(answer: &str) -> Result<(), Failure> {
     output.write(answer).and_then(|_| output.flush()).map(drop).map_err(|error| Failure::io("cannot write", &error))
 }
 
+/// What begins a style.
+const ESCAPE: u8 = 0x1b;
+
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.
 pub struct Output {
     sink: Sink,
@@ -45,14 +48,15 @@ pub struct Output {
 }
 
 enum Sink {
-    Stdout(Box<dyn Write>),
+    /// Standard output, and whether it takes colour.
+    Stdout(Box<dyn Write>, bool),
     File(WholeFile),
 }
 
 impl Sink {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Sink::Stdout(stdout) => stdout,
+            Sink::Stdout(stdout, _) => stdout,
             Sink::File(file) => file,
         }
     }
@@ -62,9 +66,11 @@ impl Output {
     /// Standard output. Colour is taken out unless it is a terminal and NO_COLOR is not set.
     pub fn stdout() -> Output {
         if QUIET.load(Ordering::Relaxed) {
-            return Output { sink: Sink::Stdout(Box::new(io::sink())), closed: false };
+            return Output { sink: Sink::Stdout(Box::new(io::sink()), true), closed: false };
         }
-        Output { sink: Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, anstream::stdout()))), closed: false }
+        let in_colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let stdout = BufWriter::with_capacity(1 << 16, io::stdout());
+        Output { sink: Sink::Stdout(Box::new(stdout), in_colour), closed: false }
     }
 
     /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard
@@ -86,7 +92,7 @@ impl Output {
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         let ended = match self.sink {
-            Sink::Stdout(_) => Ok(()),
+            Sink::Stdout(..) => Ok(()),
             Sink::File(file) => file.finish(),
         };
         // Whoever read a pipe may have gone away.
@@ -98,6 +104,14 @@ impl Output {
     /// # Errors
     /// Whatever goes wrong with writing, but for a closed pipe.
     pub fn write(&mut self, text: &str) -> io::Result<bool> {
+        // Most texts have no style in them; to look for a byte is much quicker than for all codes.
+        let plain = match &self.sink {
+            Sink::Stdout(_, false) if text.as_bytes().contains(&ESCAPE) => {
+                Some(anstream::adapter::strip_str(text).to_string())
+            }
+            _ => None,
+        };
+        let text = plain.as_deref().unwrap_or(text);
         let result = if self.closed { Ok(()) } else { self.sink.writer().write_all(text.as_bytes()) };
         self.settle(result)
     }

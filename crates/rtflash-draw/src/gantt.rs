@@ -10,12 +10,12 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::Instant;
+use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 
 use self::lanes::{Job, Lanes};
 use self::look::Look;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
-use rtflash_exec::{Plan, Releases, Source};
+use rtflash_exec::{Plan, Releases, Source, SourceId};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;
@@ -32,9 +32,9 @@ const MAX_MISSES: usize = 10_000;
 pub struct Gantt {
     from: u64,
     to: u64,
-    names: Vec<String>,
+    names: PerId<SourceId, String>,
     /// By source: the position of its task in the cluster; of a stream of jobs, among the streams.
-    members: Vec<usize>,
+    members: PerId<SourceId, usize>,
     lanes: Lanes,
     /// Streams of jobs that are not real-time.
     streams: Vec<String>,
@@ -43,11 +43,11 @@ pub struct Gantt {
     groups: Vec<Group>,
     rows: Vec<Row>,
     /// The row of each chip of the device, if it is in a cluster.
-    chips: Vec<Option<usize>>,
+    chips: PerId<ChipId, Option<usize>>,
     /// The row of the first bus; the others follow.
     buses: usize,
     bars: usize,
-    most: usize,
+    max: usize,
     /// Nanoseconds that a bar has at least, where bars had to be joined.
     coarse: Option<u64>,
     pending: BTreeMap<JobId, Pending>,
@@ -87,7 +87,7 @@ struct Bar {
 struct Pending {
     release: u64,
     deadline: u64,
-    cluster: Option<u32>,
+    cluster: Option<ClusterId>,
 }
 
 /// A job that is late.
@@ -106,14 +106,12 @@ impl Gantt {
     pub fn new(plan: &Plan, from: Instant, to: Instant) -> Gantt {
         let (mut groups, mut rows): (Vec<Group>, Vec<Row>) = (Vec::new(), Vec::new());
         let names = task_names(plan);
-        let mut chips = vec![None; plan.device().chips() as usize];
+        let mut chips = PerId::filled(None, plan.device().chips());
         for (number, cluster) in plan.clusters().iter().enumerate() {
             let first = rows.len();
             for &chip in &cluster.chips {
-                if let Some(row) = chips.get_mut(chip as usize) {
-                    *row = Some(rows.len());
-                }
-                rows.push(Row { name: format!("chip {chip}"), number: chip, bars: Vec::new() });
+                chips[chip] = Some(rows.len());
+                rows.push(Row { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
             }
             let free = cluster.tasks.is_empty();
             let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
@@ -138,7 +136,7 @@ impl Gantt {
             names: plan.sources().iter().map(|source| printable(&source.name)).collect(),
             groups,
             // Joined bars then fill at most half of the room, however many rows there are.
-            most: MAX_BARS.max(4 * rows.len()),
+            max: MAX_BARS.max(4 * rows.len()),
             rows,
             chips,
             buses,
@@ -172,7 +170,7 @@ impl Gantt {
             return;
         }
         let &Pending { release, deadline, cluster } = pending;
-        let group = cluster.map(|cluster| cluster as usize).filter(|&cluster| cluster + 1 < self.groups.len());
+        let group = cluster.map(ClusterId::index).filter(|&cluster| cluster + 1 < self.groups.len());
         self.misses.push(Miss { job, release, deadline, completed, group });
     }
 
@@ -182,14 +180,14 @@ impl Gantt {
             row.bars.push(Bar { start, end, job, look });
             self.bars += 1;
         }
-        if self.bars > self.most {
+        if self.bars > self.max {
             self.join();
         }
     }
 
     /// Joins bars until half of the room is free again.
     fn join(&mut self) {
-        let cells = (self.most / 2 / self.rows.len().max(1)).max(1);
+        let cells = (self.max / 2 / self.rows.len().max(1)).max(1);
         for row in &mut self.rows {
             row.bars = axis::joined(&row.bars, self.from, self.to, cells);
         }
@@ -199,7 +197,7 @@ impl Gantt {
 
     /// The position of a job's task in its cluster.
     fn member(&self, job: JobId) -> usize {
-        self.members.get(job.source as usize).copied().unwrap_or(0)
+        self.members[job.source]
     }
 
     /// Rows of a group that are drawn, and those that are folded into one line: chips without
@@ -222,12 +220,12 @@ impl Gantt {
 
     /// A job's name without its number and its kind: the task's.
     fn short_name(&self, job: JobId) -> &str {
-        let name = self.names.get(job.source as usize).map_or("", String::as_str);
+        let name = self.names[job.source].as_str();
         name.strip_suffix(".read").or(name.strip_suffix(".write")).or(name.strip_suffix(".gc")).unwrap_or(name)
     }
 
     fn job_name(&self, job: JobId) -> String {
-        format!("{}#{}", self.names.get(job.source as usize).map_or("", String::as_str), job.index)
+        format!("{}#{}", self.names[job.source], job.index)
     }
 }
 
@@ -255,7 +253,7 @@ impl Observer for Gantt {
 
     fn operations(&mut self, operations: &[Operation]) {
         for operation in operations {
-            if let Some(&Some(row)) = self.chips.get(operation.chip as usize) {
+            if let Some(row) = self.chips[operation.chip] {
                 let look = Look::of(operation.kind, operation.action);
                 self.bar(row, operation.start, operation.end, operation.job, look);
             }
@@ -263,20 +261,20 @@ impl Observer for Gantt {
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
-        let row = self.buses + transfer.channel as usize;
+        let row = self.buses + transfer.channel.index();
         self.bar(row, transfer.start, transfer.end, transfer.job, Look::of(transfer.kind, Action::Read));
     }
 }
 
 /// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0
 /// for what belongs to no task.
-fn members(plan: &Plan) -> Vec<usize> {
+fn members(plan: &Plan) -> PerId<SourceId, usize> {
     let member = |source: &Source| match (source.kind, source.releases, source.cluster) {
         (Kind::Server, ..) => source.owner,
         (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
         (_, _, Some(cluster)) => {
-            let cluster = plan.clusters().get(cluster as usize);
-            cluster.and_then(|cluster| cluster.tasks.binary_search(&source.owner).ok()).unwrap_or(0)
+            let member = plan.clusters()[cluster].tasks.binary_search(&source.owner);
+            member.expect("a source's task is one of its cluster's")
         }
     };
     plan.sources().iter().map(member).collect()
@@ -307,11 +305,11 @@ fn ranges(mut numbers: Vec<u32>) -> String {
 }
 
 /// At most so many characters.
-fn shortened(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
+fn shortened(name: &str, max: usize) -> String {
+    if name.chars().count() <= max {
         return name.to_owned();
     }
-    name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    name.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A name without characters that command a terminal, turn the direction of text, or that XML

@@ -9,12 +9,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rtflash_model::Instant;
+use rtflash_model::{ChipId, ClusterId, Instant};
 
-use rtflash_exec::Plan;
 use rtflash_exec::trace::{
     Action, Complete, JobId, JobNames, Kind, Operation, Record, Release, Starved, TraceEvents, Transfer,
 };
+use rtflash_exec::{ChannelId, Plan, SourceId};
 
 /// Writes records as a trace to open in Perfetto, as they come: only pending jobs are kept in
 /// memory.
@@ -41,16 +41,16 @@ impl Tracks {
     const JOBS: u64 = 1;
     const BUSES: u64 = 2;
 
-    fn cluster(cluster: u32) -> u64 {
+    fn cluster(cluster: ClusterId) -> u64 {
         3 + u64::from(cluster)
     }
-    fn chip(chip: u32) -> u64 {
+    fn chip(chip: ChipId) -> u64 {
         1 + u64::from(chip)
     }
-    fn bus(self, channel: u32) -> u64 {
+    fn bus(self, channel: ChannelId) -> u64 {
         1 + self.chips + u64::from(channel)
     }
-    fn source(self, source: u32) -> u64 {
+    fn source(self, source: SourceId) -> u64 {
         1 + self.chips + self.channels + u64::from(source)
     }
 }
@@ -65,10 +65,10 @@ impl<W: Write> Perfetto<W> {
         let (chips, channels) = (plan.device().chips(), plan.device().channels());
         let tracks = Tracks { chips: chips.into(), channels: channels.into() };
         events.process(Tracks::JOBS, "jobs", Tracks::JOBS)?;
-        for (source, number) in plan.sources().iter().zip(0..) {
+        for (number, source) in plan.sources().enumerate() {
             events.track(Tracks::JOBS, tracks.source(number), &source.name)?;
         }
-        for (cluster, number) in plan.clusters().iter().zip(0..) {
+        for (number, cluster) in plan.clusters().enumerate() {
             let pid = Tracks::cluster(number);
             events.process(pid, &format!("cluster {number}"), pid)?;
             for &chip in &cluster.chips {
@@ -77,7 +77,7 @@ impl<W: Write> Perfetto<W> {
         }
         // The buses, though numbered before the clusters, come last.
         events.process(Tracks::BUSES, "channels", u32::MAX.into())?;
-        for channel in 0..channels {
+        for channel in ChannelId::first(channels) {
             events.track(Tracks::BUSES, tracks.bus(channel), &format!("bus {channel}"))?;
         }
         Ok(Perfetto { events, names: JobNames::new(plan), pending: BTreeMap::new(), tracks })

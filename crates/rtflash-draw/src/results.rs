@@ -149,7 +149,7 @@ fn vertical(plan: &Plan, measure: usize) -> (String, YAxis) {
 
 fn estimate(plan: &Plan, tally: &Tally, measure: usize, contender: usize) -> Option<Estimate> {
     match &plan.spec().measure {
-        Measure::Schedulability => wilson(*tally.yes.get(contender)?, *tally.told.get(contender)?),
+        Measure::Schedulability => wilson(*tally.yes.get(contender)?, *tally.decided.get(contender)?),
         Measure::Bandwidth(options) => bandwidth(options, tally.runs.get(measure)?, contender),
     }
 }
@@ -217,9 +217,9 @@ mod tests {
         ) {
             let plan = plan();
             let mut tallies = run_whole(&plan);
-            let [yes, told, both, first] = numbers;
+            let [yes, decided, both, first] = numbers;
             if let Some(tally) = tallies.get_mut(at) {
-                (tally.yes[0], tally.told[0]) = (yes, told);
+                (tally.yes[0], tally.decided[0]) = (yes, decided);
                 tally.pairs[0] = Pair { both, first, ..tally.pairs[0] };
             }
             tallies.truncate(kept);

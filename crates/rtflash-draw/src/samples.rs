@@ -5,8 +5,9 @@ mod shared;
 
 use std::collections::BTreeMap;
 
-use rtflash_exec::trace::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Transfer};
-use rtflash_exec::{Plan, Releases};
+use rtflash_exec::trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Record, Release, Transfer};
+use rtflash_exec::{BlockId, ChannelId, Plan, Releases};
+use rtflash_model::{ChipId, ClusterId, Lpn};
 
 pub(crate) use shared::{any_record, at, plan};
 
@@ -15,7 +16,7 @@ pub(crate) use shared::{any_record, at, plan};
 pub(crate) fn run(duration: u64) -> Vec<Record> {
     let mut run = Run { plan: plan(), records: Vec::new(), bus: BTreeMap::new(), duration };
     for cluster in 0..2 {
-        run.cluster(cluster);
+        run.cluster(ClusterId(cluster));
     }
     run.records.sort_by_key(Record::order);
     run.records
@@ -29,10 +30,10 @@ struct Run {
 }
 
 impl Run {
-    fn cluster(&mut self, cluster: u32) {
+    fn cluster(&mut self, cluster: ClusterId) {
         let mut jobs = Vec::new();
-        for (source, of) in (0..).zip(self.plan.sources()) {
-            let log = of.kind == Kind::Server && cluster == 0;
+        for (source, of) in self.plan.sources().enumerate() {
+            let log = of.kind == Kind::Server && cluster == ClusterId(0);
             for index in 0..20 {
                 let (release, deadline) = match of.releases {
                     Releases::Periodic(period) => (period.release(index).as_ns(), period.deadline(index).as_ns()),
@@ -59,7 +60,7 @@ impl Run {
                 continue;
             }
             now = now.max(next.1);
-            let chips = self.plan.clusters()[cluster as usize].chips.clone();
+            let chips = self.plan.clusters()[cluster].chips.clone();
             now = self.job(now, cluster, &chips, next.2, next.3);
             if now <= self.duration {
                 self.records.push(Record::Complete(Complete { at: at(now), job: next.2 }));
@@ -67,7 +68,7 @@ impl Run {
         }
     }
 
-    fn job(&mut self, mut now: u64, cluster: u32, chips: &[u32], job: JobId, kind: Kind) -> u64 {
+    fn job(&mut self, mut now: u64, cluster: ClusterId, chips: &[ChipId], job: JobId, kind: Kind) -> u64 {
         for page in 0..4 {
             let all = if kind == Kind::Gc { chips } else { &chips[page as usize % chips.len()..][..1] };
             let actions = match (kind, page) {
@@ -84,15 +85,15 @@ impl Run {
                 };
                 for &chip in all {
                     let (start, end) = (at(now), at(now + length));
-                    let (page, lpn) = if action == Action::Erase { (NONE, NONE) } else { (page, 7) };
-                    let block = 3;
+                    let (page, lpn) = if action == Action::Erase { (NONE, NO_LPN) } else { (page, Lpn(7)) };
+                    let block = BlockId(3);
                     let operation = Operation { start, end, cluster, chip, action, job, kind, block, page, lpn };
                     self.records.push(Record::Operation(operation));
                     if kind != Kind::Gc {
                         self.transfer(Transfer {
                             start: at(now + transfer),
                             end: at(now + transfer + 20_000),
-                            channel: chip / 2,
+                            channel: ChannelId(chip.0 / 2),
                             cluster,
                             chip,
                             job,
@@ -109,7 +110,7 @@ impl Run {
     /// Where the bus is free: nobody waits here.
     fn transfer(&mut self, transfer: Transfer) {
         let (start, end) = (transfer.start.as_ns(), transfer.end.as_ns());
-        let taken = self.bus.entry(transfer.channel).or_default();
+        let taken = self.bus.entry(transfer.channel.0).or_default();
         if taken.iter().all(|&(from, to)| to <= start || end <= from) {
             taken.push((start, end));
             self.records.push(Record::Transfer(transfer));

@@ -1,40 +1,41 @@
 //! Which clusters have to be run together.
 
+use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Options, Service};
 use crate::plan::Plan;
 
 /// The clusters (positions, ascending) that share a channel, directly or through others. Background
 /// jobs, which go to the least loaded cluster, tie all clusters together.
-pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<u32>> {
-    let count = u32::try_from(plan.clusters().len()).unwrap_or(u32::MAX);
-    if (options.service == Service::Background && !plan.jobs().is_empty()) || count == 0 {
-        return vec![(0..count).collect()];
+pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
+    let clusters = || plan.clusters().ids();
+    if (options.service == Service::Background && !plan.jobs().is_empty()) || plan.clusters().is_empty() {
+        return vec![clusters().collect()];
     }
     // The group of a channel is the lowest cluster known to be on it, found through its leaders.
-    let mut leader: Vec<u32> = (0..count).collect();
-    let mut on_channel: Vec<Option<u32>> = vec![None; plan.device().channels() as usize];
-    for (cluster, position) in plan.clusters().iter().zip(0..) {
+    let mut leader: PerId<ClusterId, ClusterId> = clusters().collect();
+    let mut on_channel: PerId<ChannelId, Option<ClusterId>> = plan.per_channel(None);
+    for (position, cluster) in plan.clusters().enumerate() {
         for &chip in &cluster.chips {
-            let channel = plan.device().channel_of(chip) as usize;
+            let channel = plan.channel_of(chip);
             match on_channel[channel] {
                 None => on_channel[channel] = Some(position),
                 Some(other) => {
                     let (a, b) = (lead(&mut leader, other), lead(&mut leader, position));
-                    leader[a.max(b) as usize] = a.min(b);
+                    leader[a.max(b)] = a.min(b);
                 }
             }
         }
     }
-    let mut groups: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
-    for position in 0..count {
-        groups[lead(&mut leader, position) as usize].push(position);
+    let mut by_leader: PerId<ClusterId, Vec<ClusterId>> = plan.per_cluster(Vec::new());
+    for position in clusters() {
+        by_leader[lead(&mut leader, position)].push(position);
     }
-    groups.retain(|group| !group.is_empty());
+    let groups: Vec<Vec<ClusterId>> = by_leader.iter().filter(|group| !group.is_empty()).cloned().collect();
     if groups.len() <= MOST {
         return groups;
     }
     // Observers are as large as the device: so many of them would not fit into memory.
-    let mut bundles: Vec<Vec<u32>> = vec![Vec::new(); MOST];
+    let mut bundles: Vec<Vec<ClusterId>> = vec![Vec::new(); MOST];
     groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MOST].extend(group));
     bundles.iter_mut().for_each(|bundle| bundle.sort_unstable());
     bundles
@@ -43,21 +44,21 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<u32>> {
 /// Groups at most: more are run several together.
 const MOST: usize = 64;
 
-fn lead(leader: &mut [u32], mut of: u32) -> u32 {
-    while leader[of as usize] != of {
-        leader[of as usize] = leader[leader[of as usize] as usize];
-        of = leader[of as usize];
+fn lead(leader: &mut PerId<ClusterId, ClusterId>, mut of: ClusterId) -> ClusterId {
+    while leader[of] != of {
+        leader[of] = leader[leader[of]];
+        of = leader[of];
     }
     of
 }
 
 /// For each channel, whether chips of several clusters are on it.
-pub fn shared_channels(plan: &Plan) -> Vec<bool> {
-    let mut first: Vec<Option<usize>> = vec![None; plan.device().channels() as usize];
-    let mut shared = vec![false; first.len()];
-    for (position, cluster) in plan.clusters().iter().enumerate() {
+pub fn shared_channels(plan: &Plan) -> PerId<ChannelId, bool> {
+    let mut first: PerId<ChannelId, Option<ClusterId>> = plan.per_channel(None);
+    let mut shared = plan.per_channel(false);
+    for (position, cluster) in plan.clusters().enumerate() {
         for &chip in &cluster.chips {
-            let channel = plan.device().channel_of(chip) as usize;
+            let channel = plan.channel_of(chip);
             match first[channel] {
                 Some(other) if other != position => shared[channel] = true,
                 _ => first[channel] = Some(position),

@@ -4,8 +4,9 @@
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Arrival, Parallel, Placed, Servers};
+use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
-use crate::plan::{Plan, Releases};
+use crate::plan::{Plan, Promise, Releases};
 use crate::trace::{Complete, JobId, Observer, Operation, Release, Setup, Starved, Transfer};
 
 /// Jobs that are over, for the host.
@@ -36,7 +37,7 @@ enum Engine<'a, O> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostJob {
     /// The source of its stream in [`Plan::sources`].
-    pub source: u32,
+    pub source: SourceId,
     /// Pages that it reads.
     pub read_pages: u64,
     /// Pages that it writes.
@@ -62,7 +63,7 @@ pub struct Hosted<'a, O> {
     /// Those of the certificates.
     servers: Option<Servers<'a>>,
     /// How many jobs each source has had.
-    next: Vec<u64>,
+    next: PerId<SourceId, u64>,
     /// What was over when chips went on last, and when that was.
     over: Vec<JobId>,
     now: Instant,
@@ -79,25 +80,20 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// that releases are sporadic: a request's nominal arrival is a period after the one before at
     /// the earliest.
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
-        let clusters: Vec<u32> = (0..).take(plan.clusters().len()).collect();
+        let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
         let mut observer = (Over::default(), observer);
         observer.setup(&Setup { sporadic: true, ..Setup::from(options) });
-        let certified = plan.is_certified();
-        let engine = if certified {
-            Engine::Placed(Box::new(Placed::hosted(plan, options, &clusters, observer)))
-        } else {
-            Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer)))
+        let (engine, servers) = match plan.promise() {
+            Promise::Utilization => {
+                (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)
+            }
+            Promise::Certified(certified) => {
+                let engine = Placed::hosted((plan, certified), options, &clusters, observer);
+                let serves = options.service == Service::Tbs;
+                (Engine::Placed(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
+            }
         };
-        let servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
-        Hosted {
-            plan,
-            options,
-            engine,
-            servers,
-            next: vec![0; plan.sources().len()],
-            over: Vec::new(),
-            now: Instant::START,
-        }
+        Hosted { plan, options, engine, servers, next: plan.per_source(0), over: Vec::new(), now: Instant::START }
     }
 
     /// When something happens next in it; `None` while it has nothing to do.
@@ -132,7 +128,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// [`Plan::sources`], of a cluster with a certificate. It arrived nominally at `nominal`, and
     /// its deadline counts from there. Which pages it has is drawn as in a run. `None` where there
     /// is no such source, and from the end of the run on.
-    pub fn request(&mut self, source: u32, nominal: Instant, now: Instant) -> Option<JobId> {
+    pub fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
         let Engine::Placed(engine) = &mut self.engine else { return None };
         if now >= self.options.duration {
             return None;
@@ -145,13 +141,13 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// end of the run on. A job that no server can serve is never over.
     pub fn hand_over(&mut self, job: HostJob, now: Instant) -> Option<JobId> {
         let HostJob { source, read_pages, write_pages, first_page } = job;
-        let of = self.plan.sources().get(source as usize)?;
+        let of = self.plan.sources().get(source)?;
         let pages = read_pages.checked_add(write_pages)?;
         let of_stream = matches!(of.releases, Releases::Arrivals(_) | Releases::Handed);
         if !of_stream || pages == 0 || now >= self.options.duration {
             return None;
         }
-        let index = self.next.get_mut(source as usize)?;
+        let index = self.next.get_mut(source)?;
         let id = JobId { source, index: *index };
         *index += 1;
         let mut arrival = Arrival { at: now, job: id, read_pages, write_pages, first_page, grant: None };

@@ -3,6 +3,7 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, Instant, Span};
 
+use crate::ids::{ChannelId, ChipId};
 use crate::options::{Options, Times};
 use crate::plan::Plan;
 
@@ -59,38 +60,38 @@ impl Lengths {
 
     /// The part of a read before its transfer, on this chip, from then on.
     #[inline]
-    pub fn sensing(&self, chip: u32, at: Instant) -> Span {
-        self.length(Part::Sensing, chip, at)
+    pub fn sensing(&self, chip: ChipId, at: Instant) -> Span {
+        self.length(Part::Sensing, chip.0, at)
     }
 
     /// The part of a program behind its transfer.
     #[inline]
-    pub fn programming(&self, chip: u32, at: Instant) -> Span {
-        self.length(Part::Programming, chip, at)
+    pub fn programming(&self, chip: ChipId, at: Instant) -> Span {
+        self.length(Part::Programming, chip.0, at)
     }
 
     /// A page on the bus of this channel.
     #[inline]
-    pub fn transfer(&self, channel: u32, at: Instant) -> Span {
-        self.length(Part::Transfer, channel, at)
+    pub fn transfer(&self, channel: ChannelId, at: Instant) -> Span {
+        self.length(Part::Transfer, channel.0, at)
     }
 
     /// A read inside the chip, as garbage collection copies.
     #[inline]
-    pub fn read(&self, chip: u32, at: Instant) -> Span {
-        self.length(Part::Read, chip, at)
+    pub fn read(&self, chip: ChipId, at: Instant) -> Span {
+        self.length(Part::Read, chip.0, at)
     }
 
     /// A program inside the chip.
     #[inline]
-    pub fn program(&self, chip: u32, at: Instant) -> Span {
-        self.length(Part::Program, chip, at)
+    pub fn program(&self, chip: ChipId, at: Instant) -> Span {
+        self.length(Part::Program, chip.0, at)
     }
 
     /// An erase.
     #[inline]
-    pub fn erase(&self, chip: u32, at: Instant) -> Span {
-        self.length(Part::Erase, chip, at)
+    pub fn erase(&self, chip: ChipId, at: Instant) -> Span {
+        self.length(Part::Erase, chip.0, at)
     }
 
     #[inline]
@@ -113,7 +114,7 @@ impl Lengths {
         key[16..24].copy_from_slice(&at.as_ns().to_le_bytes());
         key[24..28].copy_from_slice(&place.to_le_bytes());
         key[28] = part as u8;
-        Span::from_ns(Stream::new(key).below(most.as_ns() + 1)).unwrap_or(most)
+        Span::from_ns(Stream::new(key).below(most.as_ns() + 1)).expect("at most a span")
     }
 }
 

@@ -14,6 +14,7 @@ mod flash;
 pub mod ftl;
 mod groups;
 mod hosted;
+mod ids;
 mod lengths;
 mod memory;
 mod options;
@@ -24,11 +25,12 @@ pub mod trace;
 
 pub use groups::{groups, shared_channels};
 pub use hosted::{HostJob, Hosted};
+pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 pub use plan::{
-    ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source,
-    Timing, TooFewBlocks,
+    Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
+    Releases, Source, Timing, TooFewBlocks,
 };
 pub use run::{RunError, run, run_traced};

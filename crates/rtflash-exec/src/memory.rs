@@ -4,7 +4,7 @@ use rtflash_model::{Arrivals, Instant};
 
 use crate::groups::groups;
 use crate::options::{Options, Pattern};
-use crate::plan::{Plan, Releases, Source};
+use crate::plan::{Plan, Promise, Releases, Source};
 use crate::report::EXACT_RESPONSES;
 
 /// Bytes that a run may take where nobody says otherwise: 2 GiB. Beside them there is room for the
@@ -42,14 +42,20 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
     let drawn = plan.clusters().iter().map(|cluster| {
         let layout = &cluster.layout;
         let chips = u128::from(layout.chips());
-        let streams = if cluster.certificate.is_some() { 0 } else { 2 * plan.jobs().len() as u128 };
+        let streams = match plan.promise() {
+            Promise::Utilization => 2 * plan.jobs().len() as u128,
+            Promise::Certified(_) => 0,
+        };
         // Under `one-chip` the pages that are there, for reads and for writes, in lists that grow.
         let on_one =
             if options.pattern == Pattern::OneChip { 16 * u128::from(layout.logical_pages()) / chips } else { 0 };
         streams * ADDRESSES + on_one
     });
-    let building = plan.clusters().iter().map(|cluster| {
-        let chips = if cluster.certificate.is_some() && !cluster.is_stripe() { cluster.layout.chips() } else { 1 };
+    let building = plan.clusters().enumerate().map(|(number, cluster)| {
+        let chips = match plan.promise() {
+            Promise::Utilization => 1,
+            Promise::Certified(certified) => certified[number].width(cluster.layout.chips()),
+        };
         3 * PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(chips)
     });
     let pages = plan

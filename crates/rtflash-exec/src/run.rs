@@ -7,8 +7,9 @@ use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Admission, Arrival, ArrivalQueue, NoServers, Parallel, Placed, Serial, Servers};
 use crate::groups::{groups, shared_channels};
+use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Dispatch, Options, Service};
-use crate::plan::Plan;
+use crate::plan::{Plan, Promise};
 use crate::trace::{Observer, Record, Setup};
 
 /// Why a run was given up.
@@ -39,7 +40,28 @@ enum Group<'a, O> {
     Placed(Box<Placed<'a, O>>),
 }
 
-impl<O: Observer> Group<'_, O> {
+impl<'a, O: Observer> Group<'a, O> {
+    /// The clusters at these positions of the plan.
+    fn new(
+        plan: &'a Plan,
+        options: &'a Options,
+        group: &[ClusterId],
+        shared: &PerId<ChannelId, bool>,
+        observer: O,
+    ) -> Group<'a, O> {
+        match (plan.promise(), options.dispatch) {
+            (Promise::Certified(certified), _) => {
+                Group::Placed(Box::new(Placed::new((plan, certified), options, group, observer)))
+            }
+            (Promise::Utilization, Dispatch::Serial) => {
+                Group::Serial(Serial::new(plan, options, group, shared, observer))
+            }
+            (Promise::Utilization, Dispatch::Parallel) => {
+                Group::Parallel(Parallel::new(plan, options, group, observer))
+            }
+        }
+    }
+
     fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
         match self {
             Group::Serial(group) => group.arrive(arrivals),
@@ -96,7 +118,7 @@ pub fn run<O: Observer + Send>(
     plan: &Plan,
     options: &Options,
     admission: &mut dyn Admission,
-    observe: impl FnMut(&[u32]) -> O,
+    observe: impl FnMut(&[ClusterId]) -> O,
 ) -> Result<Vec<O>, RunError> {
     run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
 }
@@ -107,7 +129,7 @@ fn draw_ahead(
     queue: &mut ArrivalQueue<'_>,
     admission: &mut dyn Admission,
     servers: &mut Option<Servers<'_>>,
-    group_of: &[usize],
+    group_of: &PerId<ClusterId, usize>,
     groups: usize,
     end: &mut Instant,
 ) -> Vec<Vec<Arrival>> {
@@ -122,7 +144,7 @@ fn draw_ahead(
         if drawn == ARRIVALS_AHEAD {
             *end = arrival.at;
         }
-        let group = arrival.grant.and_then(|grant| group_of.get(grant.cluster as usize).copied()).unwrap_or(0);
+        let group = arrival.grant.map_or(0, |grant| group_of[grant.cluster]);
         ahead[group].push(arrival);
     }
     ahead
@@ -132,33 +154,31 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,
     admission: &mut dyn Admission,
-    mut observe: impl FnMut(&[u32]) -> O,
+    mut observe: impl FnMut(&[ClusterId]) -> O,
     window: Instant,
     mut between: impl FnMut(Instant, &mut [&mut O]) -> Result<(), E>,
 ) -> Result<Vec<O>, E> {
     let clusters = groups(plan, options);
     let shared = shared_channels(plan);
-    let mut group_of = vec![0; plan.clusters().len()];
+    let mut group_of = plan.per_cluster(0);
     for (number, group) in clusters.iter().enumerate() {
         for &cluster in group {
-            group_of[cluster as usize] = number;
+            group_of[cluster] = number;
         }
     }
-    let certified = plan.is_certified();
-    let mut servers = (certified && options.service == Service::Tbs).then(|| Servers::new(plan, options.seed));
-    let admission = if certified { &mut NoServers } else { admission };
+    let (admission, mut servers): (&mut dyn Admission, _) = match plan.promise() {
+        Promise::Utilization => (admission, None),
+        Promise::Certified(certified) => {
+            let serves = options.service == Service::Tbs;
+            (&mut NoServers, serves.then(|| Servers::new(plan, certified, options.seed)))
+        }
+    };
     let mut running: Vec<Group<'_, O>> = clusters
         .iter()
         .map(|group| {
             let mut observer = observe(group);
             observer.setup(&Setup::from(options));
-            if certified {
-                return Group::Placed(Box::new(Placed::new(plan, options, group, observer)));
-            }
-            match options.dispatch {
-                Dispatch::Serial => Group::Serial(Serial::new(plan, options, group, &shared, observer)),
-                Dispatch::Parallel => Group::Parallel(Parallel::new(plan, options, group, observer)),
-            }
+            Group::new(plan, options, group, &shared, observer)
         })
         .collect();
     let mut queue = ArrivalQueue::new(plan, options.seed);
@@ -204,14 +224,14 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,
     admission: &mut dyn Admission,
-    mut observe: impl FnMut(&[u32]) -> O,
+    mut observe: impl FnMut(&[ClusterId]) -> O,
     mut sink: impl FnMut(&Record) -> Result<(), E>,
 ) -> Result<Vec<O>, E> {
     // Long enough to be worth it, short enough for what happens in it to be kept.
     let window = (options.duration.as_ns() / 10_000).max(10_000_000);
     let window = Instant::from_ns(window.min(longest_window(plan))).unwrap_or(Instant::END);
     sink(&Record::Setup(Setup::from(options)))?;
-    let with_records = |group: &[u32]| (observe(group), Vec::<Record>::new());
+    let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {
         let mut ready: Vec<Record> = Vec::new();
         for (_, records) in observers.iter_mut() {

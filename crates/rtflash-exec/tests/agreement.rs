@@ -11,6 +11,7 @@ use common::{ALWAYS_HOLD, Broken, World, agree};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Dispatch, Service, Victims};
+use rtflash_model::ClusterId;
 use worlds::engine;
 
 /// How often the cases did what is worth comparing.
@@ -85,7 +86,7 @@ fn what_is_valid_is_found_valid() {
     for case in 0..3_000 {
         let Some(world) = World::draw(9, case) else { continue };
         let records = engine(&world);
-        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let mut checks = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         records.iter().for_each(|record| checks.record(record));
         broken.note(case, &checks.finish(world.options.duration), &ALWAYS_HOLD);

@@ -3,10 +3,10 @@
 mod common;
 
 use common::ns;
-use rtflash_exec::{ClusterTerms, Plan, PlanError, Releases, Timing};
+use rtflash_exec::{Certified, ClusterTerms, Plan, PlanError, Promise, Releases, Timing};
 use rtflash_model::{
-    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Task,
-    TaskSet,
+    Allocation, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, LogicalRatio, Lpn, Placement,
+    Request, Shortest, Task, TaskSet,
 };
 
 const COLLECTION: Collection =
@@ -39,9 +39,17 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
     let set = TaskSet::new(device, vec![task], vec![]).expect("a small set");
     let clusters = [Cluster { chips: vec![0, 1], tasks: vec![0] }, Cluster { chips: vec![2, 3], tasks: vec![] }];
     let allocation = Allocation::new(4, 1, &clusters).expect("a partition");
-    let terms = [(vec![None], certificates[0]), (vec![], certificates[1])]
-        .map(|(gc_periods, certificate)| ClusterTerms { page_delay: ns(0), gc_periods, certificate });
+    let terms = [(vec![None], certificates[0]), (vec![], certificates[1])].map(|(gc_periods, certificate)| {
+        let utilization = ClusterTerms::Utilization { page_delay: ns(0), gc_periods };
+        certificate.map_or(utilization, ClusterTerms::Certified)
+    });
     Plan::new(&set, &allocation, Timing::of_device(&device), &terms)
+}
+
+/// What the first cluster of a plan has beside others.
+fn first_of(plan: &Plan) -> &Certified {
+    let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+    &certified[ClusterId(0)]
 }
 
 #[test]
@@ -53,17 +61,18 @@ fn plans_by_certificates() {
         plan.sources().iter().skip(1).map(|source| (source.name.clone(), source.releases)).collect()
     };
     let two = plan(Some(5), [stripe, reads]).expect("a plan");
-    let (first, second) = (Releases::Collected { chip: Some(0) }, Releases::Collected { chip: Some(1) });
+    let (first, second) =
+        (Releases::Collected { chip: Some(ChipId(0)) }, Releases::Collected { chip: Some(ChipId(1)) });
     assert_eq!(sources(&two), [("chip0.gc".to_owned(), first), ("chip1.gc".to_owned(), second)]);
-    assert_eq!(two.clusters()[0].ranges, vec![0..6]);
-    assert_eq!(two.clusters()[0].page_delay, ns(1));
+    assert_eq!(first_of(&two).ranges, vec![Lpn(0)..Lpn(6)]);
+    assert_eq!(two.clusters()[ClusterId(0)].page_delay, ns(1));
     // v(t_r + t_w) + t_e, and min(v, P)(t_r + m_c t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e.
-    assert_eq!(two.clusters()[0].pass_cost(two.device()), Some(ns(2 * 6 + 9)));
+    assert_eq!(first_of(&two).pass, Some(ns(2 * 6 + 9)));
     let superblock = certificate(Placement::Superblock, collection);
     let one = plan(None, [superblock, reads]).expect("a plan");
     assert_eq!(sources(&one), [("cluster0.gc".to_owned(), Releases::Collected { chip: None })]);
-    assert_eq!(one.clusters()[0].ranges, vec![0..32]);
-    assert_eq!(one.clusters()[0].pass_cost(one.device()), Some(ns(2 * 4 + 6 + 9)));
+    assert_eq!(first_of(&one).ranges, vec![Lpn(0)..Lpn(32)]);
+    assert_eq!(first_of(&one).pass, Some(ns(2 * 4 + 6 + 9)));
 
     assert_eq!(plan(None, [stripe, None]).err(), Some(PlanError::MixedCertificates));
     let faults = [
@@ -73,6 +82,10 @@ fn plans_by_certificates() {
             Some(Collection { reclaimed_pages: 0, deadline: Some(ns(1)), ..COLLECTION }),
             "has passes that reclaim nothing",
         ),
+        (
+            Some(Collection { victim_pages: u64::MAX, deadline: Some(ns(1)), ..COLLECTION }),
+            "has passes that take 2^63 ns or longer",
+        ),
     ];
     for (collection, fault) in faults {
         let error = plan(None, [certificate(Placement::Stripe, collection), reads]).err();
@@ -80,8 +93,8 @@ fn plans_by_certificates() {
     }
     // Data that do not fit are told of; they are run in equal shares.
     let crowded = plan(Some(33), [stripe, reads]).expect("a plan");
-    assert_eq!(crowded.clusters()[0].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
-    assert_eq!(crowded.clusters()[0].ranges, vec![0..32]);
+    assert_eq!(crowded.clusters()[ClusterId(0)].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
+    assert_eq!(first_of(&crowded).ranges, vec![Lpn(0)..Lpn(32)]);
     let crowded = collection.map(|of| Collection { reserve_pages: 17, ..of });
     assert_eq!(
         plan(None, [certificate(Placement::Stripe, crowded), reads]).err(),

@@ -10,10 +10,11 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers, release_jitter};
 use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
 use rtflash_exec::{
-    ClusterTerms, Dispatch, HostJob, Hosted, Options, Phases, Plan, Releases, Service, Timing, Waits, run,
+    ClusterTerms, Dispatch, HostJob, Hosted, Options, Phases, Plan, Promise, Releases, Service, SourceId, Timing,
+    Waits, run,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Cluster, Device, Instant, TaskSet};
+use rtflash_model::{Allocation, Cluster, ClusterId, Device, Instant, Lpn, TaskSet};
 
 /// What a host does at an instant.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,7 @@ fn hosted<O: Observer>(
         over.extend(ended.drain(..).map(|job| (now, job)));
         while let Some((_, handed)) = planned.next_if(|(at, _)| *at == now) {
             let id = match *handed {
-                Handed::Request(source, nominal) => device.request(source, nominal, now),
+                Handed::Request(source, nominal) => device.request(SourceId(source), nominal, now),
                 Handed::Job(job) => device.hand_over(job, now),
             };
             assert!(id.is_some(), "{handed:?}");
@@ -62,7 +63,7 @@ fn as_planned(plan: &Plan, options: &Options) -> Vec<(Instant, Handed)> {
         let (Releases::Periodic(period), Kind::Read | Kind::Write) = (source.releases, source.kind) else { continue };
         for index in 0.. {
             let nominal = period.release(index);
-            let at = nominal.saturating_add(release_jitter(options.seed, number, index, source.jitter));
+            let at = nominal.saturating_add(release_jitter(options.seed, SourceId(number), index, source.jitter));
             if nominal >= options.duration {
                 break;
             }
@@ -135,7 +136,7 @@ fn parallel(case: u64) -> Option<World> {
     let set = TaskSet::new(device, vec![], jobs).ok()?;
     let chips = (0..device.chips()).collect();
     let allocation = Allocation::new(device.chips(), 0, &[Cluster { chips, tasks: vec![] }]).ok()?;
-    let terms = [ClusterTerms { page_delay: ns(0), gc_periods: vec![], certificate: None }];
+    let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![] }];
     let timing = Timing::new(
         device.page_read().checked_add(device.page_transfer())?,
         device.page_program().checked_add(device.page_transfer())?,
@@ -164,13 +165,13 @@ fn the_same_by_parallel_dispatch() {
 fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
     let end = world.options.duration.as_ns();
     let mut planned = Vec::new();
-    for (source, number) in world.plan.sources().iter().zip(0..) {
+    for (number, source) in world.plan.sources().enumerate() {
         match (source.releases, source.kind) {
             (Releases::Periodic(period), Kind::Read | Kind::Write) => {
                 let mut nominal = rng.within(0, 50);
                 while nominal < end {
                     let late = if source.jitter == ns(0) { 0 } else { rng.within(0, source.jitter.as_ns()) };
-                    let handed = Handed::Request(number, Instant::from_ns(nominal).expect("a time"));
+                    let handed = Handed::Request(number.0, Instant::from_ns(nominal).expect("a time"));
                     planned.push((nominal + late, handed));
                     nominal += period.release(1).as_ns() + rng.one_of(&[0, 0, 7, 60]);
                 }
@@ -180,7 +181,7 @@ fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
                 while at < end {
                     let first_page = (rng.within(0, 3) > 0).then(|| rng.within(0, 1_000));
                     let (read_pages, write_pages) = rng.one_of(&[(1, 0), (0, 1), (3, 0), (0, 4), (2, 2)]);
-                    let job = HostJob { source: number, read_pages, write_pages, first_page };
+                    let job = HostJob { source: SourceId(number.0), read_pages, write_pages, first_page };
                     planned.push((at, Handed::Job(job)));
                     at += rng.within(10, 150);
                 }
@@ -204,7 +205,7 @@ fn checkers_judge_what_a_host_hands_over() {
         }
         world.plan = world.plan.for_host();
         let planned = at_random(&world, &mut Rng(Stream::numbered(23, b"handed\0\0", case)));
-        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, over) = hosted(&world.plan, &world.options, &planned, checks);
         broken.note(case, &checks.finish(world.options.duration), &ALWAYS_HOLD);
@@ -222,13 +223,13 @@ fn a_request_that_is_later_than_its_jitter_is_told_of() {
         })
     });
     let world = World::draw(24, case.expect("a case")).expect("a world");
-    let source = world.plan.sources().iter().position(|source| source.deadline.is_some() && source.jitter > ns(0));
-    let (number, source) = (source.expect("a source"), &world.plan.sources()[source.expect("a source")]);
+    let mut sources = world.plan.sources().enumerate();
+    let source = sources.find(|(_, source)| source.deadline.is_some() && source.jitter > ns(0));
+    let (number, source) = source.expect("a source");
     let nominal = Instant::from_ns(10).expect("a time");
-    let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+    let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
     for (late, is_valid) in [(source.jitter, true), (source.jitter.saturating_add(ns(1)), false)] {
-        let number = u32::try_from(number).expect("few sources");
-        let planned = [(nominal.saturating_add(late), Handed::Request(number, nominal))];
+        let planned = [(nominal.saturating_add(late), Handed::Request(number.0, nominal))];
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, _) = hosted(&world.plan, &world.options, &planned, checks);
         let findings = checks.finish(world.options.duration);
@@ -242,15 +243,13 @@ fn given_pages_follow_each_other_round_the_range() {
     let mut seen = 0;
     for world in (0..600).filter_map(|case| if case % 2 == 0 { parallel(case) } else { World::draw(25, case) }) {
         let plan = world.plan.clone().for_host();
-        let Some(source) = plan.sources().iter().position(|source| source.releases == Releases::Handed) else {
-            continue;
-        };
+        let handed = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
+        let Some((number, source)) = handed else { continue };
         let options = Options { service: Service::Background, ..world.options };
-        let number = u32::try_from(source).expect("few sources");
         let job = |first| HostJob { source: number, read_pages: 3, write_pages: 0, first_page: Some(first) };
         let planned = [(Instant::START, Handed::Job(job(u64::MAX)))];
         let (records, _) = hosted(&plan, &options, &planned, Vec::<Record>::new());
-        let mut pages: Vec<(u32, u32)> = records
+        let mut pages: Vec<(ClusterId, Lpn)> = records
             .iter()
             .filter_map(|record| match record {
                 Record::Operation(of) if of.action == Action::Read && of.kind == Kind::Server => {
@@ -260,12 +259,15 @@ fn given_pages_follow_each_other_round_the_range() {
             })
             .collect();
         let Some(&(cluster, _)) = pages.first() else { continue };
-        let of = &plan.clusters()[cluster as usize];
-        let owner = of.tasks.len() + plan.sources()[source].owner;
-        let range = of.ranges.get(owner).cloned().unwrap_or_else(|| of.layout.part(owner));
-        let length = u64::from(range.end - range.start);
-        let page = |step: u64| range.start + u32::try_from((u64::MAX % length + step) % length).expect("a page");
-        let mut expected: Vec<(u32, u32)> = (0..3).map(|step| (cluster, page(step))).collect();
+        let of = &plan.clusters()[cluster];
+        let owner = of.tasks.len() + source.owner;
+        let range = match plan.promise() {
+            Promise::Utilization => of.layout.part(owner),
+            Promise::Certified(certified) => certified[cluster].ranges[owner].clone(),
+        };
+        let length = u64::from(range.end.0 - range.start.0);
+        let page = |step: u64| Lpn(range.start.0 + u32::try_from((u64::MAX % length + step) % length).expect("a page"));
+        let mut expected: Vec<(ClusterId, Lpn)> = (0..3).map(|step| (cluster, page(step))).collect();
         pages.sort_unstable();
         expected.sort_unstable();
         assert_eq!(pages, expected);
@@ -281,15 +283,18 @@ fn nothing_begins_at_the_end_of_the_run() {
     let options =
         Options { placed: rtflash_exec::Placed { waits: Waits::Actual, ..world.options.placed }, ..world.options };
     let mut device = Hosted::new(&plan, &options, Vec::<Record>::new());
-    let source = plan.sources().iter().zip(0..).find(|(source, _)| source.releases == Releases::Handed);
-    let job = source.map(|(_, source)| HostJob { source, read_pages: 1, write_pages: 0, first_page: None });
+    let source = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
+    let job = source.map(|(source, _)| HostJob { source, read_pages: 1, write_pages: 0, first_page: None });
     if let Some(job) = job {
         assert_eq!(device.hand_over(job, options.duration), None);
     }
     assert_eq!(
-        device.hand_over(HostJob { source: 99, read_pages: 1, write_pages: 0, first_page: None }, Instant::START),
+        device.hand_over(
+            HostJob { source: SourceId(99), read_pages: 1, write_pages: 0, first_page: None },
+            Instant::START
+        ),
         None
     );
-    assert_eq!(device.request(0, Instant::START, Instant::START), None);
+    assert_eq!(device.request(SourceId(0), Instant::START, Instant::START), None);
     assert_eq!((device.next_instant(), device.is_overloaded()), (None, false));
 }

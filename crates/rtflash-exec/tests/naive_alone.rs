@@ -7,10 +7,12 @@ use std::collections::HashMap;
 
 use rtflash_exec::dispatch::{Arrival, Grant};
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Record};
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, Service, Timing, Victims};
+use rtflash_exec::{
+    Aging, BlockId, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, Service, SourceId, Timing, Victims,
+};
 use rtflash_model::{
-    Allocation, Arrivals, Cluster, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task,
-    TaskSet,
+    Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
+    Shortest, Span, Task, TaskSet,
 };
 
 /// t_r = 3, t_w = 5, t_e = 9, t_d = 1; P = 4, half of them valid: α = 2. All chips on one channel.
@@ -58,11 +60,7 @@ fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &
         .iter()
         .map(|cluster| {
             let period = |&task: &usize| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
-            ClusterTerms {
-                page_delay: ns(0),
-                gc_periods: cluster.tasks.iter().map(period).collect(),
-                certificate: None,
-            }
+            ClusterTerms::Utilization { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(period).collect() }
         })
         .collect();
     Plan::new(&set, &allocation, costs, &terms).unwrap()
@@ -318,10 +316,10 @@ fn server_jobs_and_background_jobs() {
     let job = Job { name: "log".into(), read_pages: 1, write_pages: 1, arrivals: Arrivals::Every(ns(20)) };
     let tasks = vec![task("a", Some((1, 10)), None)];
     let plan = plan(device(1, 12), tasks, vec![job], &[(&[0], &[0])], (1, 1));
-    let grant = |deadline| Grant { cluster: 0, deadline: at(deadline), gc_passes: 0 };
+    let grant = |deadline| Grant { cluster: ClusterId(0), deadline: at(deadline), gc_passes: 0 };
     let arrival = |index, grant| Arrival {
         at: at(20 * index),
-        job: JobId { source: 1, index },
+        job: JobId { source: SourceId(1), index },
         read_pages: 1,
         write_pages: 1,
         first_page: None,
@@ -458,13 +456,13 @@ fn check(plan: &Plan, records: &[Record]) {
     let mut bus_free = vec![0; device.channels() as usize];
     // What was programmed to each block, as far as it was erased or began to be programmed in this
     // run.
-    let mut programmed: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
-    let mut newest: HashMap<(u32, u32), (u32, u32, u32, Instant)> = HashMap::new();
+    let mut programmed: HashMap<(ChipId, BlockId), Vec<Lpn>> = HashMap::new();
+    let mut newest: HashMap<(ClusterId, Lpn), (ChipId, BlockId, u32, Instant)> = HashMap::new();
     assert!(records.is_sorted_by_key(Record::order));
     for record in records {
         match record {
             Record::Operation(it) => {
-                let free = &mut chip_free[it.chip as usize];
+                let free = &mut chip_free[it.chip.index()];
                 assert!(*free <= it.start.as_ns() && it.start < it.end, "{it:?}");
                 *free = it.end.as_ns();
                 let block = (it.chip, it.block);
@@ -485,7 +483,7 @@ fn check(plan: &Plan, records: &[Record]) {
                         newest.insert((it.cluster, it.lpn), (it.chip, it.block, it.page, it.start));
                     }
                     Action::Erase => {
-                        let holds_newest = |place: &(u32, u32, u32, Instant)| (place.0, place.1) == block;
+                        let holds_newest = |place: &(ChipId, BlockId, u32, Instant)| (place.0, place.1) == block;
                         assert!(!newest.values().any(holds_newest), "{it:?}");
                         programmed.insert(block, Vec::new());
                     }
@@ -499,7 +497,7 @@ fn check(plan: &Plan, records: &[Record]) {
                 assert!(length == least || length > least && it.kind != Kind::Gc, "{it:?}");
             }
             Record::Transfer(it) => {
-                let free = &mut bus_free[it.channel as usize];
+                let free = &mut bus_free[it.channel.index()];
                 assert!(*free <= it.start.as_ns() && it.end.since(it.start) == device.page_transfer(), "{it:?}");
                 *free = it.end.as_ns();
             }
@@ -531,13 +529,13 @@ fn nothing_overlaps() {
         for (source, gap, read_pages, write_pages) in [(9, 130, 2, 3), (10, 310, 0, 7)] {
             for index in 0..duration.div_ceil(gap) {
                 let grant = (service == Service::Tbs && index % 9 != 8).then_some(Grant {
-                    cluster: u32::from(index % 2 == 1),
+                    cluster: ClusterId(u32::from(index % 2 == 1)),
                     deadline: at(index * gap + 200),
                     gc_passes: index % 3,
                 });
                 arrivals.push(Arrival {
                     at: at(index * gap),
-                    job: JobId { source, index },
+                    job: JobId { source: SourceId(source), index },
                     read_pages,
                     write_pages,
                     first_page: None,
@@ -548,7 +546,10 @@ fn nothing_overlaps() {
         arrivals.sort_by_key(|arrival| (arrival.at, arrival.job));
         arrivals
     };
-    assert_eq!((plan.sources()[9].name.as_str(), plan.sources()[10].name.as_str()), ("log", "dump"));
+    assert_eq!(
+        (plan.sources()[SourceId(9)].name.as_str(), plan.sources()[SourceId(10)].name.as_str()),
+        ("log", "dump")
+    );
     for dispatch in [Dispatch::Serial, Dispatch::Parallel] {
         for service in [Service::Tbs, Service::Background] {
             for victims in [Victims::Actual, Victims::Worst] {

@@ -10,7 +10,8 @@ use placed_worlds::engine;
 use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Pattern, Phases, Service, Victims, Waits, run};
+use rtflash_exec::{Pattern, Phases, Promise, Service, Victims, Waits, run};
+use rtflash_model::ClusterId;
 
 /// How often the cases did what is worth comparing.
 #[derive(Debug, Default)]
@@ -32,7 +33,9 @@ impl Seen {
     fn look(&mut self, world: &World, records: &[Record]) {
         let options = &world.options;
         self.records += records.len();
-        self.stripes += world.plan.clusters().iter().filter(|cluster| cluster.is_stripe()).count();
+        if let Promise::Certified(certified) = world.plan.promise() {
+            self.stripes += certified.iter().filter(|cluster| cluster.is_stripe()).count();
+        }
         self.background += usize::from(options.service == Service::Background && !world.plan.jobs().is_empty());
         self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
         self.fullest += usize::from(options.pattern == Pattern::Fullest);
@@ -42,7 +45,7 @@ impl Seen {
                 Record::Operation(operation) => {
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
-                    let server = world.plan.sources()[operation.job.source as usize].kind == Kind::Server;
+                    let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
                     self.erases += usize::from(erase);
                     self.copies += usize::from(gc && !erase);
                     self.served += usize::from(operation.kind == Kind::Server);
@@ -89,7 +92,7 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
             continue;
         }
         let findings = common::judged(&world);
-        let all: Vec<u32> = (0..).take(world.plan.clusters().len()).collect();
+        let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let mut traced = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         engine(&world).iter().for_each(|record| traced.record(record));
         let traced = traced.finish(world.options.duration);

@@ -141,10 +141,9 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                             let gc = |&task: &usize| {
                                 tasks[task].write.and_then(|write| gc_period(&device, write, cluster.size()))
                             };
-                            ClusterTerms {
+                            ClusterTerms::Utilization {
                                 page_delay: ns(0),
                                 gc_periods: cluster.tasks.iter().map(gc).collect(),
-                                certificate: None,
                             }
                         })
                         .collect();

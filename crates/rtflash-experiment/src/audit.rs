@@ -32,25 +32,25 @@ pub(crate) fn is_possible(tally: &Tally, plan: &Plan, sets: u64) -> bool {
     let drawn = tally.sets.checked_add(tally.exhausted) == Some(sets);
     // A contender may be able to tell of a set that could not be drawn for another one.
     let tellable = if plan.makers() == 1 { tally.sets } else { sets };
-    let told = tally.told.iter().all(|&told| told <= tellable);
-    let yes = tally.yes.iter().zip(&tally.told).all(|(yes, told)| yes <= told);
-    drawn && has_shape(tally, plan) && told && yes && are_paired(tally, tellable) && are_run(tally, plan)
+    let decided = tally.decided.iter().all(|&decided| decided <= tellable);
+    let yes = tally.yes.iter().zip(&tally.decided).all(|(yes, decided)| yes <= decided);
+    drawn && has_shape(tally, plan) && decided && yes && are_paired(tally, tellable) && are_run(tally, plan)
 }
 
 /// Whether it has as many contenders, pairs and kinds of jobs as the plan.
 fn has_shape(tally: &Tally, plan: &Plan) -> bool {
     let shape = |tally: &Tally| {
         let runs = tally.runs.iter().map(|runs| (runs.pages.len(), runs.products.len(), runs.misses.len()));
-        (tally.told.len(), tally.yes.len(), tally.pairs.len(), runs.collect::<Vec<_>>())
+        (tally.decided.len(), tally.yes.len(), tally.pairs.len(), runs.collect::<Vec<_>>())
     };
     shape(tally) == shape(&Tally::new(plan))
 }
 
 /// Whether the counts of each pair are possible beside those of the two alone.
 fn are_paired(tally: &Tally, tellable: u64) -> bool {
-    pairs(tally.told.len(), false).zip(&tally.pairs).all(|((i, j), pair)| {
-        let sums = |one: u64, other: u64, most: u64| one.checked_add(other).is_some_and(|sum| sum <= most);
-        let (no_i, no_j) = (tally.told[i] - tally.yes[i], tally.told[j] - tally.yes[j]);
+    pairs(tally.decided.len(), false).zip(&tally.pairs).all(|((i, j), pair)| {
+        let sums = |one: u64, other: u64, max: u64| one.checked_add(other).is_some_and(|sum| sum <= max);
+        let (no_i, no_j) = (tally.decided[i] - tally.yes[i], tally.decided[j] - tally.yes[j]);
         let &Pair { both, first, second, neither } = pair;
         let each = sums(both, first, tally.yes[i])
             && sums(second, neither, no_i)
@@ -58,7 +58,7 @@ fn are_paired(tally: &Tally, tellable: u64) -> bool {
             && sums(first, neither, no_j);
         // Of so many sets both can tell at least, and no sum overflows: each is at most what one of
         // them can tell.
-        each && tally.told[i] + tally.told[j] <= tellable.saturating_add(pair.sets())
+        each && tally.decided[i] + tally.decided[j] <= tellable.saturating_add(pair.sets())
     })
 }
 
@@ -67,11 +67,11 @@ fn are_run(tally: &Tally, plan: &Plan) -> bool {
     let Measure::Bandwidth(_) = plan.spec().measure else { return tally.not_run == 0 };
     let count = tally.yes.len();
     let counts = tally.yes.iter().copied().chain(tally.pairs.iter().map(|pair| pair.both));
-    let Some(most) = counts.min() else { return tally.runs.iter().all(|runs| runs.sets == 0) };
+    let Some(fewest) = counts.min() else { return tally.runs.iter().all(|runs| runs.sets == 0) };
     tally.runs.iter().all(|runs| {
         let run = runs.sets.checked_add(tally.not_run);
         // With two contenders or one, the counts of the pair or the contender are these sets.
-        let counted = if count <= 2 { run == Some(most) } else { run.is_some_and(|run| run <= most) };
+        let counted = if count <= 2 { run == Some(fewest) } else { run.is_some_and(|run| run <= fewest) };
         counted && are_moments(runs)
     })
 }
@@ -80,8 +80,8 @@ fn are_run(tally: &Tally, plan: &Plan) -> bool {
 fn are_moments(runs: &Runs) -> bool {
     let count = runs.pages.len();
     let square_of = |i: usize| {
-        let at = pairs(count, true).position(|pair| pair == (i, i));
-        at.and_then(|at| runs.products.get(at)).copied().unwrap_or(0)
+        let at = pairs(count, true).position(|pair| pair == (i, i)).expect("a pair of each with itself");
+        runs.products[at]
     };
     if runs.sets == 0 {
         return [&runs.pages, &runs.misses].iter().all(|sums| sums.iter().all(|&sum| sum == 0))
@@ -94,10 +94,10 @@ fn are_moments(runs: &Runs) -> bool {
         let at_most = product <= sum * other;
         if i == j {
             // Σp² and Σp are both odd or both even, Σp ≤ Σp² and (Σp)² ≤ nΣp².
-            let spread = u128::from(runs.sets).checked_mul(product).is_none_or(|most| sum * sum <= most);
+            let spread = u128::from(runs.sets).checked_mul(product).is_none_or(|max| sum * sum <= max);
             return at_most && spread && product >= sum && (product - sum).is_multiple_of(2);
         }
-        let schwarz = |most: u128| product.checked_mul(product).is_none_or(|square| square <= most);
+        let schwarz = |max: u128| product.checked_mul(product).is_none_or(|square| square <= max);
         let bounded = squares[i].checked_mul(squares[j]).is_none_or(schwarz);
         at_most && bounded && (runs.sets != 1 || product == sum * other)
     })

@@ -16,7 +16,7 @@ use crate::tally::Tally;
 /// long beside the taking.
 const HANDFUL: Duration = Duration::from_millis(25);
 /// Sets that a thread takes at once, at most.
-const MOST: u64 = 1 << 16;
+const MAX: u64 = 1 << 16;
 /// Whoever looks on while an experiment runs. Called from several threads, one at a time.
 pub trait Watcher: Send {
     /// So many more sets are done.
@@ -84,7 +84,7 @@ fn adapt(wanted: u64, took: Duration) -> u64 {
     if took > HANDFUL * 2 {
         (wanted / 2).max(1)
     } else if took < HANDFUL / 2 {
-        (wanted * 2).min(MOST)
+        (wanted * 2).min(MAX)
     } else {
         wanted
     }

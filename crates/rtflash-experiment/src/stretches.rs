@@ -41,9 +41,9 @@ impl Stretches {
         }
     }
 
-    /// The first positions that are not there: at most `most` of them, below `end`. Empty if there
+    /// The first positions that are not there: at most `max` of them, below `end`. Empty if there
     /// are none.
-    pub fn gap(&self, end: u64, most: u64) -> Range<u64> {
+    pub fn gap(&self, end: u64, max: u64) -> Range<u64> {
         let mut start = 0;
         let mut stop = end;
         if let Some(&(first, until)) = self.0.first() {
@@ -55,7 +55,7 @@ impl Stretches {
             }
         }
         let stop = stop.min(end);
-        start..stop.max(start).min(start.saturating_add(most))
+        start..stop.max(start).min(start.saturating_add(max))
     }
 
     /// Start and end of each range, ascending.

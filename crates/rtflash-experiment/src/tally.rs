@@ -103,7 +103,8 @@ pub struct Tally {
     /// Sets that could not be drawn, for some contender at least.
     pub exhausted: u64,
     /// For each contender: sets of which it can tell whether they are schedulable.
-    pub told: Vec<u64>,
+    #[serde(rename = "told")]
+    pub decided: Vec<u64>,
     /// For each contender: sets that it schedules.
     pub yes: Vec<u64>,
     /// For each pair of contenders i < j, in order.
@@ -131,7 +132,7 @@ impl Tally {
             misses: vec![0; count],
         };
         Tally {
-            told: vec![0; count],
+            decided: vec![0; count],
             yes: vec![0; count],
             pairs: vec![Pair::default(); pairs(count, false).count()],
             runs: if matches!(plan.spec().measure, Measure::Bandwidth(_)) { vec![runs; 2] } else { Vec::new() },
@@ -147,8 +148,8 @@ impl Tally {
 
     /// Counts the verdicts of all contenders on a set.
     pub fn count(&mut self, verdicts: &[Option<bool>]) {
-        for ((told, yes), verdict) in self.told.iter_mut().zip(&mut self.yes).zip(verdicts) {
-            *told += u64::from(verdict.is_some());
+        for ((decided, yes), verdict) in self.decided.iter_mut().zip(&mut self.yes).zip(verdicts) {
+            *decided += u64::from(verdict.is_some());
             *yes += u64::from(*verdict == Some(true));
         }
         for (pair, (i, j)) in self.pairs.iter_mut().zip(pairs(verdicts.len(), false)) {
@@ -167,7 +168,7 @@ impl Tally {
         self.sets += other.sets;
         self.exhausted += other.exhausted;
         self.not_run += other.not_run;
-        add(&mut self.told, &other.told);
+        add(&mut self.decided, &other.decided);
         add(&mut self.yes, &other.yes);
         for (pair, more) in self.pairs.iter_mut().zip(&other.pairs) {
             pair.add(more);

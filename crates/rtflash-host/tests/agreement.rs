@@ -201,7 +201,7 @@ fn minimal_effort_write() {
         Settings::MinimalEffort(MinimalEffortSettings {
             rate: rng.within(1, 20_000) << 10,
             slice: ns(rng.within(1, 8) * 500_000),
-            most_reads: small(rng.within(0, 4)),
+            max_reads: small(rng.within(0, 4)),
         })
     });
 }

@@ -13,7 +13,7 @@ use rtflash_host::run::{
 use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, Settings, UserCentricSettings};
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::random::Stream;
-use rtflash_model::{DeviceSpec, Instant, LogicalRatio, Shortest, Span};
+use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Shortest, Span};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -223,7 +223,7 @@ impl Drive {
 
     fn controlled(&mut self, nvme: &Nvme, number: u64, now: u64) {
         let spec = nvme.plan().device();
-        let logical = u64::from(nvme.plan().clusters()[0].layout.logical_pages());
+        let logical = u64::from(nvme.plan().clusters()[ClusterId(0)].layout.logical_pages());
         let plain = self.of(number);
         let command = plain.command;
         let pages = command.from / PAGE..=(command.from + command.size - 1) / PAGE;
@@ -480,7 +480,7 @@ fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
     for case in 0..400 {
         let scenario = anything(case);
         let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
-        let checks = Checks::new(nvme.plan(), rtflash_exec::Dispatch::Parallel, &[0]);
+        let checks = Checks::new(nvme.plan(), rtflash_exec::Dispatch::Parallel, &[ClusterId(0)]);
         let mut counted =
             Counted { nvme, checks, inside: HashMap::new(), ended: 0, late: 0, longest: Span::ZERO, erases: 0 };
         let reports = run_watched(&scenario, case, &mut counted).expect("few I/Os");

@@ -274,7 +274,7 @@ fn scheduler(rng: &mut Rng) -> Settings {
         writes_starved: rng.small(0, 2),
         fifo_batch: rng.small(1, 3),
     };
-    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), most_reads: 4 };
+    let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), max_reads: 4 };
     rng.one_of(&[
         Settings::None,
         Settings::K2(k2),
@@ -454,7 +454,7 @@ fn slow_episodes() {
     assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
     let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
     let read = scenario.whole(0, 0).expect("a read");
-    assert_eq!((emmc.service(&read, true), emmc.most(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
+    assert_eq!((emmc.service(&read, true), emmc.longest(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }
 
 /// Commands of 1 ms, one after the other. Reads that begin in 20 ms to 25 ms, 45 ms to 50 ms, …
@@ -473,7 +473,7 @@ fn slow_episodes_of_an_operation() {
         let scenario = rtflash_host::run::read_scenario(&text, None).expect("a scenario");
         let latencies = run(&scenario, 1).expect("a run")[0].latencies.clone();
         let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
-        let most = emmc.most(&scenario.whole(0, 0).expect("an I/O"), true);
+        let most = emmc.longest(&scenario.whole(0, 0).expect("an I/O"), true);
         (latencies.count(), latencies.sum(), latencies.max().unwrap_or(0), most.as_ns())
     });
     // Reads: 20, one until 31 ms, 9, one until 41.1 ms, 4, one until 56.1 ms, 14, one until 81.1

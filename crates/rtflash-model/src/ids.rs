@@ -1,11 +1,13 @@
 //! Positions of chips, clusters, tasks and pages: a type each, so that none is taken for another.
 
-use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 /// A position that counts things of one kind.
 pub trait Id: Copy {
+    /// The one with this number.
+    fn new(number: u32) -> Self;
+
     /// As a position in a list.
     fn index(self) -> usize;
 
@@ -16,6 +18,16 @@ pub trait Id: Copy {
     fn from_index(index: usize) -> Self;
 }
 
+/// Types of positions, each with its documentation before it.
+///
+/// ```
+/// rtflash_model::ids! {
+///     /// A shelf, by position.
+///     ShelfId
+/// }
+/// assert_eq!(ShelfId::first(2).last(), Some(ShelfId(1)));
+/// ```
+#[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)+) => {$(
         $(#[$doc])*
@@ -30,9 +42,19 @@ macro_rules! ids {
                 // Nothing smaller than 32 bits runs this.
                 self.0 as usize
             }
+
+            /// The first `count` of them, in order.
+            pub fn first(count: u32) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {
+                (0..count).map($name)
+            }
         }
 
-        impl Id for $name {
+        impl $crate::Id for $name {
+            #[inline]
+            fn new(number: u32) -> Self {
+                $name(number)
+            }
+
             #[inline]
             fn index(self) -> usize {
                 $name::index(self)
@@ -44,8 +66,15 @@ macro_rules! ids {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::convert::From<$name> for u64 {
+            #[inline]
+            fn from(id: $name) -> u64 {
+                id.0.into()
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 self.0.fmt(f)
             }
         }
@@ -90,6 +119,14 @@ impl<I, T> FromIterator<T> for PerId<I, T> {
 }
 
 impl<I: Id, T> PerId<I, T> {
+    /// So many equal entries.
+    pub fn filled(entry: T, count: u32) -> Self
+    where
+        T: Clone,
+    {
+        PerId::from(vec![entry; I::new(count).index()])
+    }
+
     /// The entry, if there is one.
     #[inline]
     pub fn get(&self, id: I) -> Option<&T> {
@@ -108,9 +145,28 @@ impl<I: Id, T> PerId<I, T> {
         I::from_index(self.entries.len() - 1)
     }
 
+    /// How many there are, as a number of positions.
+    ///
+    /// # Panics
+    /// Beyond 2³² − 1: no list of such things is that long.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.entries.len()).expect("positions have 32 bits")
+    }
+
     /// All entries in order, each with its position.
-    pub fn enumerate(&self) -> impl Iterator<Item = (I, &T)> {
-        self.entries.iter().enumerate().map(|(index, entry)| (I::from_index(index), entry))
+    pub fn enumerate(&self) -> impl Iterator<Item = (I, &T)> + Clone {
+        (0..).map(I::new).zip(&self.entries)
+    }
+
+    /// All positions in order.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
+        (0..self.entries.len()).map(I::from_index)
+    }
+
+    /// The entries as a plain list.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        &self.entries
     }
 
     /// All entries in order.
@@ -150,12 +206,52 @@ impl<I: Id, T> IndexMut<I> for PerId<I, T> {
     }
 }
 
+impl<I: Id, T> Index<Range<I>> for PerId<I, T> {
+    type Output = [T];
+
+    #[inline]
+    fn index(&self, ids: Range<I>) -> &[T] {
+        &self.entries[ids.start.index()..ids.end.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<Range<I>> for PerId<I, T> {
+    #[inline]
+    fn index_mut(&mut self, ids: Range<I>) -> &mut [T] {
+        &mut self.entries[ids.start.index()..ids.end.index()]
+    }
+}
+
 impl<'a, I: Id, T> IntoIterator for &'a PerId<I, T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.iter()
+    }
+}
+
+impl<'a, I: Id, T> IntoIterator for &'a mut PerId<I, T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter_mut()
+    }
+}
+
+impl<I: Id, T> IntoIterator for PerId<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<I: Id, T> Extend<T> for PerId<I, T> {
+    fn extend<E: IntoIterator<Item = T>>(&mut self, entries: E) {
+        self.entries.extend(entries);
     }
 }
 

@@ -80,19 +80,28 @@ impl LogicalRatio {
 
     /// ⌈λ · `count`⌉.
     pub fn ceil_of(self, count: u64) -> u64 {
-        self.times(count, |product, scale| product.div_ceil(scale))
+        self.in_one_word(count, |product, scale| product.div_ceil(scale))
+            .unwrap_or_else(|| self.in_any(count, |product, scale| product.div_ceil(scale)))
     }
 
     /// ⌊λ · `count`⌋.
     pub fn floor_of(self, count: u64) -> u64 {
-        self.times(count, |product, scale| product.div_floor(scale))
+        self.in_one_word(count, |product, scale| product / scale)
+            .unwrap_or_else(|| self.in_any(count, |product, scale| product.div_floor(scale)))
     }
 
-    fn times(self, count: u64, divide: fn(&BigUint, &BigUint) -> BigUint) -> u64 {
+    /// λ · `count` where λ has at most 18 places: below 10¹⁸ · 2⁶⁴ < 2¹²⁸.
+    fn in_one_word(self, count: u64, divide: impl Fn(u128, u128) -> u128) -> Option<u64> {
+        const PLACES: u32 = 18;
+        const FINER: u128 = 10u128.pow(MAX_DECIMALS - PLACES);
+        let product = self.scaled.is_multiple_of(FINER).then(|| self.scaled / FINER * u128::from(count))?;
+        Some(u64::try_from(divide(product, 10u128.pow(PLACES))).expect("at most `count`, since λ < 1"))
+    }
+
+    fn in_any(self, count: u64, divide: impl Fn(&BigUint, &BigUint) -> BigUint) -> u64 {
         let product = BigUint::from(self.scaled) * count;
         let scale = BigUint::from(10u128.pow(MAX_DECIMALS));
-        // λ < 1, so the result is at most `count`.
-        u64::try_from(divide(&product, &scale)).unwrap_or(count)
+        u64::try_from(divide(&product, &scale)).expect("at most `count`, since λ < 1")
     }
 
     /// λ as numerator and power of ten, in lowest decimal terms: λ = numerator / 10^decimals.
@@ -201,6 +210,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_word_is_as_good_as_any_number(numerator in 1u64..10u64.pow(18), count in any::<u64>()) {
+            let ratio = LogicalRatio::from_decimal(numerator.into(), 18).unwrap();
+            for count in [0, 1, count, u64::MAX] {
+                prop_assert_eq!(ratio.ceil_of(count), ratio.in_any(count, |product, scale| product.div_ceil(scale)));
+                prop_assert_eq!(ratio.floor_of(count), ratio.in_any(count, |product, scale| product.div_floor(scale)));
+            }
+        }
+
         #[test]
         fn any_text_is_read_or_refused(text in "[0-9.eE+-]{0,60}") {
             let _ = text.parse::<LogicalRatio>();

@@ -113,11 +113,11 @@ fn check_task(device: Option<&Device>, task: &Task, path: impl Fn() -> Path, wro
     let data = || path().key("data_pages");
     if pages == 0 {
         wrong.push(Invalid::new(data(), "data of zero pages", "a whole number from 1 up"));
-    } else if let Some(most) = device.map(Device::logical_pages).filter(|&most| most < u128::from(pages)) {
+    } else if let Some(max) = device.map(Device::logical_pages).filter(|&max| max < u128::from(pages)) {
         wrong.push(Invalid::new(
             data(),
             format!("data of {pages} pages does not fit on the device"),
-            format!("at most {most} pages, the logical pages of this device"),
+            format!("at most {max} pages, the logical pages of this device"),
         ));
     }
 }
@@ -127,11 +127,11 @@ fn too_long(cost: Option<u128>) -> bool {
 }
 
 fn too_many_pages(path: Path, pages: u64, page_cost: u128) -> Invalid {
-    let most = (u128::from(TIME_LIMIT_NS) - 1) / page_cost.max(1);
+    let max = (u128::from(TIME_LIMIT_NS) - 1) / page_cost.max(1);
     Invalid::new(
         path,
         format!("{pages} pages would take 2^63 ns or more"),
-        format!("at most {most} pages on this device"),
+        format!("at most {max} pages on this device"),
     )
 }
 

@@ -7,8 +7,8 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Record;
-use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, RunError, Service, memory, run, run_traced};
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, Promise, RunError, Service, memory, run, run_traced};
+use rtflash_model::{Allocation, ClusterId, TaskSet};
 
 use crate::plan::{Refusal, plan};
 use crate::servers::Servers;
@@ -102,13 +102,13 @@ pub fn execute_within(
     if needed > limit {
         return Err(NotRun::Refused(Refusal::Memory { needed, limit }));
     }
-    let mut servers = match options.service {
-        Service::Tbs if !plan.is_certified() => Servers::new(set, allocation, analysis),
+    let mut servers = match (options.service, plan.promise()) {
+        (Service::Tbs, Promise::Utilization) => Servers::new(set, allocation, analysis),
         // Certificates have servers of their own.
-        Service::Tbs | Service::Background => Servers::none(),
+        (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => Servers::none(),
     };
     let observe =
-        |group: &[u32]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
+        |group: &[ClusterId]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
     let observers = match sink {
         None => run(&plan, options, &mut servers, observe)?,
         Some(sink) => {

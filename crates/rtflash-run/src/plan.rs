@@ -80,20 +80,22 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusa
 /// Why it cannot be executed.
 pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Result<Plan, Refusal> {
     let device = set.device();
-    let certified = allocation.is_certified();
     let mut terms = Vec::with_capacity(allocation.len());
     for (position, cluster) in allocation.clusters().into_iter().enumerate() {
+        if let Some(&certificate) = allocation.certificate(position) {
+            terms.push(ClusterTerms::Certified(certificate));
+            continue;
+        }
         let mut gc_periods = Vec::with_capacity(cluster.tasks.len());
         for &task in &cluster.tasks {
-            let of = set.tasks().get(task).filter(|_| !certified);
+            let of = set.tasks().get(task);
             let gc = of.and_then(|of| collection(device, of, analysis, cluster.size()));
             gc_periods.push(gc.map(|gc| period(gc).ok_or(Refusal::Period { task })).transpose()?);
         }
         let page_delay = analysis.transfer_delay(device, cluster.size());
-        let certificate = allocation.certificate(position).copied();
-        terms.push(ClusterTerms { page_delay, gc_periods, certificate });
+        terms.push(ClusterTerms::Utilization { page_delay, gc_periods });
     }
-    let timing = if certified { Timing::of_device(device) } else { timing(device, analysis)? };
+    let timing = if allocation.is_certified() { Timing::of_device(device) } else { timing(device, analysis)? };
     Plan::new(set, allocation, timing, &terms).map_err(Refusal::Plan)
 }
 

@@ -3,7 +3,7 @@
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::server::{JobPages, Server, earliest_deadline};
 use rtflash_exec::dispatch::{Admission, Grant};
-use rtflash_model::{Allocation, Instant, TaskSet};
+use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};
 
 /// A server in each cluster that has something left for one: U_s > 0.
 #[derive(Debug, Clone)]
@@ -33,6 +33,6 @@ impl Admission for Servers {
         let job = JobPages { read: read_pages, write: write_pages };
         let position = earliest_deadline(&self.servers, at, job)?;
         let grant = self.servers[position].as_mut()?.grant(at, job)?;
-        Some(Grant { cluster: u32::try_from(position).ok()?, deadline: grant.deadline, gc_passes: grant.gc_passes })
+        Some(Grant { cluster: ClusterId::from_index(position), deadline: grant.deadline, gc_passes: grant.gc_passes })
     }
 }

@@ -14,7 +14,7 @@ use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, 
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
+    Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
     read_allocation,
 };
 
@@ -171,7 +171,7 @@ impl Watch for Judged<'_> {
 /// slowest request was late.
 fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
     let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
-    let all: Vec<u32> = (0..).take(clusters.plan().clusters().len()).collect();
+    let all: Vec<ClusterId> = clusters.plan().clusters().ids().collect();
     let mut judged = Judged { checks: Checks::new(clusters.plan(), Dispatch::Serial, &all), complete: 0 };
     let reports = run_watched(scenario, 3, &mut judged).expect("few I/Os");
     let deadlines = clusters.plan().sources().iter().filter_map(|source| source.deadline);

@@ -4,6 +4,7 @@
 use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};
 use rtflash_exec::{Plan, Waits};
+use rtflash_model::ClusterId;
 use rtflash_run::soak::{World, draw};
 use rtflash_run::{Servers, execute, plan};
 
@@ -30,7 +31,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         let Ok(run) = execute(&case.set, allocation, case.analysis, &case.options, Some(&mut sink)) else { continue };
         let text = lines.expect("the first line at least").finish().expect("memory takes all");
         let plan = plan(&case.set, allocation, case.analysis).expect("it was run");
-        let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+        let all: Vec<ClusterId> = plan.clusters().ids().collect();
         let servers = Servers::new(&case.set, allocation, case.analysis);
         let mut checks = Checks::of_trace(&plan, case.options.dispatch, &all).with_admission(Box::new(servers));
         for record in TraceReader::new(&plan, &text[..]) {

@@ -46,7 +46,6 @@ pub use exact::Exact;
 pub use fixed::{EqualSplit, Global};
 pub use own::{decreasing_order, tested, unplaceable};
 pub use part_ftl::PartFtlTest;
-pub(crate) use placed::holds_anywhere;
 pub use search::ClusteringSearch;
 
 /// What an allocator found.

@@ -7,9 +7,9 @@ use rtflash_model::{Device, Task, TaskSet};
 
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
-use crate::allocator::holds_anywhere;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::{Fraction, Rational};
+use crate::sound::holds_anywhere;
 use crate::work::Work;
 
 /// The demand of a task under Theorem 1 with linear utilizations.
@@ -91,7 +91,7 @@ pub fn cluster_verdict(
             test.verdict(set.device(), &tasks, chips)
         }
         Test::Demand(demand) => ClusterVerdict::new(
-            holds_anywhere(set, demand, &tasks, chips, work),
+            holds_anywhere(set, demand.placements, &tasks, chips, work),
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };

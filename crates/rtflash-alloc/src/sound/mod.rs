@@ -8,6 +8,7 @@
 //!
 //! The theory, with proofs, is in docs/analysis.md.
 
+mod anywhere;
 mod bus;
 mod choice;
 mod contention;
@@ -23,6 +24,7 @@ mod site;
 mod time;
 mod unit;
 
+pub(crate) use anywhere::holds_anywhere;
 pub use bus::Bus;
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;

@@ -44,8 +44,10 @@ struct Plan {
 pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
     let (options, settings) = options(args)?;
     let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
-    if wanted.begins().is_some_and(|from| from >= options.duration) {
-        let (gantt, duration) = (args.gantt.as_deref().unwrap_or_default(), &args.duration);
+    if let Some(gantt) = &args.gantt
+        && wanted.begins().is_some_and(|from| from >= options.duration)
+    {
+        let duration = &args.duration;
         return Err(Failure(format!(
             "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
         )));

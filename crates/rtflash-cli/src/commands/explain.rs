@@ -15,7 +15,7 @@ use crate::args::{ExplainArgs, Format};
 use crate::batch::Batch;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
-use crate::render::alloc_text::Told;
+use crate::render::alloc_text::Verdict;
 use crate::render::explain::View;
 use crate::render::kind::kind;
 use crate::status::Status;
@@ -40,7 +40,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                     Format::Text if alone => Guarantee::of(&file.set, allocator, &outcome, granted),
                     _ => Guarantee::known(&file.set, &outcome),
                 };
-                let headline = Told::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
+                let headline = Verdict::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
                     return refusal(file, analysis, refused(&outcome, allocator.name()), format);
                 }

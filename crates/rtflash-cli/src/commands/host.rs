@@ -100,10 +100,10 @@ fn complaint(seen: &Assumption) -> String {
 }
 
 /// What is told of jobs and queues, and what bounds suppose.
-type Told = (Vec<JobReport>, QueueLengths, Vec<Assumption>);
+type Watched = (Vec<JobReport>, QueueLengths, Vec<Assumption>);
 
 /// Runs a scenario, and writes a trace of it if one is wanted.
-fn traced(scenario: &Scenario, seed: u64, trace: Option<&Path>) -> Result<Result<Told, RunError>, Failure> {
+fn traced(scenario: &Scenario, seed: u64, trace: Option<&Path>) -> Result<Result<Watched, RunError>, Failure> {
     let failure = |error: &std::io::Error| {
         Failure::io(
             &format!("cannot write {}", trace.map_or_else(String::new, |path| path.display().to_string())),

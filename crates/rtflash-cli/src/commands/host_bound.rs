@@ -40,8 +40,8 @@ fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
         return Ok(());
     }
     let wrong = judgement.clusters.iter().position(|of| of.holds != Some(true) || !of.complaints.is_empty());
-    let cluster = wrong.unwrap_or(0);
-    let complaint = judgement.clusters.get(cluster).and_then(|of| of.complaints.first());
+    let cluster = wrong.expect("some cluster is refused");
+    let complaint = judgement.clusters[cluster].complaints.first();
     let problem = complaint.map_or_else(|| "its test does not hold".to_owned(), Clone::clone);
     Err(format!("the certificate of cluster {cluster} promises nothing: {problem}"))
 }

@@ -129,12 +129,12 @@ fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
         (name.to_owned(), latencies.iter().map(of).collect())
     });
     let numbers = || series.iter().flat_map(|(_, values): &(String, Vec<f64>)| values).copied();
-    let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+    let (min, max) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
     Bars {
         y_label: format!("Latency of {job} (ms)"),
         groups: latencies.iter().map(|(scheduler, _)| (*scheduler).to_owned()).collect(),
         // Where one bar would leave nothing of another.
-        logarithmic: most > FAR_APART * least,
+        logarithmic: max > FAR_APART * min,
         series: series.into(),
     }
 }

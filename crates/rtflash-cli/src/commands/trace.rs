@@ -9,7 +9,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Dispatch, Plan, memory_of_trace};
-use rtflash_model::{Allocation, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
+use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
 use rtflash_run::{NotRun, Refusal};
 use rtflash_wire::{ExecAnswer, traced};
 
@@ -83,7 +83,7 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     if needed > DEFAULT_MEMORY {
         return Err(Stop::refused(Refusal::Memory { needed, limit: DEFAULT_MEMORY }));
     }
-    let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+    let all: Vec<ClusterId> = plan.clusters().ids().collect();
     let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
     let end = observe(&plan, trace, &mut checks)?;

@@ -42,12 +42,12 @@ pub struct View<'a> {
 
 impl Render for View<'_> {
     fn text(&self) -> String {
-        let told = Told::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
+        let verdict = Verdict::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {
-            return told.headline();
+            return verdict.headline();
         }
-        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(told.set, help));
-        told.answer() + &told.second_opinion() + &advice
+        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, help));
+        verdict.answer() + &verdict.second_opinion() + &advice
     }
 
     fn json(&self) -> String {
@@ -58,7 +58,7 @@ impl Render for View<'_> {
 }
 
 /// An outcome in words.
-pub struct Told<'a> {
+pub struct Verdict<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
     analysis: &'a dyn Analysis,
@@ -67,7 +67,7 @@ pub struct Told<'a> {
     guarantee: &'a Guarantee,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Verdict<'a> {
     /// What the algorithm made of a set under the analysis, and what holds on the device.
     pub fn new(
         set: &'a TaskSet,
@@ -75,8 +75,8 @@ impl<'a> Told<'a> {
         analysis: &'a dyn Analysis,
         outcome: &'a Outcome,
         guarantee: &'a Guarantee,
-    ) -> Told<'a> {
-        Told { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
+    ) -> Verdict<'a> {
+        Verdict { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
     }
 
     /// The verdict in a line.
@@ -84,7 +84,7 @@ impl<'a> Told<'a> {
     /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
     /// breath.
     pub fn headline(&self) -> String {
-        let Told { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
+        let Verdict { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
         let verdict = match outcome.is_schedulable() {
             Some(true) => paint(GREEN, "schedulable"),
             Some(false) => paint(RED, "not schedulable"),
@@ -139,7 +139,7 @@ impl<'a> Told<'a> {
 
     /// Everything but the advice.
     fn answer(&self) -> String {
-        let Told { set, outcome, .. } = *self;
+        let Verdict { set, outcome, .. } = *self;
         let mut text = self.headline();
         if let Outcome::Partitioned(verdict) = outcome {
             text += &partitioned(verdict);
@@ -246,7 +246,7 @@ impl<'a> Told<'a> {
     /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
     /// says by itself.
     fn too_full(&self) -> String {
-        let Told { set, analysis, outcome, .. } = *self;
+        let Verdict { set, analysis, outcome, .. } = *self;
         let mut text = String::new();
         if let Some(allocation) = outcome.allocation() {
             let spaces = spaces(set, analysis, allocation);

@@ -115,9 +115,9 @@ fn clusters(answer: &CheckAnswer<'_>) -> String {
 
 /// What a schedulable allocation relies on, behind its verdict.
 fn relying(answer: &CheckAnswer<'_>) -> String {
-    let most = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on.as_deref()?)).max();
-    most.map_or_else(String::new, |most| match most {
+    let max = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on.as_deref()?)).max();
+    max.map_or_else(String::new, |max| match max {
         Reliance::Nothing => ", whatever the others do".to_owned(),
-        _ => format!(", relying on {} where it has to", relied_on(most).replace("its", "the")),
+        _ => format!(", relying on {} where it has to", relied_on(max).replace("its", "the")),
     })
 }

@@ -109,9 +109,9 @@ pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String
 }
 
 /// A few of many names: `a, b, c and 7 more`.
-pub fn names<'a>(mut names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
+pub fn names<'a>(mut names: impl ExactSizeIterator<Item = &'a str>, max: usize) -> String {
     let total = names.len();
-    let shown: Vec<String> = names.by_ref().take(if total == most + 1 { total } else { most }).map(plain).collect();
+    let shown: Vec<String> = names.by_ref().take(if total == max + 1 { total } else { max }).map(plain).collect();
     match total - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

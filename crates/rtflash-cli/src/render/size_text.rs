@@ -8,7 +8,7 @@ use rtflash_model::{Reliance, Request, TaskSet, TaskSetFile, format_ns};
 use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
-use super::alloc_text::Told;
+use super::alloc_text::Verdict;
 use super::kind::kind;
 use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
 use super::table::table;
@@ -55,7 +55,7 @@ impl Render for View<'_> {
 fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
     let guarantee = Guarantee::known(set, &sizing.outcome);
-    let text = Told::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
+    let text = Verdict::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
@@ -64,9 +64,9 @@ fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing
 
 /// The whole answer.
 fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
-    let told = Told::new(set, algorithm, analysis, &sizing.outcome, guarantee);
-    let mut text = told.headline();
-    let why = told.failure();
+    let verdict = Verdict::new(set, algorithm, analysis, &sizing.outcome, guarantee);
+    let mut text = verdict.headline();
+    let why = verdict.failure();
     if !why.is_empty() {
         text += &format!("\n{why}");
     }

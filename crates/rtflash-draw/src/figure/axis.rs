@@ -44,11 +44,11 @@ impl Axis {
         let (from, to) = range(all());
         if exact.is_empty() {
             let (from, to) = widened(from, to);
-            let mut most = 9;
-            let mut axis = Axis::round(from, to, most);
-            while most > 2 && !axis.has_room(width) {
-                most -= 1;
-                axis = Axis::round(from, to, most);
+            let mut max = 9;
+            let mut axis = Axis::round(from, to, max);
+            while max > 2 && !axis.has_room(width) {
+                max -= 1;
+                axis = Axis::round(from, to, max);
             }
             axis.drop_crowded(width);
             return axis;
@@ -144,8 +144,8 @@ impl Axis {
     }
 
     /// At most so many ticks at multiples of 1, 2, 2.5 or 5 times a power of ten.
-    fn round(from: f64, to: f64, most: u32) -> Axis {
-        let finest = exponent_of((to - from) / f64::from(most));
+    fn round(from: f64, to: f64, max: u32) -> Axis {
+        let finest = exponent_of((to - from) / f64::from(max));
         let exponent = match exponent_of(from.abs().max(to.abs())) {
             small @ ..-2 | small @ 5.. => small.div_euclid(3) * 3,
             _ => 0,
@@ -155,10 +155,10 @@ impl Axis {
         for (digits, power) in steps {
             let step = digits * ten_to(power);
             let (first, last) = ((from / step - 1e-9).ceil(), (to / step + 1e-9).floor());
-            if last - first >= f64::from(most) {
+            if last - first >= f64::from(max) {
                 continue;
             }
-            let counted = (0..most).map(|count| first + f64::from(count)).take_while(|&count| count <= last);
+            let counted = (0..max).map(|count| first + f64::from(count)).take_while(|&count| count <= last);
             let decimals = places(exponent - power) + usize::from(digits.fract() > 0.0);
             let unit = digits * ten_to(power - exponent);
             let label = |count: f64| format!("{:.*}", decimals, count * unit + 0.0).replace('-', "\u{2212}");

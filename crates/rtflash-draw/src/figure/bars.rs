@@ -122,8 +122,8 @@ impl Bars {
 
     fn layout(&self) -> Layout {
         let numbers = || self.series.iter().flat_map(|(_, values)| values).filter_map(|&value| present(value));
-        let least = numbers().fold(f64::INFINITY, f64::min);
-        let tens = || Axis::by_tens(numbers().chain([at_or_below(least)]));
+        let min = numbers().fold(f64::INFINITY, f64::min);
+        let tens = || Axis::by_tens(numbers().chain([at_or_below(min)]));
         let axis = if self.logarithmic { tens() } else { None };
         let axis = axis.unwrap_or_else(|| Axis::from_zero(numbers().fold(0.0, f64::max)));
         let title = if self.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };

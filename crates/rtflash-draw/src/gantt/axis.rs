@@ -98,12 +98,12 @@ pub(super) fn cells(bars: &[Bar], from: u64, to: u64, cells: usize) -> Vec<Optio
             }
         }
     }
-    let most = |cell: Cell| {
+    let max = |cell: Cell| {
         let (share, look) = cell.of_look.into_iter().zip(Look::ALL).rev().max_by_key(|&(share, _)| share)?;
         let (_, job) = cell.largest[look as usize].filter(|_| share > 0)?;
         Some((look, job))
     };
-    shares.into_iter().map(most).collect()
+    shares.into_iter().map(max).collect()
 }
 
 /// The same bars, coarsely: cells with the same occupant in a row become one bar.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use rtflash_exec::trace::{JobId, Kind};
-use rtflash_exec::{Plan, Source};
+use rtflash_exec::{Plan, Source, SourceId};
+use rtflash_model::{ClusterId, PerId};
 
 use super::look::Look;
 use super::printable;
@@ -54,7 +55,7 @@ impl Lane {
 pub(super) struct Lanes {
     pub(super) lanes: Vec<Lane>,
     /// The lane of each source of the plan.
-    of_source: Vec<Option<usize>>,
+    of_source: PerId<SourceId, Option<usize>>,
     from: u64,
     to: u64,
     kept: usize,
@@ -65,19 +66,19 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Lanes in the order of clusters and of the tasks in them; `members` are the tasks' positions
     /// in their clusters, by source.
-    pub(super) fn new(plan: &Plan, members: &[usize], from: u64, to: u64) -> Lanes {
-        let of_requests = |&(_, source): &(usize, &Source)| matches!(source.kind, Kind::Read | Kind::Write);
-        let mut order: BTreeMap<(u32, usize, bool, usize), usize> = BTreeMap::new();
-        for (position, source) in plan.sources().iter().enumerate().filter(of_requests) {
+    pub(super) fn new(plan: &Plan, members: &PerId<SourceId, usize>, from: u64, to: u64) -> Lanes {
+        let of_requests = |&(_, source): &(SourceId, &Source)| matches!(source.kind, Kind::Read | Kind::Write);
+        let mut order: BTreeMap<(ClusterId, usize, bool, SourceId), SourceId> = BTreeMap::new();
+        for (position, source) in plan.sources().enumerate().filter(of_requests) {
             if let Some(cluster) = source.cluster {
                 order.insert((cluster, members[position], source.kind == Kind::Write, position), position);
             }
         }
-        let (mut lanes, mut of_source) = (Vec::new(), vec![None; plan.sources().len()]);
+        let (mut lanes, mut of_source) = (Vec::new(), PerId::filled(None, plan.sources().count()));
         for ((cluster, member, _, _), position) in order {
             let source = &plan.sources()[position];
             of_source[position] = Some(lanes.len());
-            let (name, group) = (printable(&source.name), cluster as usize);
+            let (name, group) = (printable(&source.name), cluster.index());
             let look = if source.kind == Kind::Write { Look::Write } else { Look::Read };
             lanes.push(Lane { name, look, member, group, jobs: Vec::new() });
         }
@@ -94,12 +95,12 @@ impl Lanes {
 
     /// Whether its jobs have a lane.
     pub(super) fn has(&self, job: JobId) -> bool {
-        self.of_source.get(job.source as usize).is_some_and(Option::is_some)
+        self.of_source[job.source].is_some()
     }
 
     /// A job that is complete, or still pending at the end.
     pub(super) fn note(&mut self, id: JobId, job: Job) {
-        let Some(&Some(lane)) = self.of_source.get(id.source as usize) else { return };
+        let Some(lane) = self.of_source[id.source] else { return };
         let end = job.completed.unwrap_or(self.to).max(job.deadline);
         if job.release >= self.to || end < self.from {
             return;

@@ -1,13 +1,13 @@
 //! Charts say what happened, no more than fits, and nothing that breaks what shows them.
 
 use proptest::prelude::*;
-use rtflash_model::TIME_LIMIT_NS;
+use rtflash_model::{ChipId, ClusterId, Lpn, TIME_LIMIT_NS};
 
 use super::axis::{Axis, cell_of, cell_start, cells, joined};
 use super::*;
 use crate::samples::{any_record, at, plan, run};
 use rtflash_exec::trace::Record;
-use rtflash_exec::{ClusterTerms, Period, Timing};
+use rtflash_exec::{BlockId, ClusterTerms, Period, SourceId, Timing};
 
 fn chart(records: &[Record], from: u64, to: u64, end: u64) -> Gantt {
     let mut gantt = Gantt::new(&plan(), at(from), at(to));
@@ -86,7 +86,7 @@ fn a_figure_is_well_formed_and_says_what_is_missed() {
 
 #[test]
 fn a_long_stretch_is_drawn_coarsely_and_says_so() {
-    let job = JobId { source: 0, index: 0 };
+    let job = JobId { source: SourceId(0), index: 0 };
     let mut gantt = Gantt::new(&plan(), at(0), at(3_000_000_000));
     for second in 0..1_500_000 {
         // Different jobs, so that nothing can be joined exactly.
@@ -95,17 +95,17 @@ fn a_long_stretch_is_drawn_coarsely_and_says_so() {
         gantt.operations(&[Operation {
             start,
             end,
-            cluster: 0,
-            chip: 1,
+            cluster: ClusterId(0),
+            chip: ChipId(1),
             action,
             job,
             kind,
-            block: 0,
+            block: BlockId(0),
             page: 0,
-            lpn: 0,
+            lpn: Lpn(0),
         }]);
     }
-    assert!(gantt.bars <= gantt.most && gantt.coarse.is_some());
+    assert!(gantt.bars <= gantt.max && gantt.coarse.is_some());
     let svg = gantt.svg();
     assert!(svg.matches("<rect").count() <= 20_000 + 100, "{}", svg.matches("<rect").count());
     assert!(svg.contains("Drawn coarsely: a box shows what takes most of 2.777778ms."));
@@ -117,9 +117,9 @@ fn a_long_stretch_is_drawn_coarsely_and_says_so() {
 fn many_misses_are_counted() {
     let mut gantt = Gantt::new(&plan(), at(0), at(1_000_000));
     for index in 0..12_000 {
-        let job = JobId { source: 0, index };
+        let job = JobId { source: SourceId(0), index };
         let deadline = Some(at(20));
-        gantt.release(&Release { at: at(10), job, kind: Kind::Read, deadline, pages: 1, cluster: Some(0) });
+        gantt.release(&Release { at: at(10), job, kind: Kind::Read, deadline, pages: 1, cluster: Some(ClusterId(0)) });
         gantt.complete(&Complete { at: at(30), job });
     }
     assert!(gantt.text(80).contains("and 11980 more missed deadlines"));
@@ -141,7 +141,7 @@ fn ticks_are_round_and_as_many_as_fit() {
 
 #[test]
 fn the_longest_share_of_a_cell_is_shown() {
-    let job = |index| JobId { source: 0, index };
+    let job = |index| JobId { source: SourceId(0), index };
     let bar = |start, end, index, look| Bar { start, end, job: job(index), look };
     let bars =
         [bar(0, 3, 0, Look::Read), bar(3, 7, 1, Look::Write), bar(7, 10, 2, Look::Read), bar(25, 30, 3, Look::Erase)];
@@ -166,7 +166,7 @@ fn two_tasks() -> Plan {
     let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
     let us = rtflash_model::Span::from_us;
     let timing = Timing::new(us(50), us(500), us(20)).expect("a timing");
-    let terms = |gc_periods| ClusterTerms { page_delay: us(20), gc_periods, certificate: None };
+    let terms = |gc_periods| ClusterTerms::Utilization { page_delay: us(20), gc_periods };
     let gc = terms(vec![None, Period::new(40_000_000, 1)]);
     Plan::new(&set, &allocation, timing, &[gc, terms(vec![]), terms(vec![]), terms(vec![])]).expect("a plan")
 }
@@ -175,13 +175,31 @@ fn two_tasks() -> Plan {
 fn tasks_of_a_cluster_are_told_apart_and_free_chips_are_folded() {
     let plan = two_tasks();
     let mut gantt = Gantt::new(&plan, at(0), at(20_000_000));
-    let source = |name: &str| (0..).zip(plan.sources()).find(|(_, source)| source.name == name).expect("a source").0;
+    let source = |name: &str| plan.sources().enumerate().find(|(_, source)| source.name == name).expect("a source").0;
     let mut job = |name: &str, kind: Kind, chip: u32, start: u64, end: u64, deadline: u64| {
         let job = JobId { source: source(name), index: 0 };
-        gantt.release(&Release { at: at(0), job, kind, deadline: Some(at(deadline)), pages: 1, cluster: Some(0) });
+        gantt.release(&Release {
+            at: at(0),
+            job,
+            kind,
+            deadline: Some(at(deadline)),
+            pages: 1,
+            cluster: Some(ClusterId(0)),
+        });
         let action = if kind == Kind::Write { Action::Program } else { Action::Read };
         let (start, end) = (at(start), at(end));
-        gantt.operations(&[Operation { start, end, cluster: 0, chip, action, job, kind, block: 0, page: 0, lpn: 0 }]);
+        gantt.operations(&[Operation {
+            start,
+            end,
+            cluster: ClusterId(0),
+            chip: ChipId(chip),
+            action,
+            job,
+            kind,
+            block: BlockId(0),
+            page: 0,
+            lpn: Lpn(0),
+        }]);
         gantt.complete(&Complete { at: end, job });
     };
     job("radar.read", Kind::Read, 0, 0, 4_000_000, 10_000_000);

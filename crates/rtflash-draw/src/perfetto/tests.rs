@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rtflash_exec::{BlockId, SourceId};
+use rtflash_model::{ChipId, ClusterId, Lpn};
 use serde_json::Value;
 
 use super::*;
@@ -107,11 +109,22 @@ fn every_late_job_is_a_miss_and_no_other() {
 
 #[test]
 fn names_and_times_are_exact() {
-    let job = JobId { source: 3, index: 3 };
+    let job = JobId { source: SourceId(3), index: 3 };
     let (start, end) = (at(50_001), at((1 << 53) + 50_003));
     let (cluster, chip, kind) = (1, 4, Kind::Gc);
-    let read = Operation { start, end, cluster, chip, action: Action::Read, job, kind, block: 1, page: 2, lpn: 3 };
-    let starved = Starved { at: at(7), job, cluster: 0, chip: 1 };
+    let read = Operation {
+        start,
+        end,
+        cluster: ClusterId(cluster),
+        chip: ChipId(chip),
+        action: Action::Read,
+        job,
+        kind,
+        block: BlockId(1),
+        page: 2,
+        lpn: Lpn(3),
+    };
+    let starved = Starved { at: at(7), job, cluster: ClusterId(0), chip: ChipId(1) };
     let mut trace = Perfetto::new(&plan(), Vec::new()).expect("memory takes all");
     trace.write(&Record::Operation(read)).expect("memory takes all");
     trace.write(&Record::Starved(starved)).expect("memory takes all");

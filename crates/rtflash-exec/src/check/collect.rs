@@ -1,15 +1,16 @@
 //! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
 //! are left out, victims, copies, cost.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::mapping::Mapping;
 use super::passes::{Collecting, leaving, selected, silence};
 use super::timing::place;
+use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Victims;
-use crate::plan::{ClusterPlan, Plan, Releases};
+use crate::plan::{Certified, ClusterPlan, Plan, Releases};
 use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Release, Reserve, Selection, Silent, Step};
 
 /// What a certificate says of a unit.
@@ -35,9 +36,9 @@ struct Terms {
 /// A pass under way.
 #[derive(Debug, Default)]
 struct Pass {
-    victim: Option<u32>,
+    victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
-    buffer: Vec<(u32, u32)>,
+    buffer: Vec<(Lpn, u32)>,
     /// Pages read.
     copied: u64,
     /// When the last step of reads and the last one of programs began, and how many there were,
@@ -47,18 +48,25 @@ struct Pass {
     read: Option<Instant>,
     steps: (u64, u64),
     /// What it took of each chip.
-    times: Vec<u64>,
+    times: PerId<ColumnId, u64>,
     erased: u32,
+}
+
+impl Pass {
+    /// A pass of a unit of so many chips, without a victim yet.
+    fn of(chips: u32) -> Pass {
+        Pass { times: PerId::filled(0, chips), ..Pass::default() }
+    }
 }
 
 /// A unit's account.
 #[derive(Debug)]
 struct Account {
     terms: Terms,
-    cluster: u32,
+    cluster: ClusterId,
     /// Its first chip, among those that are watched; and its position in the cluster.
     chip: usize,
-    position: u32,
+    position: ColumnId,
     chips: u32,
     /// a, as told; pages of requests that have been programmed; GC jobs released.
     arrived: u64,
@@ -90,45 +98,45 @@ pub(super) struct Collections {
     pub(super) cost: Gauge,
     pub(super) open: Gauge,
     pub(super) reserve: Gauge,
-    of_chip: Vec<Option<usize>>,
-    of_source: Vec<Option<usize>>,
+    of_chip: PerId<ChipId, Option<usize>>,
+    of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<Account>,
-    arrivals: Vec<Arrivals>,
+    arrivals: PerId<ClusterId, Arrivals>,
     worst: bool,
 }
 
-fn terms(plan: &Plan, cluster: &ClusterPlan) -> Terms {
-    let collection = cluster.certificate.and_then(|certificate| certificate.collection);
-    let (stripe, victim) = (cluster.is_stripe(), collection.map_or(0, |of| of.victim_pages));
+fn terms(cluster: &ClusterPlan, by: &Certified) -> Terms {
+    let collection = by.certificate.collection;
+    let (stripe, victim) = (by.is_stripe(), collection.map_or(0, |of| of.victim_pages));
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
     Terms {
         victim,
         open: collection.map_or(0, |of| of.open_blocks),
-        pass: cluster.pass_cost(plan.device()).unwrap_or_default().as_ns(),
-        reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages.max(1)),
+        pass: by.pass.map_or(0, Span::as_ns),
+        reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages),
         reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
         releases: collection.is_some_and(|of| of.deadline.is_some()),
         stripe,
-        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips.max(1))) },
+        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) },
     }
 }
 
 impl Collections {
-    pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Collections {
-        let mut of_chip = vec![None; plan.device().chips() as usize];
+    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Collections {
+        let mut of_chip = plan.per_chip(None);
         let mut accounts = Vec::new();
         let mut watched = 0;
         for &number in clusters {
-            let Some(cluster) = plan.clusters().get(number as usize) else { continue };
-            let (terms, count) = (terms(plan, cluster), cluster.layout.chips());
-            for (position, &chip) in (0..).zip(&cluster.chips) {
-                if terms.stripe || position == 0 {
+            let cluster = &plan.clusters()[number];
+            let (terms, count) = (terms(cluster, &certified[number]), cluster.layout.chips());
+            for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
+                if terms.stripe || position == ColumnId(0) {
                     let chips = if terms.stripe { 1 } else { count };
-                    let pass = || Pass { times: vec![0; chips as usize], ..Pass::default() };
+                    let pass = || Pass::of(chips);
                     accounts.push(Account {
                         terms,
                         cluster: number,
-                        chip: watched + position as usize,
+                        chip: watched + position.index(),
                         position,
                         chips,
                         arrived: 0,
@@ -139,12 +147,12 @@ impl Collections {
                         passes: [pass(), pass()],
                     });
                 }
-                of_chip[chip as usize] = accounts.len().checked_sub(1);
+                of_chip[chip] = accounts.len().checked_sub(1);
             }
             watched += cluster.chips.len();
         }
         let unit_of = |source: &crate::plan::Source| match source.releases {
-            Releases::Collected { chip: Some(chip) } => of_chip.get(chip as usize).copied().flatten(),
+            Releases::Collected { chip: Some(chip) } => of_chip[chip],
             Releases::Collected { chip: None } => {
                 accounts.iter().position(|account| Some(account.cluster) == source.cluster)
             }
@@ -161,7 +169,7 @@ impl Collections {
             of_chip,
             of_source,
             accounts,
-            arrivals: vec![Arrivals::default(); plan.clusters().len()],
+            arrivals: plan.per_cluster(Arrivals::default()),
             worst: false,
         }
     }
@@ -170,15 +178,15 @@ impl Collections {
         self.worst = victims == Victims::Worst;
     }
 
-    fn unit(&self, chip: u32) -> Option<usize> {
-        self.of_chip.get(chip as usize).copied().flatten()
+    fn unit(&self, chip: ChipId) -> Option<usize> {
+        self.of_chip[chip]
     }
 
     /// A request or a GC job is released.
     pub(super) fn released(&mut self, release: &Release) {
         let Some(cluster) = release.cluster else { return };
         if release.kind == Kind::Write {
-            let Some(arrivals) = self.arrivals.get_mut(cluster as usize) else { return };
+            let arrivals = &mut self.arrivals[cluster];
             // What was released before has been told of.
             let untold = release.at > arrivals.at && arrivals.released != arrivals.told;
             (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
@@ -189,8 +197,8 @@ impl Collections {
                 chip: None,
             });
         }
-        let unit = self.of_source.get(release.job.source as usize).copied().flatten();
-        if let Some(account) = unit.and_then(|unit| self.accounts.get_mut(unit)) {
+        if let Some(unit) = self.of_source[release.job.source] {
+            let account = &mut self.accounts[unit];
             account.collected += 1;
             account.released = Some(release.at);
         }
@@ -198,15 +206,14 @@ impl Collections {
 
     /// Pages have arrived on a unit: rule R1.
     pub(super) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
-        let Some(account) = self.unit(reserve.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let Some(account) = self.unit(reserve.chip).map(|unit| &mut self.accounts[unit]) else { return };
         let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
         // A GC job came in between where no pages did.
         let astray =
             account.released > account.told && account.released != Some(reserve.at) && account.released.is_some();
         let more = reserve.arrived.checked_sub(account.arrived);
-        if let Some(arrivals) = self.arrivals.get_mut(reserve.cluster as usize) {
-            arrivals.told = arrivals.told.saturating_add(more.unwrap_or(0));
-        }
+        let arrivals = &mut self.arrivals[reserve.cluster];
+        arrivals.told = arrivals.told.saturating_add(more.unwrap_or(0));
         let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
         (account.arrived, account.told) = (reserve.arrived, Some(reserve.at));
         let off = account.cluster != reserve.cluster || more.unwrap_or(0) == 0 || astray || account.collected != due;
@@ -219,8 +226,8 @@ impl Collections {
     }
 
     /// Whether the free pages of a unit suffice for what has arrived.
-    fn look(&mut self, chip: u32, at: Instant, free: u64) {
-        let Some(account) = self.unit(chip).and_then(|unit| self.accounts.get(unit)) else { return };
+    fn look(&mut self, chip: ChipId, at: Instant, free: u64) {
+        let Some(account) = self.unit(chip).map(|unit| &self.accounts[unit]) else { return };
         let pending = account.arrived.saturating_sub(account.programmed);
         let cluster = Some(account.cluster);
         self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
@@ -228,7 +235,7 @@ impl Collections {
 
     /// A victim is chosen: rule R4.
     pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
-        let Some(account) = self.unit(selection.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let Some(account) = self.unit(selection.chip).map(|unit| &mut self.accounts[unit]) else { return };
         let at = || selected(selection);
         let Account { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
@@ -243,13 +250,12 @@ impl Collections {
         }
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
-        let times = vec![0; account.chips as usize];
-        *pass = Pass { victim: Some(selection.block), times, ..Pass::default() };
+        *pass = Pass { victim: Some(selection.block), ..Pass::of(account.chips) };
     }
 
     /// A pass is left out: rule R3.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
-        let Some(account) = self.unit(left_out.chip).and_then(|unit| self.accounts.get(unit)) else { return };
+        let Some(account) = self.unit(left_out.chip).map(|unit| &self.accounts[unit]) else { return };
         let Account { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, left_out.at);
@@ -262,13 +268,12 @@ impl Collections {
     /// A copy only lets time pass.
     pub(super) fn silent(&mut self, silent: &Silent, pending: &Pending) {
         let worst = self.worst;
-        let Some(account) = self.unit(silent.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+        let Some(account) = self.unit(silent.chip).map(|unit| &mut self.accounts[unit]) else { return };
         let is_valid = worst && (silent.step == Step::Copyback) == account.terms.stripe;
         self.gc.padding.note(0, u64::from(!is_valid), || silence(silent));
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        if let Some(time) = pass.times.first_mut() {
-            *time = time.saturating_add(silent.end.since(silent.start).as_ns());
-        }
+        let time = &mut pass.times[ColumnId(0)];
+        *time = time.saturating_add(silent.end.since(silent.start).as_ns());
         match silent.step {
             Step::Read | Step::Copyback => pass.steps.0 += 1,
             Step::Program => pass.steps.1 += 1,
@@ -280,15 +285,15 @@ impl Collections {
     pub(super) fn own(&mut self, operation: &Operation) {
         if operation.kind == Kind::Write
             && operation.action == Action::Program
-            && let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get_mut(unit))
+            && let Some(unit) = self.unit(operation.chip)
         {
-            account.programmed += 1;
+            self.accounts[unit].programmed += 1;
         }
     }
 
     /// An operation that takes a page that is not pending has started: the map knows of it.
     pub(super) fn took(&mut self, operation: &Operation, background: bool, map: &mut Mapping) {
-        let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get(unit)) else { return };
+        let Some(account) = self.unit(operation.chip).map(|unit| &self.accounts[unit]) else { return };
         let (cluster, chip, at) = (account.cluster, operation.chip, operation.start);
         let Some(free) = map.free(cluster, account.position, account.chip, at) else { return };
         if background {
@@ -301,16 +306,15 @@ impl Collections {
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
-    pub(super) fn operation(&mut self, operation: &Operation, position: u32, pending: &Pending, map: &Mapping) {
-        let Some(account) = self.unit(operation.chip).and_then(|unit| self.accounts.get_mut(unit)) else { return };
+    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, pending: &Pending, map: &Mapping) {
+        let Some(account) = self.unit(operation.chip).map(|unit| &mut self.accounts[unit]) else { return };
         let at = || place(operation.start, pending, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        let column = if terms.stripe { 0 } else { position as usize };
-        if let Some(time) = pass.times.get_mut(column) {
-            *time = time.saturating_add(operation.end.since(operation.start).as_ns());
-        }
-        let valid = |&(lpn, spot): &(u32, u32)| map.is_at(operation.cluster, lpn, spot);
+        let column = if terms.stripe { ColumnId(0) } else { position };
+        let time = &mut pass.times[column];
+        *time = time.saturating_add(operation.end.since(operation.start).as_ns());
+        let valid = |&(lpn, spot): &(Lpn, u32)| map.is_at(operation.cluster, lpn, spot);
         let is_valid = match operation.action {
             Action::Read => {
                 if pass.began.0.replace(operation.start) != Some(operation.start) {
@@ -338,7 +342,7 @@ impl Collections {
             Action::Erase => {
                 let kept = pass.buffer.iter().any(valid);
                 let is_valid = pass.victim == Some(operation.block) && !kept;
-                self.cost.note(terms.pass, pass.times.get(column).copied().unwrap_or_default(), at);
+                self.cost.note(terms.pass, pass.times[column], at);
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);
                     if self.worst {
@@ -349,7 +353,7 @@ impl Collections {
                 }
                 pass.erased += 1;
                 if pass.erased == chips {
-                    *pass = Pass { times: vec![0; chips as usize], ..Pass::default() };
+                    *pass = Pass::of(chips);
                 }
                 is_valid
             }
@@ -373,7 +377,7 @@ impl Collections {
                 }
             }
         }
-        for (arrivals, cluster) in self.arrivals.iter().zip(0..) {
+        for (cluster, arrivals) in self.arrivals.enumerate() {
             if arrivals.released != arrivals.told {
                 self.releases.note(0, 1, || Place { at: duration, job: None, cluster: Some(cluster), chip: None });
             }

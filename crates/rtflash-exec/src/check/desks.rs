@@ -4,8 +4,9 @@
 use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
+use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::Waits;
-use crate::plan::Plan;
+use crate::plan::{Certified, Plan, Promise};
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Silent, Step, Transfer};
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
@@ -42,7 +43,7 @@ struct Desk {
     end: Instant,
     job: JobId,
     kind: Kind,
-    cluster: u32,
+    cluster: ClusterId,
     program: bool,
     /// Whether its transfer is still to come.
     open: bool,
@@ -52,7 +53,7 @@ struct Desk {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     /// When the page that was moved last wanted the bus, and its chip.
-    last: (Instant, u32),
+    last: (Instant, ChipId),
     free_at: Instant,
 }
 
@@ -78,9 +79,9 @@ pub(super) struct Desks {
     /// How long a bus leaves a page waiting whose turn it is, or takes another one before it,
     /// against zero.
     pub(super) order: Gauge,
-    desks: Vec<Desk>,
-    buses: Vec<Line>,
-    places: Option<Vec<Site>>,
+    desks: PerId<ChipId, Desk>,
+    buses: PerId<ChannelId, Line>,
+    places: Option<PerId<ChipId, Site>>,
     waits: Waits,
     chips_per_channel: u32,
     sensing: Length,
@@ -100,13 +101,13 @@ impl Desks {
         let read = device.page_read().saturating_sub(device.page_read_min());
         let program = device.page_program().saturating_sub(device.page_program_min());
         let transfer = device.page_transfer().saturating_sub(device.page_transfer_min());
-        let nobody = JobId { source: NONE, index: 0 };
+        let nobody = JobId { source: SourceId(NONE), index: 0 };
         let blank = Desk {
             start: Instant::START,
             end: Instant::START,
             job: nobody,
             kind: Kind::Gc,
-            cluster: NONE,
+            cluster: ClusterId(NONE),
             program: false,
             open: false,
         };
@@ -114,15 +115,18 @@ impl Desks {
             lengths: Gauge::default(),
             transfers: Gauge::default(),
             order: Gauge::default(),
-            desks: vec![blank; device.chips() as usize],
-            buses: vec![Line { last: (Instant::START, 0), free_at: Instant::START }; device.channels() as usize],
+            desks: plan.per_chip(blank),
+            buses: plan.per_channel(Line { last: (Instant::START, ChipId(0)), free_at: Instant::START }),
             places: None,
             waits: Waits::Actual,
             chips_per_channel: device.chips_per_channel(),
             sensing: Length::within(timing.sensing(), read),
             programming: Length {
                 // Where the transfer is a part of the page's time, a short one leaves more of it.
-                most: timing.programming().saturating_add(if plan.is_certified() { Span::ZERO } else { transfer }),
+                most: match plan.promise() {
+                    Promise::Utilization => timing.programming().saturating_add(transfer),
+                    Promise::Certified(_) => timing.programming(),
+                },
                 ..Length::within(timing.programming(), program)
             },
             transfer: Length::within(timing.transfer(), transfer),
@@ -134,8 +138,8 @@ impl Desks {
                 Length::within(timing.program(), program.saturating_add(transfer)),
             ),
         };
-        if plan.is_certified() {
-            desks.places = Some(places(plan));
+        if let Promise::Certified(certified) = plan.promise() {
+            desks.places = Some(places(plan, certified));
         }
         desks
     }
@@ -148,11 +152,8 @@ impl Desks {
     /// Whether an operation sends its page over the bus.
     #[inline]
     fn moves(&self, operation: &Operation) -> bool {
-        let inside = operation.kind == Kind::Gc
-            && self
-                .places
-                .as_ref()
-                .is_none_or(|places| places.get(operation.chip as usize).is_none_or(|place| place.stripe));
+        let inside =
+            operation.kind == Kind::Gc && self.places.as_ref().is_none_or(|places| places[operation.chip].stripe);
         operation.action != Action::Erase && !inside
     }
 
@@ -160,7 +161,7 @@ impl Desks {
     pub(super) fn operation(&mut self, operation: &Operation) {
         let moves = self.moves(operation);
         let waits = moves && self.waits == Waits::Actual;
-        let Some(desk) = self.desks.get_mut(operation.chip as usize) else { return };
+        let desk = &mut self.desks[operation.chip];
         if desk.open {
             let Desk { start, job, cluster, .. } = *desk;
             let chip = Some(operation.chip);
@@ -182,7 +183,7 @@ impl Desks {
         let took = operation.end.since(operation.start);
         let off = if moves {
             let alone = if program { self.pages.1 } else { self.pages.0 };
-            let place = self.places.as_ref().and_then(|places| places.get(operation.chip as usize));
+            let place = self.places.as_ref().map(|places| &places[operation.chip]);
             let all = (alone + place.map_or(Span::ZERO, |place| place.others)).off(took);
             match place {
                 // A step that is a user's read waits for strangers alone.
@@ -215,12 +216,8 @@ impl Desks {
             cluster: Some(transfer.cluster),
             chip: Some(transfer.chip),
         };
-        let channel = transfer.chip / self.chips_per_channel;
-        let (Some(desk), Some(bus)) =
-            (self.desks.get_mut(transfer.chip as usize), self.buses.get_mut(channel as usize))
-        else {
-            return;
-        };
+        let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
+        let (desk, bus) = (&mut self.desks[transfer.chip], &mut self.buses[channel]);
         let is_valid = desk.open
             && desk.job == transfer.job
             && desk.kind == transfer.kind
@@ -257,7 +254,7 @@ impl Desks {
     /// A copy that only lets time pass. `granted`: such copies may be.
     pub(super) fn silent(&mut self, silent: &Silent) {
         let took = silent.end.since(silent.start);
-        let place = self.places.as_ref().and_then(|places| places.get(silent.chip as usize));
+        let place = self.places.as_ref().map(|places| &places[silent.chip]);
         let bus = match (place, self.waits) {
             (Some(place), _) if place.stripe => None,
             (Some(_), Waits::Actual) => Some(Span::ZERO),
@@ -284,7 +281,7 @@ impl Desks {
 
     /// The run is over: every operation has had its transfer.
     pub(super) fn finish(&mut self) {
-        for (desk, chip) in self.desks.iter().zip(0..).filter(|(desk, _)| desk.open) {
+        for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.open) {
             self.transfers.note(0, 1, || Place {
                 at: desk.start,
                 job: Some(desk.job),
@@ -295,20 +292,20 @@ impl Desks {
     }
 }
 
-fn places(plan: &Plan) -> Vec<Site> {
+fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
     let device = plan.device();
-    let moving = |chips: u32| device.page_transfer().checked_mul(chips.into()).unwrap_or_default();
-    let mut places = vec![Site::default(); device.chips() as usize];
-    for cluster in plan.clusters() {
-        let mut own = vec![0_u32; device.channels() as usize];
-        cluster.chips.iter().for_each(|&chip| own[device.channel_of(chip) as usize] += 1);
-        let others = |chip: u32| device.chips_on(device.channel_of(chip)).saturating_sub(1);
-        let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().unwrap_or_default());
+    let moving = |chips: u32| plan.transfers(chips);
+    let mut places = plan.per_chip(Site::default());
+    for (cluster, by) in plan.clusters().iter().zip(certified) {
+        let mut own = plan.per_channel(0_u32);
+        cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
+        let others = |chip: ChipId| device.chips_on(plan.channel_of(chip).0) - 1;
+        let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().expect("a cluster has chips"));
         for &chip in &cluster.chips {
-            let channel = device.channel_of(chip);
-            let foreign = moving(device.chips_on(channel).saturating_sub(own[channel as usize]));
-            let stripe = cluster.is_stripe();
-            places[chip as usize] = Site { stripe, foreign, others: moving(others(chip)), slowest };
+            let channel = plan.channel_of(chip);
+            let foreign = moving(device.chips_on(channel.0) - own[channel]);
+            let stripe = by.is_stripe();
+            places[chip] = Site { stripe, foreign, others: moving(others(chip)), slowest };
         }
     }
     places

@@ -3,6 +3,7 @@
 use rtflash_model::Instant;
 
 use super::gauge::{Gauge, Place};
+use crate::ids::{BlockId, ChannelId, ChipId, PerId};
 use crate::plan::Plan;
 use crate::trace::{Action, NONE, Operation, Transfer};
 
@@ -19,17 +20,17 @@ pub(super) fn place(operation: &Operation) -> Place {
 #[derive(Debug)]
 pub(super) struct ChipExclusion {
     pub(super) gauge: Gauge,
-    free_at: Vec<Instant>,
+    free_at: PerId<ChipId, Instant>,
 }
 
 impl ChipExclusion {
     pub(super) fn new(plan: &Plan) -> Self {
-        ChipExclusion { gauge: Gauge::default(), free_at: vec![Instant::START; plan.device().chips() as usize] }
+        ChipExclusion { gauge: Gauge::default(), free_at: plan.per_chip(Instant::START) }
     }
 
     #[inline]
     pub(super) fn operation(&mut self, operation: &Operation) {
-        let Some(free_at) = self.free_at.get_mut(operation.chip as usize) else { return };
+        let free_at = &mut self.free_at[operation.chip];
         self.gauge.note(0, free_at.since(operation.start).as_ns(), || place(operation));
         *free_at = operation.end.max(*free_at);
     }
@@ -39,17 +40,17 @@ impl ChipExclusion {
 #[derive(Debug)]
 pub(super) struct BusExclusion {
     pub(super) gauge: Gauge,
-    free_at: Vec<Instant>,
+    free_at: PerId<ChannelId, Instant>,
 }
 
 impl BusExclusion {
     pub(super) fn new(plan: &Plan) -> Self {
-        BusExclusion { gauge: Gauge::default(), free_at: vec![Instant::START; plan.device().channels() as usize] }
+        BusExclusion { gauge: Gauge::default(), free_at: plan.per_channel(Instant::START) }
     }
 
     #[inline]
     pub(super) fn transfer(&mut self, transfer: &Transfer) {
-        let Some(free_at) = self.free_at.get_mut(transfer.channel as usize) else { return };
+        let free_at = &mut self.free_at[transfer.channel];
         self.gauge.note(0, free_at.since(transfer.start).as_ns(), || Place {
             at: transfer.start,
             job: Some(transfer.job),
@@ -74,7 +75,7 @@ pub(super) struct PageOrder {
 impl PageOrder {
     /// For the chips of `chips` positions.
     pub(super) fn new(plan: &Plan, chips: usize) -> Self {
-        let blocks = plan.device().blocks_per_chip() as usize;
+        let blocks = BlockId(plan.device().blocks_per_chip()).index();
         PageOrder {
             gauge: Gauge::default(),
             blocks,
@@ -84,15 +85,13 @@ impl PageOrder {
     }
 
     /// A block of a chip is known to have so many pages programmed.
-    pub(super) fn starts(&mut self, chip: usize, block: usize, programmed: u32) {
-        if let Some(next) = self.next.get_mut(chip * self.blocks + block) {
-            *next = programmed;
-        }
+    pub(super) fn starts(&mut self, chip: usize, block: BlockId, programmed: u32) {
+        self.next[chip * self.blocks + block.index()] = programmed;
     }
 
     #[inline]
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize) {
-        let Some(next) = self.next.get_mut(chip * self.blocks + operation.block as usize) else { return };
+        let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
             Action::Read => return,
             Action::Erase => {

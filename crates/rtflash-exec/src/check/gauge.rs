@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::Instant;
 
+use crate::ids::{ChipId, ClusterId};
 use crate::trace::JobId;
 
 /// Where and when something was observed.
@@ -12,11 +13,11 @@ pub struct Place {
     /// When.
     pub at: Instant,
     /// In which cluster.
-    pub cluster: Option<u32>,
+    pub cluster: Option<ClusterId>,
     /// For which job.
     pub job: Option<JobId>,
     /// On which chip.
-    pub chip: Option<u32>,
+    pub chip: Option<ChipId>,
 }
 
 /// The observation that is furthest above its bound, or nearest below it.

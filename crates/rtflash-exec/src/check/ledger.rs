@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
 
+use crate::ids::{ChipId, PerId, SourceId};
 use crate::trace::{JobId, Kind, Release};
 
 /// A pending job.
@@ -34,7 +35,7 @@ pub(crate) struct Pending {
     pub(crate) was_starved: bool,
     /// Operations of later deadlines that were under way at its release, by chip: what was left of
     /// them.
-    pub(crate) blockers: Vec<(u32, Span)>,
+    pub(crate) blockers: Vec<(ChipId, Span)>,
 }
 
 impl Pending {
@@ -66,7 +67,7 @@ impl Line {
 /// All pending jobs.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    lines: Vec<Line>,
+    lines: PerId<SourceId, Line>,
     /// Whether it sees all clusters, and so all jobs.
     whole: bool,
 }
@@ -80,7 +81,7 @@ impl Ledger {
     /// Whether a job that is released is the next one of its source. Of a job stream some may be
     /// left out where not all clusters are seen: its jobs are divided between them.
     pub(crate) fn is_next(&self, release: &Release) -> bool {
-        let Some(line) = self.lines.get(release.job.source as usize) else { return false };
+        let line = &self.lines[release.job.source];
         let index = release.job.index;
         index == line.next || (index > line.next && release.kind == Kind::Server && !self.whole)
     }
@@ -90,7 +91,7 @@ impl Ledger {
         if !self.is_next(release) {
             return false;
         }
-        let Some(line) = self.lines.get_mut(release.job.source as usize) else { return false };
+        let line = &mut self.lines[release.job.source];
         let index = release.job.index;
         line.next = index.saturating_add(1);
         let pending = Pending {
@@ -116,12 +117,12 @@ impl Ledger {
     /// A pending job.
     #[inline]
     pub(crate) fn get(&mut self, job: JobId) -> Option<&mut Pending> {
-        self.lines.get_mut(job.source as usize)?.find(job.index)?.as_mut()
+        self.lines[job.source].find(job.index)?.as_mut()
     }
 
     /// A job is complete. `None` where it was not pending.
     pub(crate) fn complete(&mut self, job: JobId) -> Option<Pending> {
-        let line = self.lines.get_mut(job.source as usize)?;
+        let line = &mut self.lines[job.source];
         let pending = line.find(job.index)?.take();
         while let Some((_, None)) = line.jobs.front() {
             line.jobs.pop_front();

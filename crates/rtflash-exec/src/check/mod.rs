@@ -14,6 +14,7 @@ mod mapping;
 mod order;
 mod passes;
 mod releases;
+mod rules;
 mod start;
 mod timing;
 mod units;
@@ -25,20 +26,18 @@ pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
-use crate::plan::{Plan, Releases};
+use crate::plan::Plan;
 use crate::trace::{Kind, Setup};
-use collect::Collections;
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 pub(crate) use ledger::Ledger;
 use ledger::Pending;
 use mapping::Mapping;
-use order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
-use passes::Passes;
 use releases::{Grants, Released};
-use timing::{Blocking, BusWait, Deadlines, Overdue, Service, lateness, longest_step, place};
-use units::Units;
+use rules::{Order, Rules};
+use timing::{BusWait, Deadlines, Overdue, Service, longest_step, place};
 
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +52,15 @@ pub struct Finding {
 #[derive(Debug)]
 pub struct Checks<'a> {
     plan: &'a Plan,
-    dispatch: Dispatch,
     setup: Setup,
     /// The clusters that are watched.
-    clusters: Vec<u32>,
+    clusters: Vec<ClusterId>,
     ledger: Ledger,
     /// For each chip of the device that is watched: its cluster, its position in it, and among the
     /// chips that are watched.
-    chips: Vec<Option<(u32, u32, usize)>>,
+    chips: PerId<ChipId, Option<(ClusterId, ColumnId, usize)>>,
     /// The logical pages of each source of requests.
-    ranges: Vec<std::ops::Range<u32>>,
+    ranges: PerId<SourceId, std::ops::Range<Lpn>>,
     deadlines: Deadlines,
     overdue: Overdue,
     server_deadlines: Deadlines,
@@ -70,15 +68,7 @@ pub struct Checks<'a> {
     service: Service,
     bus_wait: BusWait,
     starved: Gauge,
-    /// Without certificates.
-    passes: Passes,
-    blocking: Blocking,
-    serial: SerialEdf,
-    idling: SerialIdling,
-    parallel: ParallelEdf,
-    under_way: UnderWay,
-    /// Under certificates, in place of these.
-    units: Option<(Units, Collections)>,
+    rules: Rules<'a>,
     chip_exclusion: ChipExclusion,
     bus_exclusion: BusExclusion,
     page_order: PageOrder,
@@ -97,26 +87,17 @@ pub struct Checks<'a> {
 
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
-    pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
-        let mut chips = vec![None; plan.device().chips() as usize];
+    pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
+        let mut chips = plan.per_chip(None);
         let mut watched = 0;
-        for (&number, cluster) in
-            clusters.iter().filter_map(|cluster| Some((cluster, plan.clusters().get(*cluster as usize)?)))
-        {
-            for (&chip, position) in cluster.chips.iter().zip(0..) {
-                chips[chip as usize] = Some((number, position, watched));
+        for &number in clusters {
+            for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
+                chips[chip] = Some((number, position, watched));
                 watched += 1;
             }
         }
-        let places = match dispatch {
-            Dispatch::Serial => plan.clusters().len(),
-            Dispatch::Parallel => plan.device().chips() as usize,
-        };
-        let certified = plan.is_certified();
-        let side_by_side = dispatch == Dispatch::Parallel && !certified;
         Checks {
             plan,
-            dispatch,
             setup: Setup::default(),
             clusters: clusters.to_vec(),
             ledger: Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len()),
@@ -129,13 +110,7 @@ impl<'a> Checks<'a> {
             service: Service::default(),
             bus_wait: BusWait::default(),
             starved: Gauge::default(),
-            passes: Passes::new(plan, dispatch, watched),
-            blocking: Blocking::default(),
-            serial: SerialEdf::new(plan.clusters().len()),
-            idling: SerialIdling::new(plan.clusters().len()),
-            parallel: ParallelEdf::new(plan, if side_by_side { clusters } else { &[] }),
-            under_way: UnderWay::new(places),
-            units: certified.then(|| (Units::new(plan, clusters), Collections::new(plan, clusters))),
+            rules: Rules::new(plan, dispatch, clusters, watched),
             chip_exclusion: ChipExclusion::new(plan),
             bus_exclusion: BusExclusion::new(plan),
             page_order: PageOrder::new(plan, watched),
@@ -154,10 +129,10 @@ impl<'a> Checks<'a> {
     /// Checkers that are shown the records of a trace: those of these clusters, in one order. What
     /// certificates grant to jobs that are not real-time is known to them; see
     /// [`Checks::with_admission`].
-    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[u32]) -> Checks<'a> {
+    pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
-        if plan.is_certified() {
-            checks.releases.grants = Grants::Certificates;
+        if let Rules::Certified(by) = &checks.rules {
+            checks.releases.grants = Grants::Certificates(by.certified);
         }
         checks
     }
@@ -166,7 +141,7 @@ impl<'a> Checks<'a> {
     /// serves them. All clusters have to be watched.
     #[must_use]
     pub fn with_admission(mut self, admission: Box<dyn Admission + Send + 'a>) -> Checks<'a> {
-        if !self.plan.is_certified() {
+        if let Rules::Utilization(_) = self.rules {
             self.releases.grants = Grants::Admission(admission);
         }
         self
@@ -187,22 +162,10 @@ impl<'a> Checks<'a> {
         let all = self.clusters.len() == self.plan.clusters().len();
         self.releases.finish(duration, &self.clusters, all);
         self.desks.finish();
-        if let Some((_, collections)) = &mut self.units {
-            collections.finish(duration);
-            self.releases.gauge.merge(&collections.releases);
-        }
-        let parallel = self.dispatch == Dispatch::Parallel;
-        let (units, collections) = match &self.units {
-            Some((units, collections)) => (Some(units), Some(collections)),
-            None => (None, None),
-        };
-        let gc = collections.map_or(&self.passes.gc, |collections| &collections.gc);
-        let (order, idling) =
-            if parallel { (self.parallel.gauge, self.parallel.idling) } else { (self.serial.gauge, self.idling.gauge) };
+        self.rules.finish(duration, &mut self.releases.gauge);
+        let found = self.rules.found();
         let mut bus_wait = self.bus_wait.gauge;
-        if let Some(units) = units {
-            bus_wait.merge(&units.waits);
-        }
+        bus_wait.merge(&found.waits);
         let mut gauges = vec![
             self.deadlines.gauge,
             self.overdue.gauge,
@@ -210,11 +173,11 @@ impl<'a> Checks<'a> {
             self.server_overdue.gauge,
             self.service.gauge,
             bus_wait,
-            collections.map_or(self.passes.cost, |of| of.cost),
-            collections.map_or(self.passes.victims, |of| of.victims),
+            found.cost,
+            found.victims,
             self.starved,
-            units.map_or(self.blocking.gauge, |of| of.blocking),
-            units.map_or(order, |of| of.order),
+            found.blocking,
+            found.order,
             self.chip_exclusion.gauge,
             self.bus_exclusion.gauge,
             self.page_order.gauge,
@@ -225,16 +188,15 @@ impl<'a> Checks<'a> {
             self.desks.lengths,
             self.desks.transfers,
             self.desks.order,
-            gc.choice,
-            gc.copies,
-            gc.left_out,
-            gc.padding,
-            units.map_or(idling, |of| of.idling),
+            found.gc.choice,
+            found.gc.copies,
+            found.gc.left_out,
+            found.gc.padding,
+            found.idling,
             self.data_fit(),
         ];
-        gauges.extend(collections.into_iter().flat_map(|of| [of.open, of.reserve]));
-        let named: &[Assumption] = if self.units.is_some() { &CERTIFIED } else { &ASSUMPTIONS };
-        named.iter().zip(gauges).map(|(&assumption, gauge)| Finding { assumption, gauge }).collect()
+        gauges.extend(found.more);
+        found.named.iter().zip(gauges).map(|(&assumption, gauge)| Finding { assumption, gauge }).collect()
     }
 
     /// Looks at what is pending when the run ends, and says how much that is.
@@ -250,23 +212,23 @@ impl<'a> Checks<'a> {
         for job in self.ledger.pending() {
             pending += 1;
             match job.release.kind {
-                Kind::Server => self.server_overdue.end(duration, job, lateness(self.plan, job)),
+                Kind::Server => self.server_overdue.end(duration, job, self.rules.lateness(self.plan, job)),
                 _ => self.overdue.end(duration, job, Span::ZERO),
             }
-            let cluster = job.release.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
-            let Some(cluster) = cluster else { continue };
-            let superblock = cluster.certificate.is_some() && !cluster.is_stripe();
+            let Some(number) = job.release.cluster else { continue };
+            let cluster = &self.plan.clusters()[number];
+            let superblock = self.rules.is_superblock(number);
             // A step may take longer than the operation.
-            let slack = if superblock { longest_step(self.plan, cluster) } else { Span::ZERO };
-            let own = match job.release.kind {
-                Kind::Read | Kind::Write => true,
+            let slack = if superblock { longest_step(self.plan, cluster, false) } else { Span::ZERO };
+            let own = match (job.release.kind, &self.rules) {
+                (Kind::Read | Kind::Write, _) => true,
                 // A pass may come behind the last page, where certificates say so.
-                Kind::Server if cluster.certificate.is_some() => job.release.deadline.is_none(),
+                (Kind::Server, Rules::Certified(_)) => job.release.deadline.is_none(),
                 // One that was starved has a pass to do.
-                Kind::Server => !job.was_starved,
+                (Kind::Server, Rules::Utilization(_)) => !job.was_starved,
                 // Without certificates a pass may be somebody else's.
-                Kind::Gc if cluster.certificate.is_none() => job.left_out.is_some(),
-                Kind::Gc => {
+                (Kind::Gc, Rules::Utilization(_)) => job.left_out.is_some(),
+                (Kind::Gc, Rules::Certified(_)) => {
                     let erases = if superblock { job.victims * cluster.chips.len() as u64 } else { job.victims };
                     job.left_out.is_some() || (job.victims > 0 && job.erases >= erases)
                 }
@@ -277,20 +239,12 @@ impl<'a> Checks<'a> {
             if job.release.deadline.is_none() {
                 continue;
             }
-            match &mut self.units {
-                Some((units, _)) if superblock && !job.was_starved => {
-                    cluster.chips.iter().take(1).for_each(|&chip| units.end(chip, duration, job));
-                }
-                Some((units, _)) if !superblock && !job.was_starved => {
-                    let source = self.plan.sources().get(job.release.job.source as usize);
-                    match source.map(|source| source.releases) {
-                        Some(Releases::Collected { chip: Some(chip) }) => units.end_on_chips(&[chip], duration, job),
-                        _ => units.end_on_chips(&cluster.chips, duration, job),
-                    }
-                }
-                None if self.dispatch == Dispatch::Serial => self.idling.end(duration, job),
-                None if !job.was_starved => self.parallel.end(&cluster.chips, duration, job),
-                _ => {}
+            if let Rules::Utilization(by) = &mut self.rules
+                && let Order::Serial(_, idling) = &mut by.order
+            {
+                idling.end(duration, job);
+            } else if !job.was_starved {
+                self.rules.end_on_chips(self.plan, number, duration, job);
             }
         }
         pending
@@ -300,8 +254,7 @@ impl<'a> Checks<'a> {
     fn data_fit(&self) -> Gauge {
         let mut gauge = Gauge::default();
         for &number in &self.clusters {
-            let Some(cluster) = self.plan.clusters().get(number as usize) else { continue };
-            if let Some(data) = cluster.data {
+            if let Some(data) = self.plan.clusters()[number].data {
                 gauge.note(data.room, data.pages, || Place { cluster: Some(number), ..Place::default() });
             }
         }

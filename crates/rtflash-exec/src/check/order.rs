@@ -7,6 +7,7 @@ use rtflash_model::{Instant, Span};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::place;
+use crate::ids::{ChipId, ClusterId, Lpn, PerId};
 use crate::plan::Plan;
 use crate::trace::{Action, JobId, Kind, Moved, Operation, Silent};
 
@@ -16,10 +17,10 @@ use crate::trace::{Action, JobId, Kind, Moved, Operation, Silent};
 #[derive(Debug)]
 pub(super) struct SerialEdf {
     pub(super) gauge: Gauge,
-    clusters: Vec<Queue>,
+    clusters: PerId<ClusterId, Queue>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Queue {
     pending: BTreeSet<(u64, JobId)>,
     /// The last job that was found to be the right one, as long as nothing has changed.
@@ -27,12 +28,12 @@ struct Queue {
 }
 
 impl SerialEdf {
-    pub(super) fn new(clusters: usize) -> Self {
-        SerialEdf { gauge: Gauge::default(), clusters: (0..clusters).map(|_| Queue::default()).collect() }
+    pub(super) fn new(plan: &Plan) -> Self {
+        SerialEdf { gauge: Gauge::default(), clusters: plan.per_cluster(Queue::default()) }
     }
 
     fn queue(&mut self, pending: &Pending) -> Option<&mut Queue> {
-        self.clusters.get_mut(pending.release.cluster? as usize)
+        Some(&mut self.clusters[pending.release.cluster?])
     }
 
     pub(super) fn waits(&mut self, pending: &Pending) {
@@ -52,7 +53,7 @@ impl SerialEdf {
 
     #[inline]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
-        let Some(queue) = self.clusters.get_mut(operation.cluster as usize) else { return };
+        let queue = &mut self.clusters[operation.cluster];
         if queue.right == Some(operation.job) {
             return;
         }
@@ -76,18 +77,18 @@ impl SerialEdf {
 pub(super) struct SerialIdling {
     pub(super) gauge: Gauge,
     /// For each cluster, since when it has been busy without a break, and until when.
-    busy: Vec<(Instant, Instant)>,
+    busy: PerId<ClusterId, (Instant, Instant)>,
 }
 
 impl SerialIdling {
-    pub(super) fn new(clusters: usize) -> Self {
-        SerialIdling { gauge: Gauge::default(), busy: vec![(Instant::START, Instant::START); clusters] }
+    pub(super) fn new(plan: &Plan) -> Self {
+        SerialIdling { gauge: Gauge::default(), busy: plan.per_cluster((Instant::START, Instant::START)) }
     }
 
     /// The cluster is busy over [start, end).
     #[inline]
-    pub(super) fn works(&mut self, cluster: u32, start: Instant, end: Instant) {
-        let Some((since, until)) = self.busy.get_mut(cluster as usize) else { return };
+    pub(super) fn works(&mut self, cluster: ClusterId, start: Instant, end: Instant) {
+        let (since, until) = &mut self.busy[cluster];
         if start > *until {
             *since = start;
         }
@@ -96,8 +97,8 @@ impl SerialIdling {
 
     /// A job is served from `at` on, and the cluster has been told to be busy with it.
     #[inline]
-    pub(super) fn serves(&mut self, cluster: u32, at: Instant, pending: &Pending) {
-        let Some(&(since, _)) = self.busy.get(cluster as usize) else { return };
+    pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
+        let (since, _) = self.busy[cluster];
         if !pending.was_starved {
             self.gauge.note(0, since.since(pending.release.at).as_ns(), || place(at, pending, None));
         }
@@ -106,7 +107,7 @@ impl SerialIdling {
     /// The run is over, and a job is pending.
     pub(super) fn end(&mut self, duration: Instant, pending: &Pending) {
         let Some(cluster) = pending.release.cluster else { return };
-        let Some(&(_, until)) = self.busy.get(cluster as usize) else { return };
+        let (_, until) = self.busy[cluster];
         if !pending.was_starved {
             let idle = duration.since(until.max(pending.release.at));
             self.gauge.note(0, idle.as_ns(), || place(duration, pending, None));
@@ -125,7 +126,7 @@ struct Chip {
     busy: (Instant, Instant),
     /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of
     /// those that are not remembered any more, the latest.
-    moved: Vec<(JobId, u32, Instant)>,
+    moved: Vec<(JobId, Lpn, Instant)>,
     forgotten: Instant,
 }
 
@@ -135,12 +136,12 @@ struct Chip {
 pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
-    chips: Vec<Chip>,
+    chips: PerId<ChipId, Chip>,
     /// For each cluster, when each logical page was last programmed: before that was over, its read
     /// had no business on the chip.
-    programmed: Vec<Vec<Instant>>,
+    programmed: PerId<ClusterId, PerId<Lpn, Instant>>,
     /// When the last erase in each cluster ended.
-    erased: Vec<Instant>,
+    erased: PerId<ClusterId, Instant>,
 }
 
 /// Starts that are remembered of a chip at most.
@@ -150,25 +151,24 @@ const REMEMBERED: usize = 4096;
 const MOVES: usize = 64;
 
 impl ParallelEdf {
-    /// For these clusters; for none where nothing will be told.
-    pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Self {
-        let programmed = |(cluster, number): (&crate::ClusterPlan, u32)| {
+    /// For these clusters.
+    pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
+        let programmed = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
             let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
-            vec![Instant::START; pages as usize]
+            PerId::filled(Instant::START, pages)
         };
-        let chips = if clusters.is_empty() { 0 } else { plan.device().chips() };
         ParallelEdf {
             gauge: Gauge::default(),
             idling: Gauge::default(),
-            chips: vec![Chip::default(); chips as usize],
-            programmed: plan.clusters().iter().zip(0..).map(programmed).collect(),
-            erased: vec![Instant::START; plan.clusters().len()],
+            chips: plan.per_chip(Chip::default()),
+            programmed: plan.clusters().enumerate().map(programmed).collect(),
+            erased: plan.per_cluster(Instant::START),
         }
     }
 
     /// A page to be written comes from another chip's queue.
     pub(super) fn moved(&mut self, moved: &Moved) {
-        let Some(chip) = self.chips.get_mut(moved.chip as usize) else { return };
+        let chip = &mut self.chips[moved.chip];
         match chip.moved.iter_mut().find(|&&mut (job, lpn, _)| job == moved.job && lpn == moved.lpn) {
             Some(known) => known.2 = moved.at,
             None => chip.moved.push((moved.job, moved.lpn, moved.at)),
@@ -181,18 +181,17 @@ impl ParallelEdf {
 
     /// A chip is busy with a copy that only lets time pass.
     pub(super) fn silent(&mut self, silent: &Silent) {
-        if let Some(chip) = self.chips.get_mut(silent.chip as usize) {
-            chip.works(silent.start, silent.end);
-            chip.collected = silent.end;
-        }
+        let chip = &mut self.chips[silent.chip];
+        chip.works(silent.start, silent.end);
+        chip.collected = silent.end;
     }
 
     /// Since when an operation may have waited for its chip.
     fn waited_since(&self, operation: &Operation, pending: &Pending) -> Instant {
         let released = pending.release.at;
-        let Some(chip) = self.chips.get(operation.chip as usize) else { return operation.start };
+        let chip = &self.chips[operation.chip];
         if operation.kind == Kind::Gc {
-            let erased = self.erased.get(operation.cluster as usize).copied().unwrap_or_default();
+            let erased = self.erased[operation.cluster];
             return released.max(chip.collected).max(erased);
         }
         // The pages of a job that is not real-time wait behind its passes, together: since the
@@ -203,9 +202,7 @@ impl ParallelEdf {
             _ => released,
         };
         if operation.action == Action::Read {
-            let pages = self.programmed.get(operation.cluster as usize);
-            let moved = pages.and_then(|pages| pages.get(operation.lpn as usize)).copied().unwrap_or_default();
-            return begun.max(moved);
+            return begun.max(self.programmed[operation.cluster][operation.lpn]);
         }
         // A job may write a page twice: both may have come.
         let found = chip.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
@@ -219,21 +216,20 @@ impl ParallelEdf {
 
     /// The run is over, and a job is pending in the cluster of these chips: they should not all
     /// have idled.
-    pub(super) fn end(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
-        let busy = chips.iter().filter_map(|&chip| self.chips.get(chip as usize)).map(|chip| chip.busy.1).max();
-        let since = busy.unwrap_or(duration).max(pending.release.at);
+    pub(super) fn end(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
+        let busy = chips.iter().map(|&chip| self.chips[chip].busy.1).max();
+        let since = busy.expect("a cluster has chips").max(pending.release.at);
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
         let waited_since = self.waited_since(operation, pending);
-        let Some(chip) = self.chips.get_mut(operation.chip as usize) else { return };
+        let chip = &mut self.chips[operation.chip];
         chip.works(operation.start, operation.end);
         if operation.kind == Kind::Gc {
             chip.collected = operation.end;
-            if operation.action == Action::Erase
-                && let Some(erased) = self.erased.get_mut(operation.cluster as usize)
-            {
+            if operation.action == Action::Erase {
+                let erased = &mut self.erased[operation.cluster];
                 *erased = operation.end.max(*erased);
             }
         }
@@ -259,10 +255,7 @@ impl ParallelEdf {
             chip.starts.drain(..REMEMBERED / 2);
         }
         if operation.action == Action::Program {
-            let pages = self.programmed.get_mut(operation.cluster as usize);
-            if let Some(programmed) = pages.and_then(|pages| pages.get_mut(operation.lpn as usize)) {
-                *programmed = operation.end;
-            }
+            self.programmed[operation.cluster][operation.lpn] = operation.end;
         }
     }
 }
@@ -289,30 +282,23 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    pub(super) fn new(places: usize) -> Self {
-        UnderWay {
-            starts: vec![Instant::START; places],
-            ends: vec![Instant::START; places],
-            deadlines: vec![0; places],
-        }
+    pub(super) fn new(places: u32) -> Self {
+        let times = || (0..places).map(|_| Instant::START).collect();
+        UnderWay { starts: times(), ends: times(), deadlines: (0..places).map(|_| 0).collect() }
     }
 
     /// An operation of a job with this deadline has begun.
     #[inline]
-    pub(super) fn begins(&mut self, place: u32, operation: &Operation, deadline: u64) {
-        let place = place as usize;
-        if place < self.starts.len() {
-            self.starts[place] = operation.start;
-            self.ends[place] = operation.end;
-            self.deadlines[place] = deadline;
-        }
+    pub(super) fn begins(&mut self, place: usize, operation: &Operation, deadline: u64) {
+        self.starts[place] = operation.start;
+        self.ends[place] = operation.end;
+        self.deadlines[place] = deadline;
     }
 
     /// For how long the operation under way blocks a job released at `at`; `None` where it has an
     /// earlier deadline, or is over.
-    pub(super) fn blocks(&self, place: u32, at: Instant, deadline: u64) -> Option<Span> {
-        let place = place as usize;
-        let (start, end) = (*self.starts.get(place)?, *self.ends.get(place)?);
+    pub(super) fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
+        let (start, end) = (self.starts[place], self.ends[place]);
         (self.deadlines[place] > deadline && start < at && at < end).then(|| end.since(at))
     }
 }

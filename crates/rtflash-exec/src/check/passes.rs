@@ -7,28 +7,29 @@ use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::mapping::Mapping;
 use super::timing::place;
+use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::Plan;
-use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Selection, Silent, Step};
+use crate::trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Selection, Silent, Step};
 
 /// What a chip has done for the pass under way.
 #[derive(Debug, Clone, Copy)]
 struct ChipPass {
     time: u64,
-    /// The block that is collected; `NONE` between passes.
-    victim: u32,
+    /// The block that is collected; `None` between passes.
+    victim: Option<BlockId>,
     /// Pages read from it.
     valid: u64,
     /// Copies that have been read, silent ones included.
     reads: u64,
-    /// A page that has been read and not programmed: the logical page, and where it was; `NONE`
-    /// where there is none.
-    hand: (u32, u32),
+    /// A page that has been read and not programmed: the logical page, and where it was;
+    /// [`NO_LPN`] where there is none.
+    hand: (Lpn, u32),
     /// Where the page programmed last is.
     last: u32,
 }
 
-const IDLE: ChipPass = ChipPass { time: 0, victim: NONE, valid: 0, reads: 0, hand: (NONE, NONE), last: NONE };
+const IDLE: ChipPass = ChipPass { time: 0, victim: None, valid: 0, reads: 0, hand: (NO_LPN, NONE), last: NONE };
 
 /// A cluster's pass.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,11 +55,10 @@ pub(super) struct Passes {
     pub(super) victims: Gauge,
     pub(super) gc: Collecting,
     chips: Vec<ChipPass>,
-    clusters: Vec<ClusterPass>,
-    /// For each source, and behind them for each cluster's server, whether its last pass was left
-    /// out.
-    left_out: Vec<bool>,
-    sources: usize,
+    clusters: PerId<ClusterId, ClusterPass>,
+    /// Whether each source's last pass was left out, and that of each cluster's server.
+    left_out: PerId<SourceId, bool>,
+    left_out_by_server: PerId<ClusterId, bool>,
     /// How many programs of an instant a record of that instant may know of.
     parallel: bool,
     bound: u64,
@@ -89,7 +89,7 @@ impl Collecting {
     /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
     /// where `fewest` says what there was. `off`: how far the two may be apart, because of what
     /// else happens at the instant.
-    pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, u32), valid: u32, off: u32) {
+    pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, BlockId), valid: u32, off: u32) {
         let (least, lowest) = fewest;
         let at = || selected(selection);
         let tie = off == 0 && valid == least && lowest != selection.block;
@@ -134,8 +134,8 @@ impl Passes {
             gc: Collecting::default(),
             chips: vec![IDLE; chips],
             clusters: clusters.collect(),
-            left_out: vec![false; plan.sources().len() + plan.clusters().len()],
-            sources: plan.sources().len(),
+            left_out: plan.per_source(false),
+            left_out_by_server: plan.per_cluster(false),
             parallel: dispatch == Dispatch::Parallel,
             bound: device.valid_pages_bound().into(),
             pass: device.gc_pass().as_ns(),
@@ -148,18 +148,17 @@ impl Passes {
     }
 
     /// Whether a job's source has left out its last pass.
-    fn flag(&mut self, cluster: u32, pending: &Pending) -> Option<&mut bool> {
-        let at = match pending.release.kind {
-            Kind::Server => self.sources + cluster as usize,
-            _ => pending.release.job.source as usize,
-        };
-        self.left_out.get_mut(at)
+    fn flag(&mut self, cluster: ClusterId, pending: &Pending) -> &mut bool {
+        match pending.release.kind {
+            Kind::Server => &mut self.left_out_by_server[cluster],
+            _ => &mut self.left_out[pending.release.job.source],
+        }
     }
 
     /// A job looks whether to leave a pass out: above how many free pages it does.
-    fn threshold(&mut self, cluster: u32, pending: &Pending) -> u64 {
-        let flagged = self.flag(cluster, pending).map(std::mem::take).unwrap_or(false);
-        let Some(of) = self.clusters.get_mut(cluster as usize) else { return u64::MAX };
+    fn threshold(&mut self, cluster: ClusterId, pending: &Pending) -> u64 {
+        let flagged = std::mem::take(self.flag(cluster, pending));
+        let of = &mut self.clusters[cluster];
         of.left_out -= u64::from(flagged);
         of.reserve.saturating_add(of.reclaimed.saturating_mul(of.left_out + 1))
     }
@@ -168,25 +167,23 @@ impl Passes {
     pub(super) fn selected(
         &mut self,
         selection: &Selection,
-        (position, chip): (u32, usize),
+        (position, chip): (ColumnId, usize),
         pending: &Pending,
         map: &mut Mapping,
     ) {
         let cluster = selection.cluster;
-        let off = match self.clusters.get(cluster as usize) {
-            Some(of) if self.parallel => of.chips,
-            _ => 0,
-        };
+        let chips = self.clusters[cluster].chips;
+        let off = if self.parallel { chips } else { 0 };
         let at = || selected(selection);
-        let first = chip - position as usize;
-        let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
-        let begins = !self.chips.iter().skip(first).take(chips as usize).any(|of| of.victim != NONE);
+        let first = chip - position.index();
+        let begins = self.chips[first..].iter().zip(0..chips).all(|(of, _)| of.victim.is_none());
         if selection.forced {
             // A job that is not real-time collects for itself when it finds no page.
             let is_valid = pending.release.kind == Kind::Server && pending.starved;
             self.gc.left_out.note(0, u64::from(!is_valid), at);
         }
-        if begins && let Some(of) = self.clusters.get_mut(cluster as usize) {
+        if begins {
+            let of = &mut self.clusters[cluster];
             (of.began, of.steps) = (None, 0);
         }
         if begins && !selection.forced {
@@ -204,35 +201,31 @@ impl Passes {
             let valid = closed.or_else(closing).unwrap_or(NONE);
             self.gc.chosen(selection, (fewest, lowest), valid, off);
         }
-        let Some(of) = self.chips.get_mut(chip) else { return };
-        self.gc.copies.note(0, u64::from(of.victim != NONE), at);
-        *of = ChipPass { victim: selection.block, ..IDLE };
+        let of = &mut self.chips[chip];
+        self.gc.copies.note(0, u64::from(of.victim.is_some()), at);
+        *of = ChipPass { victim: Some(selection.block), ..IDLE };
     }
 
     /// A pass is left out.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, first: usize, pending: &Pending, map: &mut Mapping) {
         let cluster = left_out.cluster;
         let most = self.threshold(cluster, pending);
-        let chips = self.clusters.get(cluster as usize).map_or(0, |of| of.chips);
+        let chips = self.clusters[cluster].chips;
         let off = if self.parallel { u64::from(chips) } else { 0 };
         let mut is_valid = true;
-        if let Some(free) = map.free(cluster, 0, first, left_out.at) {
+        if let Some(free) = map.free(cluster, ColumnId(0), first, left_out.at) {
             is_valid &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
         }
         if left_out.free > most {
-            if let Some(flag) = self.flag(cluster, pending) {
-                *flag = true;
-            }
-            if let Some(of) = self.clusters.get_mut(cluster as usize) {
-                of.left_out += 1;
-            }
+            *self.flag(cluster, pending) = true;
+            self.clusters[cluster].left_out += 1;
         } else {
             // There was nothing to collect.
-            let closed = |position: u32| {
-                let fewest = map.fewest(cluster, position, first + position as usize);
+            let closed = |position: ColumnId| {
+                let fewest = map.fewest(cluster, position, first + position.index());
                 fewest.is_some_and(|(fewest, ..)| fewest != NONE)
             };
-            is_valid &= !(0..chips).any(closed);
+            is_valid &= !ColumnId::first(chips).any(closed);
         }
         self.gc.left_out.note(0, u64::from(!is_valid), || leaving(left_out));
     }
@@ -240,10 +233,7 @@ impl Passes {
     /// A copy only lets time pass.
     pub(super) fn silent(&mut self, silent: &Silent, chip: usize) {
         self.gc.padding.note(0, u64::from(!self.worst), || silence(silent));
-        let (Some(of), Some(cluster)) = (self.chips.get_mut(chip), self.clusters.get_mut(silent.cluster as usize))
-        else {
-            return;
-        };
+        let (of, cluster) = (&mut self.chips[chip], &mut self.clusters[silent.cluster]);
         of.time = of.time.saturating_add(silent.end.since(silent.start).as_ns());
         if silent.step == Step::Read {
             of.reads += 1;
@@ -256,18 +246,18 @@ impl Passes {
     pub(super) fn operation(
         &mut self,
         operation: &Operation,
-        (position, chip): (u32, usize),
+        (position, chip): (ColumnId, usize),
         pending: &Pending,
         map: &Mapping,
     ) {
-        let Some(work) = self.chips.get_mut(chip) else { return };
+        let work = &mut self.chips[chip];
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
         let at = || place(operation.start, pending, Some(operation.chip));
         // What was read and is still where it was has to be programmed before anything else.
-        let dropped = |hand: (u32, u32)| hand.0 != NONE && map.is_at(operation.cluster, hand.0, hand.1);
+        let dropped = |hand: (Lpn, u32)| hand.0 != NO_LPN && map.is_at(operation.cluster, hand.0, hand.1);
         let is_valid = match operation.action {
             Action::Program => {
-                let hand = std::mem::replace(&mut work.hand, (NONE, NONE));
+                let hand = std::mem::replace(&mut work.hand, (NO_LPN, NONE));
                 work.last = map.spot(position, operation.block, operation.page);
                 hand.0 == operation.lpn && map.is_at(operation.cluster, hand.0, hand.1)
             }
@@ -275,13 +265,12 @@ impl Passes {
                 let here = map.spot(position, operation.block, operation.page);
                 let hand = std::mem::replace(&mut work.hand, (operation.lpn, here));
                 work.reads += 1;
-                if let Some(cluster) = self.clusters.get_mut(operation.cluster as usize)
-                    && cluster.began != Some(operation.start)
-                {
+                let cluster = &mut self.clusters[operation.cluster];
+                if cluster.began != Some(operation.start) {
                     cluster.began = Some(operation.start);
                     cluster.steps += 1;
                 }
-                let of_victim = work.victim == operation.block;
+                let of_victim = work.victim == Some(operation.block);
                 work.valid += u64::from(of_victim);
                 let again = self.worst && here == work.last;
                 (of_victim || again) && !dropped(hand)
@@ -289,13 +278,12 @@ impl Passes {
             Action::Erase => {
                 let ChipPass { time, victim, valid, reads, hand, .. } = std::mem::replace(work, IDLE);
                 self.cost.note(self.pass, time, at);
-                self.victims.note(self.bound, if victim == operation.block { valid } else { 0 }, at);
+                self.victims.note(self.bound, if victim == Some(operation.block) { valid } else { 0 }, at);
                 if self.worst {
-                    let steps = self.clusters.get(operation.cluster as usize).map_or(0, |of| of.steps);
-                    let copies = if self.parallel { reads } else { steps };
+                    let copies = if self.parallel { reads } else { self.clusters[operation.cluster].steps };
                     self.gc.padding.note(0, self.bound.saturating_sub(copies), at);
                 }
-                victim == operation.block && !dropped(hand)
+                victim == Some(operation.block) && !dropped(hand)
             }
         };
         self.gc.copies.note(0, u64::from(!is_valid), at);

@@ -5,8 +5,9 @@ use rtflash_model::{Arrivals, Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
+use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
-use crate::plan::{Period, Plan, Releases, Source};
+use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
 use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
@@ -24,8 +25,8 @@ pub(super) enum Grants<'a> {
     Unknown,
     /// The servers of an allocation.
     Admission(Box<dyn Admission + Send + 'a>),
-    /// Those of the certificates, once it is known what the run drew from.
-    Certificates,
+    /// Those of these certificates, once it is known what the run drew from.
+    Certificates(&'a PerId<ClusterId, Certified>),
     /// These.
     Certified(Servers<'a>),
 }
@@ -35,7 +36,7 @@ impl std::fmt::Debug for Grants<'_> {
         f.write_str(match self {
             Grants::Unknown => "Unknown",
             Grants::Admission(_) => "Admission",
-            Grants::Certificates => "Certificates",
+            Grants::Certificates(_) => "Certificates",
             Grants::Certified(_) => "Certified",
         })
     }
@@ -48,7 +49,7 @@ pub(super) struct Released<'a> {
     pub(super) gauge: Gauge,
     pub(super) grants: Grants<'a>,
     plan: &'a Plan,
-    seen: Vec<Seen>,
+    seen: PerId<SourceId, Seen>,
     sporadic: bool,
     service: Service,
     latest: Instant,
@@ -60,7 +61,7 @@ impl<'a> Released<'a> {
             gauge: Gauge::default(),
             grants: Grants::Unknown,
             plan,
-            seen: vec![Seen::default(); plan.sources().len()],
+            seen: plan.per_source(Seen::default()),
             sporadic: false,
             service: Service::Tbs,
             latest: Instant::START,
@@ -69,18 +70,15 @@ impl<'a> Released<'a> {
 
     pub(super) fn setup(&mut self, setup: &Setup, plan: &'a Plan) {
         (self.sporadic, self.service) = (setup.sporadic, setup.service);
-        if let (Grants::Certificates, Some(seed)) = (&self.grants, setup.seed) {
-            self.grants = Grants::Certified(Servers::new(plan, seed));
+        if let (&Grants::Certificates(certified), Some(seed)) = (&self.grants, setup.seed) {
+            self.grants = Grants::Certified(Servers::new(plan, certified, seed));
         }
     }
 
     /// A release, the next one of its source, or of a job stream a later one. Returns it as the
     /// plan has it.
     pub(super) fn judge(&mut self, release: &Release) -> Release {
-        let number = release.job.source as usize;
-        let (Some(source), Some(&seen)) = (self.plan.sources().get(number), self.seen.get(number)) else {
-            return *release;
-        };
+        let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
         let mut is_valid = release.pages == source.read_pages.saturating_add(source.write_pages);
         let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
@@ -102,8 +100,10 @@ impl<'a> Released<'a> {
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
-                let cluster = source.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
-                let collection = cluster.and_then(|cluster| cluster.certificate?.collection);
+                let collection = match (self.plan.promise(), source.cluster) {
+                    (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection,
+                    _ => None,
+                };
                 let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
                 is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
@@ -121,9 +121,7 @@ impl<'a> Released<'a> {
             }
         }
         is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
-        if let Some(seen) = self.seen.get_mut(number) {
-            *seen = Seen { next: release.job.index.saturating_add(1), last };
-        }
+        self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last };
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!is_valid), || Place {
             at: release.at,
@@ -160,14 +158,14 @@ impl<'a> Released<'a> {
     }
 
     /// Deadline and cluster that a job that is not real-time is granted, where somebody knows.
-    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<u32>)> {
+    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
         if self.service == Service::Background {
             return None;
         }
         let (at, job) = (release.at, release.job);
         let (read_pages, write_pages) = (source.read_pages, source.write_pages);
         let grant = match &mut self.grants {
-            Grants::Unknown | Grants::Certificates => return None,
+            Grants::Unknown | Grants::Certificates(_) => return None,
             Grants::Admission(admission) => admission.admit(at, read_pages, write_pages),
             Grants::Certified(servers) => {
                 servers.grant(&Arrival { at, job, read_pages, write_pages, first_page: None, grant: None })
@@ -192,12 +190,12 @@ impl<'a> Released<'a> {
 
     /// The run is over: what should have been released before `duration`, in the clusters that are
     /// watched, and of the job streams if `streams`.
-    pub(super) fn finish(&mut self, duration: Instant, watched: &[u32], streams: bool) {
+    pub(super) fn finish(&mut self, duration: Instant, watched: &[ClusterId], streams: bool) {
         let place = || Place { at: duration, ..Place::default() };
         if self.latest >= duration && self.gauge.worst().is_some() {
             self.gauge.note(0, 1, place);
         }
-        for (source, seen) in self.plan.sources().iter().zip(&self.seen) {
+        for (source, seen) in self.plan.sources().iter().zip(self.seen.iter()) {
             let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
             let next = match source.releases {
                 Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {

@@ -4,11 +4,12 @@ use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
-use crate::plan::{ClusterPlan, Plan, Releases, Source};
+use crate::ids::{ChipId, ClusterId, PerId};
+use crate::plan::{Certified, ClusterPlan, Plan, Releases, Source};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
-pub(super) fn place(at: Instant, pending: &Pending, chip: Option<u32>) -> Place {
+pub(super) fn place(at: Instant, pending: &Pending, chip: Option<ChipId>) -> Place {
     Place { at, job: Some(pending.release.job), cluster: pending.release.cluster, chip }
 }
 
@@ -48,11 +49,11 @@ impl Overdue {
 
 /// How late a server's job may be under a certificate: a step, where its deadline is shorter than
 /// every task's and that of garbage collection, and so is not looked at by the demand test.
-pub(super) fn lateness(plan: &Plan, pending: &Pending) -> Span {
-    let cluster = pending.release.cluster.and_then(|cluster| plan.clusters().get(cluster as usize));
-    let (Some(cluster), Some(deadline)) = (cluster.filter(|_| plan.is_certified()), pending.release.deadline) else {
+pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pending: &Pending) -> Span {
+    let (Some(cluster), Some(deadline)) = (pending.release.cluster, pending.release.deadline) else {
         return Span::ZERO;
     };
+    let by = &certified[cluster];
     let offered = deadline.since(pending.release.at);
     let served =
         |source: &&Source| pending.release.cluster == source.cluster && matches!(source.kind, Kind::Read | Kind::Write);
@@ -60,17 +61,20 @@ pub(super) fn lateness(plan: &Plan, pending: &Pending) -> Span {
         // D − J.
         source.deadline.map(|deadline| deadline.saturating_sub(source.jitter).as_ns())
     });
-    let gc = cluster.certificate.and_then(|certificate| certificate.collection?.deadline).map(Span::as_ns);
+    let gc = by.certificate.collection.and_then(|collection| collection.deadline).map(Span::as_ns);
     let shortest = windows.chain(gc).min();
-    if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) { Span::ZERO } else { longest_step(plan, cluster) }
+    if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) {
+        return Span::ZERO;
+    }
+    longest_step(plan, &plan.clusters()[cluster], by.is_stripe())
 }
 
-/// The longest step that there is in a cluster with a certificate.
-pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan) -> Span {
+/// The longest step that there is in a cluster with a certificate, a stripe or a superblock.
+pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, stripe: bool) -> Span {
     let device = plan.device();
     let transfers = cluster.page_delay.saturating_add(device.page_transfer());
     let (read, program) = (device.page_read(), device.page_program());
-    let copy = if cluster.is_stripe() { read.saturating_add(program) } else { Span::ZERO };
+    let copy = if stripe { read.saturating_add(program) } else { Span::ZERO };
     read.max(program).saturating_add(transfers).max(copy).max(device.block_erase())
 }
 
@@ -82,12 +86,12 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending, plan: &Plan) {
-        let Some(source) = plan.sources().get(pending.release.job.source as usize) else { return };
+        let source = &plan.sources()[pending.release.job.source];
         let bound = match source.kind {
             Kind::Read | Kind::Write => source.bound,
             Kind::Gc => return,
             Kind::Server => pending.release.cluster.and_then(|cluster| {
-                let delay = plan.clusters().get(cluster as usize)?.page_delay;
+                let delay = plan.clusters()[cluster].page_delay;
                 let (reads, writes) = match source.releases {
                     Releases::Handed => (pending.reads, pending.programs),
                     _ => (source.read_pages, source.write_pages),
@@ -116,7 +120,7 @@ impl BusWait {
             Action::Program => plan.timing().program(),
             Action::Erase => return,
         };
-        let Some(cluster) = plan.clusters().get(operation.cluster as usize) else { return };
+        let cluster = &plan.clusters()[operation.cluster];
         let waited = operation.end.since(operation.start).saturating_sub(alone);
         let at = || place(operation.start, pending, Some(operation.chip));
         self.gauge.note(cluster.page_delay.as_ns(), waited.as_ns(), at);
@@ -130,7 +134,7 @@ pub(super) struct Blocking {
 }
 
 impl Blocking {
-    pub(super) fn blocked(&mut self, left: Span, erase: Span, pending: &Pending, chip: u32) {
+    pub(super) fn blocked(&mut self, left: Span, erase: Span, pending: &Pending, chip: ChipId) {
         self.gauge.note(erase.as_ns(), left.as_ns(), || place(pending.release.at, pending, Some(chip)));
     }
 }

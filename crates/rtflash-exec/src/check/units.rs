@@ -7,7 +7,8 @@ use rtflash_model::{Instant, Span};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::{longest_step, place};
-use crate::plan::Plan;
+use crate::ids::{ChipId, ClusterId, PerId};
+use crate::plan::{Certified, Plan};
 use crate::trace::{Action, Kind, Operation};
 
 /// What a unit was doing over [start, end): a step, or an operation of one.
@@ -103,9 +104,9 @@ struct Bounds {
 /// All units that are watched.
 #[derive(Debug)]
 pub(super) struct Units {
-    of_chip: Vec<Option<usize>>,
+    of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.
-    foreign: Vec<u64>,
+    foreign: PerId<ChipId, u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
     /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not
@@ -117,23 +118,18 @@ pub(super) struct Units {
 }
 
 impl Units {
-    pub(super) fn new(plan: &Plan, clusters: &[u32]) -> Units {
-        let device = plan.device();
-        let mut of_chip = vec![None; device.chips() as usize];
-        let mut foreign = vec![0; device.chips() as usize];
+    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Units {
+        let (mut of_chip, mut foreign) = (plan.per_chip(None), plan.per_chip(0));
         let mut bounds = Vec::new();
-        for cluster in clusters.iter().filter_map(|&position| plan.clusters().get(position as usize)) {
-            let stripe = cluster.is_stripe();
-            let step = longest_step(plan, cluster);
+        for &number in clusters {
+            let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
+            let step = longest_step(plan, cluster, stripe);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     bounds.push(Bounds { step: step.as_ns(), stripe });
                 }
-                of_chip[chip as usize] = Some(bounds.len() - 1);
-                let channel = device.channel_of(chip);
-                let own = cluster.chips.iter().filter(|&&other| device.channel_of(other) == channel).count();
-                let ways = device.chips_on(channel) as usize;
-                foreign[chip as usize] = ways.saturating_sub(own) as u64 * device.page_transfer().as_ns();
+                of_chip[chip] = Some(bounds.len() - 1);
+                foreign[chip] = plan.transfers(plan.chips_beside(cluster, chip)).as_ns();
             }
         }
         Units {
@@ -148,24 +144,24 @@ impl Units {
         }
     }
 
-    fn unit(&self, chip: u32) -> Option<usize> {
-        self.of_chip.get(chip as usize).copied().flatten()
+    fn unit(&self, chip: ChipId) -> Option<usize> {
+        self.of_chip[chip]
     }
 
-    pub(super) fn silent(&mut self, chip: u32, start: Instant, end: Instant) {
+    pub(super) fn silent(&mut self, chip: ChipId, start: Instant, end: Instant) {
         if let Some(unit) = self.unit(chip) {
             self.lines[unit].silent.push_back((start, end));
         }
     }
 
     /// When the step that was told of last ends, on the unit of a chip.
-    pub(super) fn step_end(&self, chip: u32) -> Option<Instant> {
+    pub(super) fn step_end(&self, chip: ChipId) -> Option<Instant> {
         self.lines[self.unit(chip)?].under_way.map(|step| step.end)
     }
 
     /// The run is over, and a job is pending on the only unit of its cluster, that of a chip: it
     /// should not have idled.
-    pub(super) fn end(&mut self, chip: u32, duration: Instant, pending: &Pending) {
+    pub(super) fn end(&mut self, chip: ChipId, duration: Instant, pending: &Pending) {
         let Some(unit) = self.unit(chip) else { return };
         let line = &mut self.lines[unit];
         let last = line.under_way.map_or(Instant::START, |step| step.end);
@@ -177,7 +173,7 @@ impl Units {
     /// The same of a stripe: a job's pages wait on chips that do not change, from its release on,
     /// so one of them at least has been busy ever since. Garbage collection is the affair of its
     /// own chip.
-    pub(super) fn end_on_chips(&mut self, chips: &[u32], duration: Instant, pending: &Pending) {
+    pub(super) fn end_on_chips(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
         let released = pending.release.at;
         let mut least = None;
         for &chip in chips {
@@ -221,7 +217,7 @@ impl Units {
             line.only_reads &= operation.action == Action::Read && !gc;
             let alone = plan.timing().read();
             let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
-            let bound = self.foreign.get(operation.chip as usize).copied().unwrap_or_default();
+            let bound = self.foreign[operation.chip];
             line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
         }
         if !pending.was_starved {

@@ -3,9 +3,11 @@
 use rtflash_model::Instant;
 
 use super::gauge::Place;
-use super::timing::{lateness, place};
+use super::rules::{Order, Rules};
+use super::timing::place;
 use super::{Checks, start};
-use crate::options::{Dispatch, Waits};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
+use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
     Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Release, Reserve, Selection, Setup, Silent,
@@ -17,47 +19,24 @@ impl Checks<'_> {
         self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
     }
 
-    fn is_serial(&self) -> bool {
-        self.units.is_none() && self.dispatch == Dispatch::Serial
-    }
-
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
     /// cluster.
-    fn chip(&self, cluster: u32, chip: u32) -> Option<(u32, usize)> {
-        let (of, position, watched) = self.chips.get(chip as usize).copied().flatten()?;
+    fn chip(&self, cluster: ClusterId, chip: ChipId) -> Option<(ColumnId, usize)> {
+        let (of, position, watched) = self.chips[chip]?;
         (of == cluster).then_some((position, watched))
-    }
-
-    /// Looks for operations under way that block a job released now.
-    fn look_for_blocking(&mut self, release: &Release) {
-        let Some(cluster) = release.cluster else { return };
-        let Some(pending) = self.ledger.get(release.job) else { return };
-        let erase = self.plan.device().block_erase();
-        let chips = self.plan.clusters().get(cluster as usize).map_or(&[][..], |cluster| &cluster.chips);
-        match self.dispatch {
-            Dispatch::Serial => {
-                if let Some(left) = self.under_way.blocks(cluster, release.at, pending.deadline()) {
-                    self.blocking.blocked(left, erase, pending, chips.first().copied().unwrap_or_default());
-                }
-            }
-            Dispatch::Parallel => {
-                for &chip in chips {
-                    if let Some(left) = self.under_way.blocks(chip, release.at, pending.deadline()) {
-                        pending.blockers.push((chip, left));
-                    }
-                }
-            }
-        }
     }
 
     /// When a job that is complete should have been.
     fn end_of(&self, pending: &super::Pending) -> Instant {
-        let cluster = pending.release.cluster.and_then(|cluster| self.plan.clusters().get(cluster as usize));
-        let superblock = cluster.filter(|cluster| cluster.certificate.is_some() && !cluster.is_stripe());
         // A superblock's pages are done when the step is.
-        let step = superblock
-            .filter(|_| pending.last_end > pending.release.at)
-            .and_then(|cluster| self.units.as_ref().and_then(|(units, _)| units.step_end(*cluster.chips.first()?)));
+        let step = match (&self.rules, pending.release.cluster) {
+            (Rules::Certified(by), Some(cluster))
+                if !by.certified[cluster].is_stripe() && pending.last_end > pending.release.at =>
+            {
+                by.units.step_end(self.plan.clusters()[cluster].chips[0])
+            }
+            _ => None,
+        };
         step.unwrap_or(pending.last_end).max(pending.left_out.unwrap_or_default())
     }
 }
@@ -67,10 +46,7 @@ impl Observer for Checks<'_> {
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
         self.desks.setup(setup.waits);
-        self.passes.setup(setup.victims);
-        if let Some((_, collections)) = &mut self.units {
-            collections.setup(setup.victims);
-        }
+        self.rules.setup(setup.victims);
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
         }
@@ -89,13 +65,13 @@ impl Observer for Checks<'_> {
             Kind::Server => self.kinds.1 |= release.deadline.is_some(),
             _ => self.kinds.0 = true,
         }
-        if let Some((_, collections)) = &mut self.units {
-            collections.released(release);
-            return;
-        }
-        self.look_for_blocking(release);
-        if let (Dispatch::Serial, Some(pending)) = (self.dispatch, self.ledger.get(release.job)) {
-            self.serial.waits(pending);
+        match (&mut self.rules, self.ledger.get(release.job)) {
+            (Rules::Certified(by), _) => by.collections.released(release),
+            (Rules::Utilization(by), Some(pending)) => {
+                by.look_for_blocking(release, pending, self.plan);
+                self.rules.waits(pending);
+            }
+            (Rules::Utilization(_), None) => {}
         }
     }
 
@@ -105,75 +81,59 @@ impl Observer for Checks<'_> {
             return;
         };
         self.completed += 1;
-        if let Some(source) = self.plan.sources().get(complete.job.source as usize) {
-            let all = match source.releases {
-                // A host says how many there are in all.
-                Releases::Handed => pending.reads + pending.programs == pending.release.pages,
-                _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
-            };
-            self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
-        }
+        let source = &self.plan.sources()[complete.job.source];
+        let all = match source.releases {
+            // A host says how many there are in all.
+            Releases::Handed => pending.reads + pending.programs == pending.release.pages,
+            _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+        };
+        self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         let due = self.end_of(&pending);
         let off = complete.at.since(due).max(due.since(complete.at));
         self.completion.note(0, off.as_ns(), || place(complete.at, &pending, None));
         if pending.release.kind == Kind::Gc {
-            match &mut self.units {
-                Some((_, collections)) => collections.gc.complete(complete.at, &pending),
-                None => self.passes.gc.complete(complete.at, &pending),
-            }
+            self.rules.collecting().complete(complete.at, &pending);
         }
         match pending.release.kind {
-            Kind::Server => self.server_deadlines.complete(complete, &pending, lateness(self.plan, &pending)),
+            Kind::Server => {
+                self.server_deadlines.complete(complete, &pending, self.rules.lateness(self.plan, &pending))
+            }
             _ => self.deadlines.complete(complete, &pending, rtflash_model::Span::ZERO),
         }
         self.service.complete(complete, &pending, self.plan);
-        if self.is_serial() {
-            self.serial.leaves(&pending);
-        }
+        self.rules.leaves(&pending);
     }
 
     fn starved(&mut self, starved: &Starved) {
-        let serial = self.is_serial();
         let Some(pending) = self.ledger.get(starved.job) else {
             self.violation(starved.at, starved.job);
             return;
         };
         (pending.starved, pending.was_starved) = (true, true);
         self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
-        if serial {
-            self.serial.leaves(pending);
-        }
+        self.rules.leaves(pending);
     }
 
     fn operations(&mut self, operations: &[Operation]) {
         let Some(first) = operations.first() else { return };
-        let serial = self.is_serial();
         let Some(pending) = self.ledger.get(first.job) else {
             self.violation(first.start, first.job);
             return;
         };
         if pending.starved {
             pending.starved = false;
-            if serial {
-                self.serial.waits(pending);
-            }
+            self.rules.waits(pending);
         }
         let gc = first.kind == Kind::Gc;
-        if serial {
-            self.serial.operation(first, pending);
-            self.under_way.begins(first.cluster, first, pending.deadline());
-            self.idling.works(first.cluster, first.start, first.end);
-            self.idling.serves(first.cluster, first.start, pending);
-        }
-        let certified = self.units.is_some();
+        self.rules.begins(first, pending);
         let background = pending.release.kind == Kind::Server && pending.release.deadline.is_none();
         let within = match pending.release.kind {
             Kind::Server => None,
-            _ => self.ranges.get(first.job.source as usize),
+            _ => Some(&self.ranges[first.job.source]),
         };
         for operation in operations {
-            let known = self.chips.get(operation.chip as usize).copied().flatten();
-            let own = |&(cluster, ..): &(u32, u32, usize)| {
+            let known = self.chips[operation.chip];
+            let own = |&(cluster, ..): &(ClusterId, ColumnId, usize)| {
                 cluster == operation.cluster && Some(cluster) == pending.release.cluster
             };
             let Some((_, position, chip)) = known.filter(own) else {
@@ -181,24 +141,20 @@ impl Observer for Checks<'_> {
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
             };
-            if let Some((units, collections)) = &mut self.units {
-                units.operation(operation, pending, self.plan);
-                if gc {
-                    collections.operation(operation, position, pending, &self.mapping);
-                } else {
-                    collections.own(operation);
-                }
-            } else {
-                if !serial {
-                    if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
-                        let (_, left) = pending.blockers.swap_remove(at);
-                        self.blocking.blocked(left, self.plan.device().block_erase(), pending, operation.chip);
+            match &mut self.rules {
+                Rules::Certified(by) => {
+                    by.units.operation(operation, pending, self.plan);
+                    if gc {
+                        by.collections.operation(operation, position, pending, &self.mapping);
+                    } else {
+                        by.collections.own(operation);
                     }
-                    self.parallel.operation(operation, pending);
-                    self.under_way.begins(operation.chip, operation, pending.deadline());
                 }
-                if gc {
-                    self.passes.operation(operation, (position, chip), pending, &self.mapping);
+                Rules::Utilization(by) => {
+                    by.on_chip(operation, pending, self.plan);
+                    if gc {
+                        by.passes.operation(operation, (position, chip), pending, &self.mapping);
+                    }
                 }
             }
             self.chip_exclusion.operation(operation);
@@ -207,8 +163,8 @@ impl Observer for Checks<'_> {
             self.mapping.operation(operation, position, chip);
             let copied = gc && (operation.action == Action::Program || operation.action == Action::Read);
             let takes = copied || (first.kind == Kind::Server && operation.action == Action::Program);
-            if let Some((_, collections)) = self.units.as_mut().filter(|_| takes) {
-                collections.took(operation, background && !gc, &mut self.mapping);
+            if takes && let Rules::Certified(by) = &mut self.rules {
+                by.collections.took(operation, background && !gc, &mut self.mapping);
             }
             pending.last_end = operation.end.max(pending.last_end);
             if gc {
@@ -233,14 +189,14 @@ impl Observer for Checks<'_> {
             self.bus_wait.operation(operation, pending, self.plan);
         }
         // A copy inside a chip is begun with its read.
-        let behind = certified && gc && first.action == Action::Program;
+        let behind = gc && first.action == Action::Program && matches!(self.rules, Rules::Certified(_));
         if !behind {
             self.latest = self.latest.max(first.start);
         }
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
-        if self.setup.waits == Waits::Worst && self.units.is_some() {
+        if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);
         }
@@ -249,8 +205,8 @@ impl Observer for Checks<'_> {
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
-        if let Some((_, collections)) = &mut self.units {
-            collections.reserved(reserve, &mut self.mapping);
+        if let Rules::Certified(by) = &mut self.rules {
+            by.collections.reserved(reserve, &mut self.mapping);
         }
     }
 
@@ -264,14 +220,20 @@ impl Observer for Checks<'_> {
         let again = pending.release.kind == Kind::Gc && pending.left_out.is_some();
         self.conservation.note(0, u64::from(again), || place(left_out.at, pending, None));
         pending.left_out = Some(left_out.at);
-        match &mut self.units {
-            Some((_, collections)) => collections.left_out(left_out, &mut self.mapping),
-            None => self.passes.left_out(left_out, chip - position as usize, pending, &mut self.mapping),
+        match &mut self.rules {
+            Rules::Certified(by) => by.collections.left_out(left_out, &mut self.mapping),
+            Rules::Utilization(by) => {
+                by.passes.left_out(left_out, chip - position.index(), pending, &mut self.mapping);
+            }
         }
     }
 
     fn moved(&mut self, moved: &Moved) {
-        self.parallel.moved(moved);
+        if let Rules::Utilization(by) = &mut self.rules
+            && let Order::Parallel(edf) = &mut by.order
+        {
+            edf.moved(moved);
+        }
     }
 
     fn selected(&mut self, selection: &Selection) {
@@ -281,14 +243,14 @@ impl Observer for Checks<'_> {
             return;
         };
         pending.victims += 1;
-        match &mut self.units {
-            Some((_, collections)) => collections.selected(selection, pending, &mut self.mapping),
-            None => self.passes.selected(selection, at, pending, &mut self.mapping),
+        match &mut self.rules {
+            Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
+            Rules::Utilization(by) => by.passes.selected(selection, at, pending, &mut self.mapping),
         }
     }
 
     fn silent(&mut self, silent: &Silent) {
-        let (serial, chip) = (self.is_serial(), self.chip(silent.cluster, silent.chip));
+        let chip = self.chip(silent.cluster, silent.chip);
         let (Some(pending), Some((_, chip))) = (self.ledger.get(silent.job), chip) else {
             self.violation(silent.start, silent.job);
             return;
@@ -296,22 +258,22 @@ impl Observer for Checks<'_> {
         self.desks.silent(silent);
         pending.collected = true;
         pending.last_end = silent.end.max(pending.last_end);
-        if pending.starved && serial {
-            pending.starved = false;
-            self.serial.waits(pending);
-        }
-        match &mut self.units {
-            Some((units, collections)) => {
-                units.silent(silent.chip, silent.start, silent.end);
-                collections.silent(silent, pending);
+        match &mut self.rules {
+            Rules::Certified(by) => {
+                by.units.silent(silent.chip, silent.start, silent.end);
+                by.collections.silent(silent, pending);
             }
-            None => {
-                self.passes.silent(silent, chip);
-                if serial {
-                    self.idling.works(silent.cluster, silent.start, silent.end);
-                    self.idling.serves(silent.cluster, silent.start, pending);
-                } else {
-                    self.parallel.silent(silent);
+            Rules::Utilization(by) => {
+                by.passes.silent(silent, chip);
+                match &mut by.order {
+                    Order::Serial(edf, idling) => {
+                        if std::mem::take(&mut pending.starved) {
+                            edf.waits(pending);
+                        }
+                        idling.works(silent.cluster, silent.start, silent.end);
+                        idling.serves(silent.cluster, silent.start, pending);
+                    }
+                    Order::Parallel(edf) => edf.silent(silent),
                 }
             }
         }
@@ -319,7 +281,7 @@ impl Observer for Checks<'_> {
     }
 
     #[inline]
-    fn expect(&self, cluster: u32, lpn: u32) {
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
         self.mapping.prefetch(cluster, lpn);
     }
 }

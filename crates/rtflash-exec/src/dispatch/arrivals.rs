@@ -6,6 +6,7 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Instant, Span};
 
 use crate::ftl::{job_pages, pages_from};
+use crate::ids::{ClusterId, Lpn, SourceId};
 use crate::plan::{Plan, Releases};
 use crate::trace::JobId;
 
@@ -13,7 +14,7 @@ use crate::trace::JobId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
     /// The cluster that serves it, by position.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// d_j.
     pub deadline: Instant,
     /// B: passes to be run before its own pages.
@@ -30,17 +31,17 @@ pub trait Admission {
 /// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
 /// for each source and number. A quarter of the requests are not late at all, a quarter as late as
 /// they may be, the others anything in between.
-pub fn release_jitter(seed: u64, source: u32, index: u64, most: Span) -> Span {
+pub fn release_jitter(seed: u64, source: SourceId, index: u64, most: Span) -> Span {
     if most == Span::ZERO {
         return most;
     }
     let mut domain = *b"jitt\0\0\0\0";
-    domain[4..].copy_from_slice(&source.to_le_bytes());
+    domain[4..].copy_from_slice(&source.0.to_le_bytes());
     let mut stream = Stream::numbered(seed, &domain, index);
     match stream.below(4) {
         0 => Span::ZERO,
         1 => most,
-        _ => Span::from_ns(stream.below(most.as_ns() + 1)).unwrap_or(most),
+        _ => Span::from_ns(stream.below(most.as_ns() + 1)).expect("at most a span"),
     }
 }
 
@@ -76,11 +77,11 @@ pub struct Arrival {
 impl Arrival {
     /// The logical pages that it reads, and then those that it writes, in the cluster at this
     /// position, where `range` is its stream's.
-    pub(crate) fn pages(&self, seed: u64, cluster: u32, range: &Range<u32>) -> Vec<u32> {
+    pub(crate) fn pages(&self, seed: u64, cluster: ClusterId, range: &Range<Lpn>) -> Vec<Lpn> {
         let pages = self.read_pages.saturating_add(self.write_pages);
         match self.first_page {
             Some(first) => pages_from(first, pages, range).collect(),
-            None => job_pages(seed, cluster, (self.job.source, self.job.index), pages, range),
+            None => job_pages(seed, cluster, self.job, pages, range),
         }
     }
 }
@@ -92,7 +93,7 @@ pub struct ArrivalQueue<'a> {
 }
 
 struct Arriving<'a> {
-    source: u32,
+    source: SourceId,
     pages: (u64, u64),
     arrivals: &'a Arrivals,
     stream: Stream,
@@ -120,10 +121,9 @@ impl Arriving<'_> {
 impl<'a> ArrivalQueue<'a> {
     /// The arrivals of a plan, drawn from a seed.
     pub fn new(plan: &'a Plan, seed: u64) -> ArrivalQueue<'a> {
-        let sources = plan.sources().iter().zip(0..);
-        let arriving = sources.filter_map(|(source, position)| {
+        let arriving = plan.sources().enumerate().filter_map(|(position, source)| {
             let Releases::Arrivals(job) = source.releases else { return None };
-            let arrivals = &plan.jobs().get(job)?.arrivals;
+            let arrivals = &plan.jobs()[job].arrivals;
             let first = match arrivals {
                 Arrivals::Every(_) | Arrivals::Uniform(..) => Some(Instant::START),
                 Arrivals::At(times) => times.first().copied(),

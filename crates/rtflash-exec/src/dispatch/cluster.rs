@@ -5,7 +5,8 @@ use rtflash_model::{Instant, TIME_LIMIT_NS};
 
 use crate::ftl::{Addresses, Collector, PageMap, Place};
 use crate::groups::groups;
-use crate::options::{Dispatch, Options};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::options::Options;
 use crate::plan::{ClusterPlan, Plan};
 use crate::trace::{JobId, Kind, LeftOut, Selection};
 
@@ -13,13 +14,13 @@ use crate::trace::{JobId, Kind, LeftOut, Selection};
 #[derive(Debug)]
 pub(crate) struct Cluster {
     /// Its position in the plan.
-    pub(crate) position: u32,
+    pub(crate) position: ClusterId,
     /// Its chips' numbers in the device.
-    pub(crate) chips: Vec<u32>,
+    pub(crate) chips: PerId<ColumnId, ChipId>,
     pub(crate) map: PageMap,
     pub(crate) collector: Collector,
     /// Where the next write goes.
-    pointer: u32,
+    pointer: ColumnId,
     addresses: Vec<Addresses>,
     /// The first slot of the job streams in `addresses`; each has two.
     streams: usize,
@@ -35,13 +36,13 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// The cluster at this position of the plan, as a run begins.
-    pub(crate) fn new(plan: &Plan, position: u32, options: &Options) -> Cluster {
-        let cluster: &ClusterPlan = &plan.clusters()[position as usize];
+    pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> Cluster {
+        let cluster: &ClusterPlan = &plan.clusters()[position];
         let (layout, device) = (&cluster.layout, plan.device());
         let map = PageMap::new(cluster, options);
         let mut addresses = Vec::new();
-        let mut add = |source: u32, reads: bool, owner: usize| {
-            let chip_of = |lpn: u32| map.chip_of(lpn);
+        let mut add = |source: SourceId, reads: bool, owner: usize| {
+            let chip_of = |lpn: Lpn| map.chip_of(lpn);
             addresses.push(Addresses::new(
                 options.pattern,
                 options.seed,
@@ -52,21 +53,20 @@ impl Cluster {
                 chip_of,
             ));
         };
-        let sources = || plan.sources().iter().zip(0..);
-        for (source, number) in sources().filter(|(source, _)| source.cluster == Some(position)) {
+        for (number, source) in plan.sources().enumerate().filter(|(_, source)| source.cluster == Some(position)) {
             // GC draws nothing; its slot keeps the order of the sources.
-            let owner = cluster.tasks.binary_search(&source.owner).unwrap_or(0);
+            let owner = cluster.tasks.binary_search(&source.owner).expect("a source's task is one of its cluster's");
             add(number, source.kind == Kind::Read, owner);
         }
         let streams = addresses_of_tasks(plan, position);
-        for (source, number) in sources().filter(|(source, _)| source.kind == Kind::Server) {
+        for (number, source) in plan.sources().enumerate().filter(|(_, source)| source.kind == Kind::Server) {
             add(number, true, cluster.tasks.len() + source.owner);
-            add(number | 1 << 31, false, cluster.tasks.len() + source.owner);
+            add(SourceId(number.0 | 1 << 31), false, cluster.tasks.len() + source.owner);
         }
         let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(layout.chips());
         Cluster {
             position,
-            chips: cluster.chips.clone(),
+            chips: cluster.chips.clone().into(),
             collector: Collector::new(
                 layout.chips(),
                 layout.pages(),
@@ -75,7 +75,7 @@ impl Cluster {
                 device.valid_pages_bound(),
             ),
             map,
-            pointer: 0,
+            pointer: ColumnId(0),
             addresses,
             streams,
             background: 0,
@@ -107,7 +107,7 @@ impl Cluster {
         if !self.collector.begin(&mut self.map) {
             return false;
         }
-        for (&chip, position) in self.chips.iter().zip(0..) {
+        for (position, &chip) in self.chips.enumerate() {
             if let Some(block) = self.collector.victim(position) {
                 let valid = self.map.valid(position, block);
                 tell(Selection { at, job, cluster: self.position, chip, block, valid, forced });
@@ -118,20 +118,18 @@ impl Cluster {
 
     /// The record of a pass that a job leaves out.
     pub(crate) fn leaving_out(&self, job: JobId, at: Instant) -> LeftOut {
-        let chip = self.chips.first().copied().unwrap_or_default();
-        LeftOut { at, job, cluster: self.position, chip, free: self.map.free_pages() }
+        LeftOut { at, job, cluster: self.position, chip: self.chips[ColumnId(0)], free: self.map.free_pages() }
     }
 
     /// The first chip that takes part in the pass under way.
-    pub(crate) fn first_in_pass(&self) -> u32 {
-        let first = self.chips.iter().zip(0..).find(|&(_, position)| self.collector.is_on(position));
-        first.map(|(&chip, _)| chip).unwrap_or_default()
+    pub(crate) fn first_in_pass(&self) -> ChipId {
+        let first = self.chips.enumerate().find(|&(position, _)| self.collector.is_on(position));
+        *first.expect("a chip takes part in the pass under way").1
     }
 
     /// s.
     pub(crate) fn size(&self) -> u32 {
-        // As many as in the layout, which counts them in 32 bits.
-        u32::try_from(self.chips.len()).unwrap_or(u32::MAX)
+        self.chips.count()
     }
 
     /// The slot of a job stream's reads (its writes have the next one), by position of the stream
@@ -141,14 +139,14 @@ impl Cluster {
     }
 
     /// The next logical page of a slot.
-    pub(crate) fn draw(&mut self, slot: usize) -> u32 {
+    pub(crate) fn draw(&mut self, slot: usize) -> Lpn {
         let map = &self.map;
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
     /// A page of a job: its `number`-th one from `first` on in the slot's part, where that is
     /// given, else the next one that the slot draws.
-    pub(crate) fn page(&mut self, slot: usize, first: Option<u64>, number: u64) -> u32 {
+    pub(crate) fn page(&mut self, slot: usize, first: Option<u64>, number: u64) -> Lpn {
         match first {
             Some(first) => self.addresses[slot].at(first, number),
             None => self.draw(slot),
@@ -158,7 +156,7 @@ impl Cluster {
     /// The page that a slot will draw a few draws later, if that is known; asks memory for what
     /// will be needed then.
     #[inline]
-    pub(crate) fn ahead(&self, slot: usize) -> Option<u32> {
+    pub(crate) fn ahead(&self, slot: usize) -> Option<Lpn> {
         let addresses = &self.addresses[slot];
         if let Some(soon) = addresses.ahead(1) {
             self.map.prefetch_page(soon);
@@ -169,26 +167,26 @@ impl Cluster {
     }
 
     /// The chip (by position) that the next page to be written goes to, if writes just go round.
-    pub(crate) fn pointer(&self) -> u32 {
+    pub(crate) fn pointer(&self) -> ColumnId {
         self.pointer
     }
 
     /// The first chip from `from` on, round the cluster, that has room for a write.
-    pub(crate) fn chip_with_room(&self, from: u32) -> Option<u32> {
+    pub(crate) fn chip_with_room(&self, from: ColumnId) -> Option<ColumnId> {
         if self.collector.has_room(&self.map, from) {
             return Some(from);
         }
         let size = self.size();
-        (1..size).map(|step| (from + step) % size).find(|&chip| self.collector.has_room(&self.map, chip))
+        (1..size).map(|step| ColumnId((from.0 + step) % size)).find(|&chip| self.collector.has_room(&self.map, chip))
     }
 
     /// The pointer moves behind a chip.
-    pub(crate) fn advance(&mut self, chip: u32) {
-        self.pointer = if chip + 1 < self.size() { chip + 1 } else { 0 };
+    pub(crate) fn advance(&mut self, chip: ColumnId) {
+        self.pointer = ColumnId(if chip.0 + 1 < self.size() { chip.0 + 1 } else { 0 });
     }
 
     /// Writes a page drawn from a slot to a chip that has room.
-    pub(crate) fn write(&mut self, slot: usize, lpn: u32, chip: u32) -> Option<Place> {
+    pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<Place> {
         let place = self.map.write(lpn, chip)?;
         self.addresses[slot].written(lpn, chip);
         Some(place)
@@ -196,7 +194,7 @@ impl Cluster {
 }
 
 /// How many sources of tasks a cluster has.
-fn addresses_of_tasks(plan: &Plan, position: u32) -> usize {
+fn addresses_of_tasks(plan: &Plan, position: ClusterId) -> usize {
     plan.sources().iter().filter(|source| source.cluster == Some(position)).count()
 }
 
@@ -227,7 +225,7 @@ pub(crate) struct Job {
 }
 
 /// Priority: deadline, kind, source, number; and the slot where the job is kept.
-pub(crate) type Priority = (u64, Kind, u32, u64, usize);
+pub(crate) type Priority = (u64, Kind, SourceId, u64, usize);
 
 impl Job {
     /// Whether it is served in the background.
@@ -245,11 +243,11 @@ impl Job {
 const MAX_PENDING: usize = 1 << 20;
 
 /// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are
-/// many groups, and where each job is compared at its release with what many chips are doing. So
-/// all of them together take less than a gigabyte.
-pub(crate) fn max_pending(plan: &Plan, options: &Options) -> usize {
+/// many groups, and where each job is compared at its release with what many chips are doing,
+/// `side_by_side`. So all of them together take less than a gigabyte.
+pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) -> usize {
     let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
-    let compared = if options.dispatch == Dispatch::Parallel || plan.is_certified() { 1 + widest / 64 } else { 1 };
+    let compared = if side_by_side { 1 + widest / 64 } else { 1 };
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }
 

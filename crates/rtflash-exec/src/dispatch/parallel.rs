@@ -11,28 +11,34 @@ use super::releases::Releaser;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
 use crate::ftl::Copy;
+use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
 use crate::options::{Options, Victims};
 use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{
-    Action, Complete, Kind, Moved, NONE, Observer, Operation, Record, Release, Silent, Starved, Step, Transfer,
+    Action, Complete, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Release, Silent, Starved, Step, Transfer,
 };
 
 /// Events of one instant: releases come before ends.
-const RELEASE: u8 = 0;
-const END: u8 = 1;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A periodic source releases its next job.
+    Release(usize),
+    /// What a chip waits for comes about.
+    End(ChipId),
+}
 
 /// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
 /// page in it, slot of the job, what.
-type Entry = (u64, Kind, u32, u64, u64, usize, Work);
+type Entry = (u64, Kind, SourceId, u64, u64, usize, Work);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
     /// The job's pass, on this chip.
     Pass,
-    Read(u32),
-    Write(u32),
+    Read(Lpn),
+    Write(Lpn),
 }
 
 /// What a chip is doing.
@@ -56,7 +62,7 @@ struct Chip {
     /// Its cluster, by position in the group.
     cluster: usize,
     /// Its position in the cluster.
-    position: u32,
+    position: ColumnId,
 }
 
 /// What came of an attempt to let a chip go on with an entry.
@@ -76,13 +82,13 @@ pub(crate) struct Parallel<'a, O> {
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
     /// All chips of the device; those of other groups have nothing to do.
-    chips: Vec<Chip>,
+    chips: PerId<ChipId, Chip>,
     /// Those of this group, ascending.
-    members: Vec<usize>,
+    members: Vec<ChipId>,
     /// Pages of each job slot that have been entered and are not finished.
     unfinished: Vec<u64>,
     /// Reads that wait, by cluster and logical page: they move when their page does.
-    reads: HashMap<(usize, u32), Vec<Entry>>,
+    reads: HashMap<(usize, Lpn), Vec<Entry>>,
     /// Pages that have been entered and are not finished.
     entered: u64,
     /// Whether these were too many.
@@ -91,24 +97,24 @@ pub(crate) struct Parallel<'a, O> {
     /// Jobs and pages that may be pending.
     pending: usize,
     releaser: Releaser,
-    events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
-    buses: Vec<Bus>,
-    asked: Vec<usize>,
+    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    buses: PerId<ChannelId, Bus>,
+    asked: Vec<ChannelId>,
     observer: Sequencer<O>,
 }
 
 impl<'a, O: Observer> Parallel<'a, O> {
     /// The clusters at these positions of the plan, ascending.
-    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let releaser = Releaser::new(plan, clusters, options.service);
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
         let device = plan.device();
-        let mut chips: Vec<Chip> = (0..device.chips()).map(|_| Chip::default()).collect();
+        let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
         let mut members = Vec::new();
         for (cluster, of) in clusters.iter().enumerate() {
-            for (&chip, position) in of.chips.iter().zip(0..) {
-                members.push(chip as usize);
-                chips[chip as usize] = Chip { cluster, position, ..Chip::default() };
+            for (position, &chip) in of.chips.enumerate() {
+                members.push(chip);
+                chips[chip] = Chip { cluster, position, ..Chip::default() };
             }
         }
         members.sort_unstable();
@@ -124,17 +130,17 @@ impl<'a, O: Observer> Parallel<'a, O> {
             entered: 0,
             too_many: false,
             jobs: Jobs::default(),
-            pending: max_pending(plan, options),
-            events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
+            pending: max_pending(plan, options, true),
+            events: releaser.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
             releaser,
-            buses: (0..device.channels()).map(|_| Bus::default()).collect(),
+            buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),
             asked: Vec::new(),
             observer: Sequencer::new(observer),
         }
     }
 
     /// The same where a host hands over all jobs.
-    pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+    pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let mut parallel = Parallel::new(plan, options, clusters, observer);
         parallel.events.clear();
         parallel
@@ -170,11 +176,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
-        while let Some(Reverse((now, class, chip))) = self.events.pop() {
-            if class == END {
+        while let Some(Reverse((now, event))) = self.events.pop() {
+            if let Event::End(chip) = event {
                 self.end(chip, now);
             }
-            if self.events.peek().is_none_or(|&Reverse((next, ..))| next > now) {
+            if self.events.peek().is_none_or(|&Reverse((next, _))| next > now) {
                 self.grants(now);
             }
         }
@@ -211,18 +217,18 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// When something happens next.
     pub(crate) fn next_instant(&self) -> Option<Instant> {
-        let event = self.events.peek().map(|&Reverse((at, ..))| at);
+        let event = self.events.peek().map(|&Reverse((at, _))| at);
         event.into_iter().chain(self.releaser.next_arrival()).min()
     }
 
     fn releases(&mut self, now: Instant) {
-        while let Some(&Reverse((at, RELEASE, source))) = self.events.peek()
+        while let Some(&Reverse((at, Event::Release(source)))) = self.events.peek()
             && at == now
         {
             self.events.pop();
             let (job, next) = self.releaser.release(source);
             if next < self.options.duration {
-                self.events.push(Reverse((next, RELEASE, source)));
+                self.events.push(Reverse((next, Event::Release(source))));
             }
             self.observer.push(Record::Release(Release {
                 at: now,
@@ -263,7 +269,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         if passes > 0 {
             let entry = self.entry(slot, 0, Work::Pass);
             for &chip in &self.clusters[position].chips {
-                self.chips[chip as usize].queue.insert(entry);
+                self.chips[chip].queue.insert(entry);
             }
             return;
         }
@@ -288,7 +294,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 cluster.advance(chip);
                 (chip, Work::Write(lpn))
             };
-            let chip = cluster.chips[chip as usize] as usize;
+            let chip = cluster.chips[chip];
             let entry = self.entry(slot, page, work);
             self.chips[chip].queue.insert(entry);
             if let Work::Read(lpn) = work {
@@ -297,6 +303,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         self.unfinished[slot] = reads + writes;
         (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
+    }
+
+    fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(chip.0 / self.chips_per_channel)
     }
 
     fn complete(&mut self, slot: usize, now: Instant) {
@@ -308,7 +318,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     fn ends(&mut self, now: Instant) {
-        while let Some(&Reverse((at, END, chip))) = self.events.peek()
+        while let Some(&Reverse((at, Event::End(chip)))) = self.events.peek()
             && at == now
         {
             self.events.pop();
@@ -317,18 +327,18 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     /// What a chip waited for has come about.
-    fn end(&mut self, chip: usize, now: Instant) {
+    fn end(&mut self, chip: ChipId, now: Instant) {
         let Some((slot, doing)) = self.chips[chip].doing else { return };
         match doing {
             Doing::Sensing(operation) => self.ask(chip, slot, operation, now),
             Doing::Waiting(_) => {}
             Doing::Transferring(operation) => {
-                let channel = (operation.chip / self.chips_per_channel) as usize;
+                let channel = self.channel_of(operation.chip);
                 self.buses[channel].release();
                 self.asked.push(channel);
                 if operation.action == Action::Program && operation.end > now {
                     self.chips[chip].doing = Some((slot, Doing::Programming));
-                    self.events.push(Reverse((operation.end, END, chip)));
+                    self.events.push(Reverse((operation.end, Event::End(chip))));
                 } else {
                     self.page_ends(chip, slot, now);
                 }
@@ -340,7 +350,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 let cluster = &mut self.clusters[self.chips[chip].cluster];
                 cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
                 for &chip in &cluster.chips {
-                    let chip = &mut self.chips[chip as usize];
+                    let chip = &mut self.chips[chip];
                     chip.queue.append(&mut chip.waiting);
                 }
                 if !cluster.collector.is_under_way() {
@@ -354,14 +364,14 @@ impl<'a, O: Observer> Parallel<'a, O> {
     fn pass_over(&mut self, slot: usize, now: Instant) {
         let entry = self.entry(slot, 0, Work::Pass);
         for &chip in &self.clusters[self.jobs[slot].cluster].chips {
-            let chip = &mut self.chips[chip as usize];
+            let chip = &mut self.chips[chip];
             let _ = chip.queue.remove(&entry) || chip.waiting.remove(&entry);
         }
         self.jobs[slot].passes -= 1;
         self.enter(slot, now);
     }
 
-    fn page_ends(&mut self, chip: usize, slot: usize, now: Instant) {
+    fn page_ends(&mut self, chip: ChipId, slot: usize, now: Instant) {
         self.chips[chip].doing = None;
         self.unfinished[slot] -= 1;
         self.entered -= 1;
@@ -373,8 +383,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
-    fn ask(&mut self, chip: usize, slot: usize, operation: Operation, now: Instant) {
-        let channel = (operation.chip / self.chips_per_channel) as usize;
+    fn ask(&mut self, chip: ChipId, slot: usize, operation: Operation, now: Instant) {
+        let channel = self.channel_of(operation.chip);
         self.buses[channel].request(now, operation.chip);
         self.chips[chip].doing = Some((slot, Doing::Waiting(operation)));
         self.asked.push(channel);
@@ -387,20 +397,19 @@ impl<'a, O: Observer> Parallel<'a, O> {
         asked.dedup();
         for &channel in &asked {
             let Some(chip) = self.buses[channel].grant() else { continue };
-            let chip = chip as usize;
             let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else { continue };
-            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
+            let over = now.saturating_add(self.lengths.transfer(channel, now));
             operation.end = match operation.action {
                 Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
                 _ => over,
             };
             self.chips[chip].doing = Some((slot, Doing::Transferring(operation)));
-            self.events.push(Reverse((over, END, chip)));
+            self.events.push(Reverse((over, Event::End(chip))));
             self.observer.close(Record::Operation(operation));
             self.observer.push(Record::Transfer(Transfer {
                 start: now,
                 end: over,
-                channel: operation.chip / self.chips_per_channel,
+                channel,
                 cluster: operation.cluster,
                 chip: operation.chip,
                 job: operation.job,
@@ -422,7 +431,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
-    fn dispatch_chip(&mut self, chip: usize, now: Instant) -> bool {
+    fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> bool {
         let mut changed = false;
         if self.chips[chip].doing.is_some() {
             return changed;
@@ -442,7 +451,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         changed
     }
 
-    fn go_on(&mut self, chip: usize, entry: Entry, now: Instant) -> Attempt {
+    fn go_on(&mut self, chip: ChipId, entry: Entry, now: Instant) -> Attempt {
         let slot = entry.5;
         let (cluster, position) = (&mut self.clusters[self.chips[chip].cluster], self.chips[chip].position);
         match entry.6 {
@@ -464,11 +473,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 match room {
                     None => self.starve(chip, slot, position, now),
                     Some(other) if other != position => {
-                        let number = cluster.chips[other as usize];
+                        let number = cluster.chips[other];
                         let (job, of) = (self.jobs[slot].id, cluster.position);
                         self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: number, lpn }));
                         self.chips[chip].queue.remove(&entry);
-                        self.chips[number as usize].queue.insert(entry);
+                        self.chips[number].queue.insert(entry);
                         Attempt::Changed
                     }
                     Some(_) => {
@@ -476,7 +485,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
                             return Attempt::Waits;
                         };
-                        let old = cluster.chips[old as usize] as usize;
+                        let old = cluster.chips[old];
                         for read in self.reads.get(&(self.chips[chip].cluster, lpn)).into_iter().flatten() {
                             if self.chips[old].queue.remove(read) {
                                 self.chips[chip].queue.insert(*read);
@@ -490,11 +499,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
-    fn starve(&mut self, chip: usize, slot: usize, position: u32, now: Instant) -> Attempt {
+    fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> Attempt {
         let (job, cluster) = (&mut self.jobs[slot], &self.clusters[self.chips[chip].cluster]);
         if !job.starved {
             job.starved = true;
-            let chip = cluster.chips[position as usize];
+            let chip = cluster.chips[position];
             self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
         if job.kind != Kind::Server || job.passes > 0 {
@@ -511,39 +520,38 @@ impl<'a, O: Observer> Parallel<'a, O> {
         Attempt::Changed
     }
 
-    fn operation(&mut self, chip: usize, slot: usize, now: Instant) -> Operation {
+    fn operation(&mut self, chip: ChipId, slot: usize, now: Instant) -> Operation {
         let job = &mut self.jobs[slot];
         job.starved = false;
         Operation {
             start: now,
             end: now,
             cluster: self.clusters[self.chips[chip].cluster].position,
-            // Chips are counted in 32 bits.
-            chip: u32::try_from(chip).unwrap_or(NONE),
+            chip,
             action: Action::Erase,
             job: job.id,
             kind: job.kind,
-            block: 0,
+            block: BlockId(0),
             page: NONE,
-            lpn: NONE,
+            lpn: NO_LPN,
         }
     }
 
-    fn page(&mut self, chip: usize, slot: usize, what: (Action, u32, u32, u32), now: Instant) -> Attempt {
+    fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> Attempt {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
         self.observer.open(now);
         let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
         if action == Action::Read && sensed > now {
             self.chips[chip].doing = Some((slot, Doing::Sensing(operation)));
-            self.events.push(Reverse((sensed, END, chip)));
+            self.events.push(Reverse((sensed, Event::End(chip))));
         } else {
             self.ask(chip, slot, operation, now);
         }
         Attempt::Started
     }
 
-    fn go_on_with_pass(&mut self, chip: usize, slot: usize, now: Instant) -> Attempt {
+    fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> Attempt {
         let cluster = &mut self.clusters[self.chips[chip].cluster];
         let position = self.chips[chip].position;
         if !cluster.collector.is_under_way() {
@@ -561,7 +569,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let mut step = Step::Read;
-        let number = cluster.chips[position as usize];
+        let number = cluster.chips[position];
         let (length, operation) = if collector.holds_copy(position) {
             step = Step::Program;
             let copied = collector.program(map, position);
@@ -579,7 +587,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.lengths.erase(number, now), victim.map(|block| (Action::Erase, block, NONE, NONE)))
+                    (self.lengths.erase(number, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
                 }
             }
         };
@@ -595,7 +603,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.observer.push(Record::Silent(Silent { start: now, end, job, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
-        self.events.push(Reverse((end, END, chip)));
+        self.events.push(Reverse((end, Event::End(chip))));
         Attempt::Started
     }
 }

@@ -6,6 +6,7 @@ use rtflash_model::Instant;
 
 use super::arrivals::{Arrival, background_passes};
 use super::cluster::{BACKGROUND, Cluster, Job};
+use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
 use crate::plan::{Period, Plan, Releases};
 use crate::trace::{JobId, Kind, Release};
@@ -13,7 +14,7 @@ use crate::trace::{JobId, Kind, Release};
 /// A periodic source at run time.
 #[derive(Debug)]
 struct Periodic {
-    source: u32,
+    source: SourceId,
     kind: Kind,
     /// Position among the clusters that are run together.
     cluster: usize,
@@ -30,15 +31,16 @@ pub(crate) struct Releaser {
     periodic: Vec<Periodic>,
     arrivals: VecDeque<Arrival>,
     service: Service,
-    streams: Vec<usize>,
+    /// The stream of each source of jobs that are not real-time.
+    streams: PerId<SourceId, usize>,
 }
 
 impl Releaser {
     /// The sources of these clusters (positions in the plan, ascending).
-    pub(crate) fn new(plan: &Plan, clusters: &[u32], service: Service) -> Releaser {
+    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], service: Service) -> Releaser {
         let mut slots = vec![0; clusters.len()];
         let mut periodic = Vec::new();
-        for (source, number) in plan.sources().iter().zip(0..) {
+        for (number, source) in plan.sources().enumerate() {
             let Releases::Periodic(period) = source.releases else { continue };
             let Some(cluster) = source.cluster.and_then(|position| clusters.binary_search(&position).ok()) else {
                 continue;
@@ -124,7 +126,7 @@ impl Releaser {
             cluster: position.map(|position| clusters[position].position),
         };
         let job = position.map(|position| {
-            let slot = clusters[position].stream_slot(self.streams[arrival.job.source as usize]);
+            let slot = clusters[position].stream_slot(self.streams[arrival.job.source]);
             Job {
                 id: arrival.job,
                 kind: Kind::Server,

@@ -11,11 +11,14 @@ use super::cluster::{Cluster, Job, Jobs, Priority, max_pending};
 use super::releases::Releaser;
 use crate::flash::Bus;
 use crate::ftl::{Copy, Place};
+use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::{Options, Victims};
 use crate::plan::Plan;
 use crate::run::RunError;
-use crate::trace::{self, Action, Complete, Kind, NONE, Observer, Operation, Release, Silent, Starved, Transfer};
+use crate::trace::{
+    self, Action, Complete, Kind, NO_LPN, NONE, Observer, Operation, Release, Silent, Starved, Transfer,
+};
 
 /// Events of one instant: releases come before ends.
 const RELEASE: u8 = 0;
@@ -83,13 +86,13 @@ pub(crate) struct Serial<'a, O> {
     releaser: Releaser,
     events: BinaryHeap<Reverse<(Instant, u8, usize)>>,
     /// Buses that several clusters share, by channel; for the others nobody has to wait.
-    buses: Vec<Option<Bus>>,
+    buses: PerId<ChannelId, Option<Bus>>,
     /// Channels of which something has changed at this instant.
-    asked: Vec<usize>,
+    asked: Vec<ChannelId>,
     /// Clusters that may have something to start at this instant.
     touched: Vec<usize>,
-    /// The cluster of each chip.
-    owner: Vec<usize>,
+    /// The cluster of each chip, by position in the group.
+    owner: PerId<ChipId, usize>,
     batch: Vec<Operation>,
     observer: O,
 }
@@ -97,14 +100,20 @@ pub(crate) struct Serial<'a, O> {
 impl<'a, O: Observer> Serial<'a, O> {
     /// The clusters at these positions of the plan, ascending. `shared` says of each channel
     /// whether several clusters are on it.
-    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[u32], shared: &[bool], observer: O) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        options: &'a Options,
+        clusters: &[ClusterId],
+        shared: &PerId<ChannelId, bool>,
+        observer: O,
+    ) -> Self {
         let releaser = Releaser::new(plan, clusters, options.service);
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
         let device = plan.device();
-        let mut owner = vec![usize::MAX; device.chips() as usize];
+        let mut owner = plan.per_chip(usize::MAX);
         for (position, cluster) in clusters.iter().enumerate() {
             for &chip in &cluster.chips {
-                owner[chip as usize] = position;
+                owner[chip] = position;
             }
         }
         Serial {
@@ -114,7 +123,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             lanes: clusters.iter().map(|_| Lane::default()).collect(),
             clusters,
             jobs: Jobs::default(),
-            pending: max_pending(plan, options),
+            pending: max_pending(plan, options, false),
             events: releaser.first().map(|(at, source)| Reverse((at, RELEASE, source))).collect(),
             releaser,
             buses: shared.iter().map(|&shared| shared.then(Bus::default)).collect(),
@@ -263,7 +272,7 @@ impl<'a, O: Observer> Serial<'a, O> {
     /// What a cluster waited for has come about.
     fn end(&mut self, position: usize, now: Instant) {
         if let Some((operation, phase)) = self.lanes[position].open {
-            let channel = (operation.chip / self.chips_per_channel) as usize;
+            let channel = self.channel_of(operation.chip);
             match phase {
                 Phase::Sensing => return self.ask(position, operation, now),
                 Phase::Waiting => return,
@@ -293,7 +302,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             }
             Step::GcRead | Step::GcProgram => return,
             Step::Erase => {
-                for chip in 0..cluster.size() {
+                for chip in cluster.chips.ids() {
                     cluster.collector.erased(&mut cluster.map, chip);
                 }
                 job.passes -= 1;
@@ -308,6 +317,10 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
     }
 
+    fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(chip.0 / self.chips_per_channel)
+    }
+
     fn complete(&mut self, slot: usize, now: Instant) {
         self.observer.complete(&Complete { at: now, job: self.jobs[slot].id });
         self.jobs.remove(slot);
@@ -315,7 +328,7 @@ impl<'a, O: Observer> Serial<'a, O> {
 
     /// An operation's chip asks for its bus.
     fn ask(&mut self, position: usize, operation: Operation, now: Instant) {
-        let channel = (operation.chip / self.chips_per_channel) as usize;
+        let channel = self.channel_of(operation.chip);
         if let Some(bus) = &mut self.buses[channel] {
             bus.request(now, operation.chip);
         }
@@ -333,10 +346,10 @@ impl<'a, O: Observer> Serial<'a, O> {
         asked.dedup();
         for &channel in &asked {
             let Some(chip) = self.buses[channel].as_mut().and_then(Bus::grant) else { continue };
-            let position = self.owner[chip as usize];
+            let position = self.owner[chip];
             let lane = &mut self.lanes[position];
             let Some((mut operation, _)) = lane.open else { continue };
-            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
+            let over = now.saturating_add(self.lengths.transfer(channel, now));
             operation.end = match operation.action {
                 Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
                 _ => over,
@@ -357,7 +370,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         self.observer.transfer(&Transfer {
             start,
             end,
-            channel: operation.chip / self.chips_per_channel,
+            channel: self.channel_of(operation.chip),
             cluster: operation.cluster,
             chip: operation.chip,
             job: operation.job,
@@ -410,11 +423,11 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
     }
 
-    fn starve(&mut self, position: usize, slot: usize, chip: u32, now: Instant) {
+    fn starve(&mut self, position: usize, slot: usize, chip: ColumnId, now: Instant) {
         let (job, cluster) = (&mut self.jobs[slot], &self.clusters[position]);
         if !job.starved {
             job.starved = true;
-            let chip = cluster.chips[chip as usize];
+            let chip = cluster.chips[chip];
             self.observer.starved(&Starved { at: now, job: job.id, cluster: cluster.position, chip });
         }
     }
@@ -466,10 +479,10 @@ impl<'a, O: Observer> Serial<'a, O> {
     }
 
     /// Begins an operation on one page.
-    fn page(&mut self, position: usize, slot: usize, action: Action, place: Place, lpn: u32, now: Instant) -> Attempt {
+    fn page(&mut self, position: usize, slot: usize, action: Action, place: Place, lpn: Lpn, now: Instant) -> Attempt {
         let (job, cluster) = (&mut self.jobs[slot], &self.clusters[position]);
         job.starved = false;
-        let chip = cluster.chips[place.chip as usize];
+        let chip = cluster.chips[place.chip];
         let wanted = match action {
             Action::Program => now,
             _ => now.saturating_add(self.lengths.sensing(chip, now)),
@@ -487,8 +500,8 @@ impl<'a, O: Observer> Serial<'a, O> {
             lpn,
         };
         self.lanes[position].running = Some((slot, Step::Page));
-        let channel = chip / self.chips_per_channel;
-        if self.buses[channel as usize].is_none() {
+        let channel = self.channel_of(chip);
+        if self.buses[channel].is_none() {
             let over = wanted.saturating_add(self.lengths.transfer(channel, wanted));
             operation.end = match action {
                 Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
@@ -516,19 +529,19 @@ impl<'a, O: Observer> Serial<'a, O> {
             start: now,
             end: now,
             cluster: cluster.position,
-            chip: 0,
+            chip: ChipId(0),
             action: Action::Erase,
             job: job.id,
             kind: Kind::Gc,
-            block: 0,
+            block: BlockId(0),
             page: NONE,
-            lpn: NONE,
+            lpn: NO_LPN,
         };
         let batch = &mut self.batch;
         batch.clear();
-        let programs = (0..).zip(&cluster.chips).any(|(chip, _)| collector.holds_copy(chip));
+        let programs = cluster.chips.enumerate().any(|(chip, _)| collector.holds_copy(chip));
         if programs {
-            for (&chip, position) in cluster.chips.iter().zip(0..) {
+            for (position, &chip) in cluster.chips.enumerate() {
                 if let Some((place, lpn)) = collector.program(map, position) {
                     let Place { block, page, .. } = place;
                     batch.push(Operation { chip, action: Action::Program, block, page, lpn, ..blank });
@@ -539,7 +552,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             }
         }
         let mut reads = false;
-        for (&chip, position) in cluster.chips.iter().zip(0..) {
+        for (position, &chip) in cluster.chips.enumerate() {
             match collector.read(map, position) {
                 None => continue,
                 Some(Copy::Silent) => {}
@@ -556,7 +569,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         if reads {
             return self.begin_step(position, slot, Step::GcRead, now);
         }
-        for (&chip, position) in cluster.chips.iter().zip(0..) {
+        for (position, &chip) in cluster.chips.enumerate() {
             if let Some(block) = collector.victim(position) {
                 batch.push(Operation { chip, block, ..blank });
             }
@@ -566,7 +579,7 @@ impl<'a, O: Observer> Serial<'a, O> {
 
     /// Begins a step on all chips: they take equally long.
     fn begin_step(&mut self, position: usize, slot: usize, step: Step, now: Instant) -> Attempt {
-        let first = self.clusters[position].chips[0];
+        let first = self.clusters[position].chips[ColumnId(0)];
         let length = match step {
             Step::GcRead => self.lengths.read(first, now),
             Step::Erase => self.lengths.erase(first, now),

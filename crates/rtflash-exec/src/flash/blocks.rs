@@ -2,15 +2,18 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use prefetch_index::prefetch_index;
+use rtflash_model::Id;
 
-use crate::trace::NONE;
+use crate::ids::{BlockId, Lpn, PageId, PerId};
+use crate::trace::{NO_LPN, NONE};
 
 /// A block that takes pages, and its next page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frontier {
-    block: u32,
+    block: BlockId,
     next: u32,
 }
 
@@ -23,20 +26,20 @@ pub(crate) enum Stream {
     Copy,
 }
 
-/// The blocks and pages of one chip. Pages are numbered through the chip: block · P + page.
+/// The blocks and pages of one chip. Pages are numbered through the chip.
 ///
 /// A page holds a logical page or is stale; whether it is programmed at all follows from the state
 /// of its block.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     pages: u32,
-    /// The logical page of each valid page; `NONE` where stale or not programmed.
-    lpns: Vec<u32>,
+    /// The logical page of each valid page; [`NO_LPN`] where stale or not programmed.
+    lpns: PerId<PageId, Lpn>,
     /// Valid pages of each block.
-    valid: Vec<u32>,
+    valid: PerId<BlockId, u32>,
     /// The same for closed blocks that are no victim yet; `NONE` for the others.
-    candidates: Vec<u32>,
-    erased: BinaryHeap<Reverse<u32>>,
+    candidates: PerId<BlockId, u32>,
+    erased: BinaryHeap<Reverse<BlockId>>,
     open: Option<Frontier>,
     copy: Option<Frontier>,
 }
@@ -44,39 +47,42 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// A chip of `blocks` blocks of `pages` pages, the first ones full with these logical pages,
     /// the others erased.
-    pub(crate) fn new(blocks: u32, pages: u32, full: &[u32]) -> Blocks {
-        let full_blocks = u32::try_from(full.len()).unwrap_or(NONE) / pages;
-        let mut lpns = full.to_vec();
-        lpns.resize(blocks as usize * pages as usize, NONE);
-        let count = |block: &[u32]| block.iter().map(|&lpn| u32::from(lpn != NONE)).sum();
-        let valid: Vec<u32> = lpns.chunks_exact(pages as usize).map(count).collect();
+    pub(crate) fn new(blocks: u32, pages: u32, full: &[Lpn]) -> Blocks {
+        let full_blocks = BlockId(PageId::from_index(full.len()).0 / pages);
+        let mut lpns = PerId::filled(NO_LPN, blocks * pages);
+        lpns[PageId(0)..PageId(full_blocks.0 * pages)].copy_from_slice(full);
+        let count = |block: BlockId| {
+            let held = &lpns[PageId(block.0 * pages)..PageId((block.0 + 1) * pages)];
+            held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum()
+        };
+        let valid: PerId<BlockId, u32> = BlockId::first(blocks).map(count).collect();
         let mut candidates = valid.clone();
-        candidates[full_blocks as usize..].fill(NONE);
+        candidates[full_blocks..BlockId(blocks)].fill(NONE);
         Blocks {
             pages,
             lpns,
             valid,
             candidates,
-            erased: (full_blocks..blocks).map(Reverse).collect(),
+            erased: BlockId::first(blocks).skip(full_blocks.index()).map(Reverse).collect(),
             open: None,
             copy: None,
         }
     }
 
     /// What a page holds.
-    pub(crate) fn lpn(&self, page: u32) -> u32 {
-        self.lpns[page as usize]
+    pub(crate) fn lpn(&self, page: PageId) -> Lpn {
+        self.lpns[page]
     }
 
     /// Asks memory for what a page holds.
     #[inline]
-    pub(crate) fn prefetch(&self, page: u32) {
-        prefetch_index(&self.lpns, page as usize);
+    pub(crate) fn prefetch(&self, page: PageId) {
+        prefetch_index(self.lpns.as_slice(), page.index());
     }
 
     /// Valid pages of a block.
-    pub(crate) fn valid(&self, block: u32) -> u32 {
-        self.valid[block as usize]
+    pub(crate) fn valid(&self, block: BlockId) -> u32 {
+        self.valid[block]
     }
 
     /// Erased blocks.
@@ -95,7 +101,7 @@ impl Blocks {
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. `None` where there is no erased block to open.
-    pub(crate) fn program(&mut self, stream: Stream, lpn: u32) -> Option<u32> {
+    pub(crate) fn program(&mut self, stream: Stream, lpn: Lpn) -> Option<PageId> {
         let frontier = match stream {
             Stream::Write => &mut self.open,
             Stream::Copy => &mut self.copy,
@@ -104,27 +110,23 @@ impl Blocks {
             Some(at) => at,
             None => Frontier { block: self.erased.pop()?.0, next: 0 },
         };
-        let page = at.block * self.pages + at.next;
-        self.lpns[page as usize] = lpn;
-        self.valid[at.block as usize] += 1;
+        let page = PageId(at.block.0 * self.pages + at.next);
+        self.lpns[page] = lpn;
+        self.valid[at.block] += 1;
         if at.next + 1 < self.pages {
             *frontier = Some(Frontier { next: at.next + 1, ..at });
         } else {
             // Closed with its last page.
             *frontier = None;
-            self.candidates[at.block as usize] = self.valid[at.block as usize];
+            self.candidates[at.block] = self.valid[at.block];
         }
         Some(page)
     }
 
     /// A valid page becomes stale.
-    pub(crate) fn invalidate(&mut self, page: u32) {
-        let block = (page / self.pages) as usize;
-        self.invalidate_in(page, block);
-    }
-
-    fn invalidate_in(&mut self, page: u32, block: usize) {
-        self.lpns[page as usize] = NONE;
+    pub(crate) fn invalidate(&mut self, page: PageId) {
+        let (block, _) = self.block_and_page(page);
+        self.lpns[page] = NO_LPN;
         self.valid[block] -= 1;
         let candidate = &mut self.candidates[block];
         if *candidate != NONE {
@@ -134,41 +136,46 @@ impl Blocks {
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
     /// equals.
-    pub(crate) fn fewest_valid(&self) -> Option<u32> {
+    pub(crate) fn fewest_valid(&self) -> Option<BlockId> {
         let fewest = self.candidates.iter().copied().min().filter(|&fewest| fewest != NONE)?;
-        let block = self.candidates.iter().position(|&valid| valid == fewest)?;
-        u32::try_from(block).ok()
+        self.candidates.iter().position(|&valid| valid == fewest).map(BlockId::from_index)
     }
 
     /// Closed blocks that are no victims yet, with their valid pages.
-    pub(crate) fn closed(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..).zip(self.candidates.iter().copied()).filter(|&(_, valid)| valid != NONE)
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (BlockId, u32)> + '_ {
+        self.candidates.enumerate().map(|(block, &valid)| (block, valid)).filter(|&(_, valid)| valid != NONE)
     }
 
     /// Takes a block out of the candidates.
-    pub(crate) fn take_victim(&mut self, block: u32) {
-        self.candidates[block as usize] = NONE;
+    pub(crate) fn take_victim(&mut self, block: BlockId) {
+        self.candidates[block] = NONE;
     }
 
     /// The first valid page of `block` from its page `from` on, numbered through the chip.
-    pub(crate) fn next_valid(&self, block: u32, from: u32) -> Option<u32> {
-        let first = block as usize * self.pages as usize;
-        let rest = &self.lpns[first + from as usize..first + self.pages as usize];
-        let ahead = rest.iter().position(|&lpn| lpn != NONE)?;
-        u32::try_from(first + from as usize + ahead).ok()
+    pub(crate) fn next_valid(&self, block: BlockId, from: u32) -> Option<PageId> {
+        let Range { start, end } = self.pages_of(block);
+        let start = PageId(start.0 + from);
+        let ahead = self.lpns[start..end].iter().position(|&lpn| lpn != NO_LPN)?;
+        Some(PageId::from_index(start.index() + ahead))
+    }
+
+    /// The pages of a block.
+    fn pages_of(&self, block: BlockId) -> Range<PageId> {
+        let first = block.0 * self.pages;
+        PageId(first)..PageId(first + self.pages)
     }
 
     /// Erases a victim.
-    pub(crate) fn erase(&mut self, block: u32) {
-        let first = block as usize * self.pages as usize;
+    pub(crate) fn erase(&mut self, block: BlockId) {
         // Nothing valid is left in it but where a pass was cut short, which none is.
-        self.lpns[first..first + self.pages as usize].fill(NONE);
-        self.valid[block as usize] = 0;
+        let pages = self.pages_of(block);
+        self.lpns[pages].fill(NO_LPN);
+        self.valid[block] = 0;
         self.erased.push(Reverse(block));
     }
 
     /// The block of a page and the page's number in it.
-    pub(crate) fn block_and_page(&self, page: u32) -> (u32, u32) {
-        (page / self.pages, page % self.pages)
+    pub(crate) fn block_and_page(&self, page: PageId) -> (BlockId, u32) {
+        (BlockId(page.0 / self.pages), page.0 % self.pages)
     }
 }

@@ -6,22 +6,24 @@ use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
 
+use crate::ids::ChipId;
+
 /// The bus of one channel.
 #[derive(Debug, Default)]
 pub(crate) struct Bus {
     busy: bool,
-    waiting: BinaryHeap<Reverse<(Instant, u32)>>,
+    waiting: BinaryHeap<Reverse<(Instant, ChipId)>>,
 }
 
 impl Bus {
     /// A chip wants to transfer a page, from now on.
-    pub(crate) fn request(&mut self, now: Instant, chip: u32) {
+    pub(crate) fn request(&mut self, now: Instant, chip: ChipId) {
         self.waiting.push(Reverse((now, chip)));
     }
 
     /// If the bus is idle, it is given to the chip that has waited longest, the lowest among
     /// equals. Only to be called once all requests of an instant are known.
-    pub(crate) fn grant(&mut self) -> Option<u32> {
+    pub(crate) fn grant(&mut self) -> Option<ChipId> {
         if self.busy {
             return None;
         }
@@ -45,12 +47,12 @@ mod tests {
         let at = |ns| Instant::from_ns(ns).unwrap();
         let mut bus = Bus::default();
         for (time, chip) in [(5, 3), (5, 1), (4, 9), (6, 0)] {
-            bus.request(at(time), chip);
+            bus.request(at(time), ChipId(chip));
         }
         let mut order = Vec::new();
         while let Some(chip) = bus.grant() {
             assert_eq!(bus.grant(), None, "one transfer at a time");
-            order.push(chip);
+            order.push(chip.0);
             bus.release();
         }
         assert_eq!(order, [9, 1, 3, 0]);

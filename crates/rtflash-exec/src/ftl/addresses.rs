@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use rtflash_model::random::Stream;
 
+use super::requests::{below, page_of};
+use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Pattern;
 
 /// The addresses of one source in one cluster: draws one logical page after another from its own
@@ -12,18 +14,21 @@ use crate::options::Pattern;
 #[derive(Debug)]
 pub struct Addresses {
     pattern: Pattern,
-    part: Range<u32>,
+    part: Range<Lpn>,
     stream: Stream,
     next: u32,
     /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the
     /// front.
-    on_first: VecDeque<u32>,
+    on_first: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
     /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
     /// asked for in time.
-    ahead: VecDeque<u32>,
+    ahead: VecDeque<Lpn>,
 }
+
+/// The first chip of a cluster.
+const FIRST: ColumnId = ColumnId(0);
 
 /// How many pages are drawn ahead.
 const AHEAD: usize = 4;
@@ -35,14 +40,14 @@ impl Addresses {
     pub fn new(
         pattern: Pattern,
         seed: u64,
-        cluster: u32,
-        source: u32,
+        cluster: ClusterId,
+        source: SourceId,
         reads: bool,
-        part: Range<u32>,
-        chip_of: impl Fn(u32) -> u32,
+        part: Range<Lpn>,
+        chip_of: impl Fn(Lpn) -> ColumnId,
     ) -> Addresses {
         let on_first = match pattern {
-            Pattern::OneChip => part.clone().filter(|&lpn| chip_of(lpn) == 0).collect(),
+            Pattern::OneChip => (part.start.0..part.end.0).map(Lpn).filter(|&lpn| chip_of(lpn) == FIRST).collect(),
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
@@ -50,67 +55,63 @@ impl Addresses {
     }
 
     /// The next logical page. `chip_of` says where a page is now.
-    pub fn draw(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
+    pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }
         while self.ahead.len() <= AHEAD {
-            let lpn = self.draw_next(|_| 0);
+            let lpn = self.draw_next(|_| FIRST);
             self.ahead.push_back(lpn);
         }
-        self.ahead.pop_front().unwrap_or(self.part.start)
+        self.ahead.pop_front().expect("pages have been drawn ahead")
     }
 
     /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
-    pub fn ahead(&self, later: usize) -> Option<u32> {
+    pub fn ahead(&self, later: usize) -> Option<Lpn> {
         self.ahead.get(later).copied()
     }
 
-    fn draw_next(&mut self, chip_of: impl Fn(u32) -> u32) -> u32 {
-        let (start, pages) = (self.part.start, self.part.end - self.part.start);
-        match self.pattern {
-            Pattern::Uniform | Pattern::Fullest => start + self.below(pages),
+    fn draw_next(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
+        let pages = self.part.end.0 - self.part.start.0;
+        let nth = match self.pattern {
+            Pattern::Uniform | Pattern::Fullest => self.below(pages),
             Pattern::Sequential => {
-                let lpn = start + self.next;
-                self.next = if self.next + 1 < pages { self.next + 1 } else { 0 };
-                lpn
+                let next = self.next;
+                self.next = if next + 1 < pages { next + 1 } else { 0 };
+                next
             }
             Pattern::HotCold => {
                 let hot = pages.div_ceil(5);
-                if hot == pages || self.below(10) < 8 {
-                    start + self.below(hot)
-                } else {
-                    start + hot + self.below(pages - hot)
-                }
+                if hot == pages || self.below(10) < 8 { self.below(hot) } else { hot + self.below(pages - hot) }
             }
             Pattern::OneChip => {
                 while let Some(lpn) = self.on_first.pop_front() {
-                    if chip_of(lpn) == 0 {
+                    if chip_of(lpn) == FIRST {
                         if self.stays {
                             self.on_first.push_back(lpn);
                         }
                         return lpn;
                     }
                 }
-                start + self.below(pages)
+                self.below(pages)
             }
-        }
+        };
+        Lpn(self.part.start.0 + nth)
     }
 
     /// The `number`-th page from this one of the part on, round and round.
-    pub fn at(&self, first: u64, number: u64) -> u32 {
-        let length = u64::from(self.part.end - self.part.start).max(1);
-        self.part.start + u32::try_from((first % length + number % length) % length).unwrap_or(0)
+    pub fn at(&self, first: u64, number: u64) -> Lpn {
+        page_of(&self.part, first, number)
     }
 
     /// Says that a page of this part has been written to a chip (by position in the cluster).
-    pub fn written(&mut self, lpn: u32, chip: u32) {
-        if self.pattern == Pattern::OneChip && chip == 0 {
+    pub fn written(&mut self, lpn: Lpn, chip: ColumnId) {
+        if self.pattern == Pattern::OneChip && chip == FIRST {
             self.on_first.push_back(lpn);
         }
     }
 
     fn below(&mut self, bound: u32) -> u32 {
-        u32::try_from(self.stream.below(bound.into())).unwrap_or(0)
+        below(&mut self.stream, bound)
     }
 }

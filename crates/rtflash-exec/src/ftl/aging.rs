@@ -2,9 +2,10 @@
 
 use rtflash_model::random::Stream;
 
+use crate::ids::{ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
-use crate::trace::NONE;
+use crate::trace::NO_LPN;
 
 /// One chip as the run finds it. Blocks below `full_blocks` are full (closed); the others are
 /// erased.
@@ -12,48 +13,52 @@ use crate::trace::NONE;
 pub struct AgedChip {
     /// Blocks with all pages programmed: the first ones of the chip.
     pub full_blocks: u32,
-    /// Which logical page each page of the full blocks holds, block after block; [`NONE`] where
+    /// Which logical page each page of the full blocks holds, block after block; [`NO_LPN`] where
     /// what it held is stale.
-    pub lpns: Vec<u32>,
+    pub lpns: PerId<PageId, Lpn>,
 }
 
 /// The content of a chip, by position in its cluster. Logical page l starts on chip l mod s,
 /// whatever the aging.
 ///
 /// `stream` is drawn from by [`Aging::Random`] alone.
-pub fn aged_chip(layout: &Layout, aging: Aging, position: u32, stream: &mut Stream) -> AgedChip {
+pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut Stream) -> AgedChip {
     let (logical, pages) = (layout.logical_per_chip(), layout.pages());
-    let lpn = |nth: u32| nth * layout.chips() + position;
+    let lpn = |nth: u32| Lpn(nth * layout.chips() + position.0);
     match aging {
         Aging::Fresh => {
             let full_blocks = logical.div_ceil(pages);
             // The last block is padded with pages that are stale from the start: no block is half
             // written.
-            let mut lpns: Vec<u32> = (0..logical).map(lpn).collect();
-            lpns.resize((full_blocks * pages) as usize, NONE);
+            let stale = logical..full_blocks * pages;
+            let lpns = (0..logical).map(lpn).chain(stale.map(|_| NO_LPN)).collect();
             AgedChip { full_blocks, lpns }
         }
         Aging::Worst => {
             // Logical pages go round the blocks, so that every block has its share of every task's
             // pages.
             let blocks = layout.data_blocks();
-            let mut lpns = vec![NONE; (blocks * pages) as usize];
+            let mut lpns = PerId::filled(NO_LPN, blocks * pages);
             for nth in 0..logical {
-                lpns[((nth % blocks) * pages + nth / blocks) as usize] = lpn(nth);
+                lpns[PageId((nth % blocks) * pages + nth / blocks)] = lpn(nth);
             }
             AgedChip { full_blocks: blocks, lpns }
         }
         Aging::Random => {
             let blocks = layout.data_blocks();
-            let mut lpns: Vec<u32> = (0..logical).map(lpn).collect();
-            lpns.resize((blocks * pages) as usize, NONE);
-            // Fisher and Yates.
-            for last in (1..lpns.len()).rev() {
-                // Below a number of pages, which are counted in 32 bits.
-                let other = usize::try_from(stream.below(last as u64 + 1)).unwrap_or(last);
-                lpns.swap(last, other);
-            }
+            let stale = logical..blocks * pages;
+            let mut lpns: PerId<PageId, Lpn> = (0..logical).map(lpn).chain(stale.map(|_| NO_LPN)).collect();
+            shuffle(&mut lpns, PageId(blocks * pages), stream);
             AgedChip { full_blocks: blocks, lpns }
         }
+    }
+}
+
+/// Shuffles the pages before `end` (Fisher and Yates).
+pub(super) fn shuffle(lpns: &mut PerId<PageId, Lpn>, end: PageId, stream: &mut Stream) {
+    let pages = &mut lpns[PageId(0)..end];
+    for last in (1..pages.len()).rev() {
+        let other = stream.below(last as u64 + 1);
+        pages.swap(last, usize::try_from(other).expect("a page below the last one"));
     }
 }

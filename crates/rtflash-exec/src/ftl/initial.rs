@@ -3,33 +3,40 @@
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
+use super::aging::shuffle;
+use crate::ids::{ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
-use crate::plan::ClusterPlan;
-use crate::trace::NONE;
+use crate::plan::layout::Layout;
+use crate::trace::NO_LPN;
 
 /// The pages of a unit that are programmed when a run begins, in the order of programming: blocks
 /// (superblocks) 0, 1, … filled one after the other, the last one perhaps in part. A superblock is
-/// filled row by row, a row chip by chip. Each is a logical page of the cluster, or [`NONE`] where
-/// what it held is stale.
+/// filled row by row, a row chip by chip. Each is a logical page of the cluster, or [`NO_LPN`]
+/// where what it held is stale.
 ///
 /// `unit` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`]
 /// alone. Every logical page of the unit is mapped, and at least the certificate's reserve is free;
 /// with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
-pub fn initial_pages(cluster: &ClusterPlan, unit: u32, aging: Aging, stream: &mut Stream) -> Vec<u32> {
-    let layout = &cluster.layout;
+pub fn initial_pages(
+    layout: &Layout,
+    placement: Placement,
+    unit: ColumnId,
+    aging: Aging,
+    stream: &mut Stream,
+) -> PerId<PageId, Lpn> {
     let (chips, pages) = (layout.chips(), layout.pages());
-    let stripe = cluster.certificate.is_none_or(|certificate| certificate.placement == Placement::Stripe);
+    let stripe = placement == Placement::Stripe;
     let width = if stripe { 1 } else { chips };
     let (block_pages, mapped) = (width * pages, layout.logical_per_chip() * width);
-    let lpn = |nth: u32| if stripe { nth * chips + unit } else { nth };
+    let lpn = |nth: u32| Lpn(if stripe { nth * chips + unit.0 } else { nth });
     if aging == Aging::Fresh {
         return (0..mapped).map(lpn).collect();
     }
     let all = layout.blocks() * block_pages;
-    // Checked when the plan was made: what is mapped fits beside the reserve.
-    let programmed = all.saturating_sub(u32::try_from(layout.reserve_pages()).unwrap_or(all)).max(mapped);
+    let reserve = u32::try_from(layout.reserve_pages()).expect("what is mapped fits beside the reserve");
+    let programmed = all - reserve;
     let closed = programmed / block_pages * block_pages;
-    let mut lpns = vec![NONE; programmed as usize];
+    let mut lpns = PerId::filled(NO_LPN, programmed);
     let blocks = closed / block_pages;
     // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
     // block.
@@ -39,18 +46,13 @@ pub fn initial_pages(cluster: &ClusterPlan, unit: u32, aging: Aging, stream: &mu
         // The k-th valid page of a superblock: chips are filled one after the other, so that a pass
         // reads as often as can be.
         let place = place % pages * width + place / pages;
-        lpns[(block * block_pages + place) as usize] = lpn(nth);
+        lpns[PageId(block * block_pages + place)] = lpn(nth);
     }
     for (nth, place) in (inside..mapped).zip(closed..) {
-        lpns[place as usize] = lpn(nth);
+        lpns[PageId(place)] = lpn(nth);
     }
     if aging == Aging::Random {
-        // Fisher and Yates, within what is closed.
-        for last in (1..closed as usize).rev() {
-            // Below a number of pages, which are counted in 32 bits.
-            let other = usize::try_from(stream.below(last as u64 + 1)).unwrap_or(last);
-            lpns.swap(last, other);
-        }
+        shuffle(&mut lpns, PageId(closed), stream);
     }
     lpns
 }

@@ -2,6 +2,7 @@
 
 use super::map::{PageMap, Place};
 use crate::flash::Stream;
+use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
@@ -10,9 +11,9 @@ pub(crate) enum Copy {
     /// This page, numbered through the chip, with the logical page it held when it was read.
     Page {
         /// The page.
-        page: u32,
+        page: PageId,
         /// The logical page.
-        lpn: u32,
+        lpn: Lpn,
     },
     /// No page: with worst victims the time passes all the same.
     Silent,
@@ -21,14 +22,14 @@ pub(crate) enum Copy {
 /// What a chip has to do for the pass under way.
 #[derive(Debug, Clone, Copy)]
 struct ChipPass {
-    victim: u32,
+    victim: BlockId,
     /// The first page of the victim not looked at yet.
     cursor: u32,
     reads: u32,
     finished: u32,
     copy: Option<Copy>,
     /// The page that this pass programmed last on this chip, and what it holds.
-    last: Option<(u32, u32)>,
+    last: Option<(PageId, Lpn)>,
 }
 
 /// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
@@ -36,7 +37,7 @@ struct ChipPass {
 #[derive(Debug)]
 pub(crate) struct Collector {
     /// For each chip by position; all `None` between passes.
-    pass: Vec<Option<ChipPass>>,
+    pass: PerId<ColumnId, Option<ChipPass>>,
     /// Chips that have not erased their victims yet.
     busy: u32,
     /// Copies that a pass makes on every chip at least: ⌈λP⌉ with worst victims, else 0.
@@ -53,7 +54,7 @@ impl Collector {
             Victims::Actual => 0,
             Victims::Worst => bound,
         };
-        Collector { pass: vec![None; chips as usize], busy: 0, padded_to, pages, reserve }
+        Collector { pass: PerId::filled(None, chips), busy: 0, padded_to, pages, reserve }
     }
 
     /// Whether a pass has nothing to do: the free pages are above the reserve even without so many
@@ -69,13 +70,13 @@ impl Collector {
 
     /// Whether a chip (by position) takes part in the pass under way and has not erased its victim
     /// yet.
-    pub(crate) fn is_on(&self, chip: u32) -> bool {
-        self.pass[chip as usize].is_some()
+    pub(crate) fn is_on(&self, chip: ColumnId) -> bool {
+        self.pass[chip].is_some()
     }
 
     /// Whether a write may take a page on a chip.
-    pub(crate) fn has_room(&self, map: &PageMap, chip: u32) -> bool {
-        let blocks = &map.chips[chip as usize];
+    pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
+        let blocks = &map.chips[chip];
         if blocks.rest(Stream::Write) > 0 {
             return true;
         }
@@ -83,7 +84,7 @@ impl Collector {
         let left = others * u64::from(self.pages) + blocks.rest(Stream::Copy);
         // The pass under way must find room for its copies, or the next one, or no page would ever
         // be freed again. A pass that is over has freed a block, which has room for any other.
-        let copies = match self.pass[chip as usize] {
+        let copies = match self.pass[chip] {
             Some(pass) => blocks.valid(pass.victim).max(self.padded_to.saturating_sub(pass.finished)),
             None => blocks.fewest_valid().map_or(self.pages, |victim| blocks.valid(victim)).max(self.padded_to),
         };
@@ -93,7 +94,7 @@ impl Collector {
     /// Begins a pass and says whether there is anything to collect. Only to be called between
     /// passes.
     pub(crate) fn begin(&mut self, map: &mut PageMap) -> bool {
-        for (blocks, pass) in map.chips.iter_mut().zip(&mut self.pass) {
+        for (blocks, pass) in map.chips.iter_mut().zip(self.pass.iter_mut()) {
             let Some(victim) = blocks.fewest_valid() else { continue };
             // `has_room` has seen to it that there is room; a chip without would have to stay out.
             let copies = blocks.valid(victim).max(self.padded_to);
@@ -108,10 +109,10 @@ impl Collector {
 
     /// The next GC read on a chip; `None` where nothing is left to copy.
     #[inline]
-    pub(crate) fn read(&mut self, map: &PageMap, chip: u32) -> Option<Copy> {
+    pub(crate) fn read(&mut self, map: &PageMap, chip: ColumnId) -> Option<Copy> {
         let padded_to = self.padded_to;
-        let pass = self.pass[chip as usize].as_mut()?;
-        let blocks = &map.chips[chip as usize];
+        let pass = self.pass[chip].as_mut()?;
+        let blocks = &map.chips[chip];
         let copy = match blocks.next_valid(pass.victim, pass.cursor) {
             Some(page) => {
                 pass.cursor = blocks.block_and_page(page).1 + 1;
@@ -131,9 +132,9 @@ impl Collector {
     /// The logical page that the next GC read on a chip will probably be for, and asks memory for
     /// its place.
     #[inline]
-    pub(crate) fn ahead(&self, map: &PageMap, chip: u32) -> Option<u32> {
-        let pass = self.pass[chip as usize]?;
-        let blocks = &map.chips[chip as usize];
+    pub(crate) fn ahead(&self, map: &PageMap, chip: ColumnId) -> Option<Lpn> {
+        let pass = self.pass[chip]?;
+        let blocks = &map.chips[chip];
         let lpn = blocks.lpn(blocks.next_valid(pass.victim, pass.cursor)?);
         map.prefetch_place(lpn);
         Some(lpn)
@@ -141,34 +142,34 @@ impl Collector {
 
     /// Whether a chip holds a copy that has been read and not programmed.
     #[inline]
-    pub(crate) fn holds_copy(&self, chip: u32) -> bool {
-        self.pass[chip as usize].is_some_and(|pass| pass.copy.is_some())
+    pub(crate) fn holds_copy(&self, chip: ColumnId) -> bool {
+        self.pass[chip].is_some_and(|pass| pass.copy.is_some())
     }
 
     /// Ends a copy on a chip: programs its page if it is still valid, and says where and what.
     #[inline]
-    pub(crate) fn program(&mut self, map: &mut PageMap, chip: u32) -> Option<(Place, u32)> {
-        let pass = self.pass[chip as usize].as_mut()?;
+    pub(crate) fn program(&mut self, map: &mut PageMap, chip: ColumnId) -> Option<(Place, Lpn)> {
+        let pass = self.pass[chip].as_mut()?;
         let copy = pass.copy.take()?;
         pass.finished += 1;
         let Copy::Page { page, lpn } = copy else { return None };
-        if map.chips[chip as usize].lpn(page) != lpn {
+        if map.chips[chip].lpn(page) != lpn {
             return None;
         }
         let copied = map.copy(chip, page)?;
         pass.last = Some((copied, lpn));
-        let (block, page) = map.chips[chip as usize].block_and_page(copied);
+        let (block, page) = map.chips[chip].block_and_page(copied);
         Some((Place { chip, block, page }, lpn))
     }
 
     /// The victim on a chip.
-    pub(crate) fn victim(&self, chip: u32) -> Option<u32> {
-        self.pass[chip as usize].map(|pass| pass.victim)
+    pub(crate) fn victim(&self, chip: ColumnId) -> Option<BlockId> {
+        self.pass[chip].map(|pass| pass.victim)
     }
 
     /// The victim on a chip has been erased, which ends its part in the pass.
-    pub(crate) fn erased(&mut self, map: &mut PageMap, chip: u32) {
-        if let Some(pass) = self.pass[chip as usize].take() {
+    pub(crate) fn erased(&mut self, map: &mut PageMap, chip: ColumnId) {
+        if let Some(pass) = self.pass[chip].take() {
             map.erase(chip, pass.victim, self.pages);
             self.busy -= 1;
         }

@@ -6,14 +6,16 @@ use std::ops::Range;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Placement};
 
+use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Pattern;
+use crate::trace::JobId;
 
 /// The addresses of the requests of one source: pages of its own range.
 #[derive(Debug)]
 pub struct Requests {
     pattern: Pattern,
     access: Access,
-    range: Range<u32>,
+    range: Range<Lpn>,
     /// s of a stripe: a page's chip is its number mod s.
     stripe: Option<u32>,
     stream: Stream,
@@ -28,9 +30,9 @@ impl Requests {
     /// this placement.
     pub fn new(
         (pattern, seed): (Pattern, u64),
-        source: u32,
+        source: SourceId,
         access: Access,
-        range: Range<u32>,
+        range: Range<Lpn>,
         (placement, chips): (Placement, u32),
     ) -> Requests {
         let stripe = (placement == Placement::Stripe).then_some(chips);
@@ -38,7 +40,7 @@ impl Requests {
     }
 
     /// The pages of the range.
-    pub fn range(&self) -> Range<u32> {
+    pub fn range(&self) -> Range<Lpn> {
         self.range.clone()
     }
 
@@ -53,15 +55,16 @@ impl Requests {
     /// Sequential requests take consecutive pages from where the last one ended, and begin anew at
     /// the start of the range when the next one would not fit; only a request longer than the range
     /// goes round.
-    pub fn draw(&mut self, pages: u64, lpns: &mut Vec<u32>, chip_of: impl Fn(u32) -> u32) {
-        let length = self.range.end - self.range.start;
+    pub fn draw(&mut self, pages: u64, lpns: &mut Vec<Lpn>, chip_of: impl Fn(Lpn) -> ColumnId) {
+        let length = self.range.end.0 - self.range.start.0;
         if self.access == Access::Sequential {
             let fits = u64::from(length - self.next) >= pages;
             if !fits && pages <= u64::from(length) {
                 self.next = 0;
             }
             for _ in 0..pages {
-                lpns.push(self.step(length));
+                let nth = self.step(length);
+                lpns.push(self.nth(nth));
             }
             return;
         }
@@ -71,68 +74,79 @@ impl Requests {
         }
     }
 
-    /// The page at the position, which moves on.
+    /// The page of the range with this number.
+    fn nth(&self, number: u32) -> Lpn {
+        Lpn(self.range.start.0 + number)
+    }
+
+    /// The number of the page at the position, which moves on.
     fn step(&mut self, length: u32) -> u32 {
         // A position at the end is one at the start, but for a request that has just been found to
         // fit.
-        let lpn = self.range.start + self.next % length;
-        self.next = self.next % length + 1;
-        lpn
+        let at = self.next % length;
+        self.next = at + 1;
+        at
     }
 
-    fn draw_one(&mut self, length: u32, chip_of: impl Fn(u32) -> u32) -> u32 {
-        let start = self.range.start;
-        match (self.pattern, self.stripe) {
-            (Pattern::Uniform, _) => start + self.below(length),
+    fn draw_one(&mut self, length: u32, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
+        let number = match (self.pattern, self.stripe) {
+            (Pattern::Uniform, _) => self.below(length),
             (Pattern::Sequential, _) => self.step(length),
             (Pattern::HotCold, _) => {
                 let hot = length.div_ceil(5);
-                if hot == length || self.below(10) < 8 {
-                    start + self.below(hot)
-                } else {
-                    start + hot + self.below(length - hot)
-                }
+                if hot == length || self.below(10) < 8 { self.below(hot) } else { hot + self.below(length - hot) }
             }
             (Pattern::OneChip | Pattern::Fullest, Some(chips)) => {
-                let on_first = (start..self.range.end).step_by(chips as usize).len();
-                start + self.below(u32::try_from(on_first).unwrap_or(1)) * chips
+                let on_first = length.div_ceil(chips);
+                self.below(on_first) * chips
             }
             (Pattern::OneChip | Pattern::Fullest, None) => {
-                let mut lpn = start + self.below(length);
+                let mut number = self.below(length);
                 for _ in 1..DRAWS {
-                    if chip_of(lpn) == 0 {
+                    if chip_of(self.nth(number)) == ColumnId(0) {
                         break;
                     }
-                    lpn = start + self.below(length);
+                    number = self.below(length);
                 }
-                lpn
+                number
             }
-        }
+        };
+        self.nth(number)
     }
 
     fn below(&mut self, bound: u32) -> u32 {
-        u32::try_from(self.stream.below(bound.into())).unwrap_or(0)
+        below(&mut self.stream, bound)
     }
 }
 
+/// Any number below a bound.
+pub(super) fn below(stream: &mut Stream, bound: u32) -> u32 {
+    u32::try_from(stream.below(bound.into())).expect("a number below one of 32 bits")
+}
+
+/// The `number`-th page from the `first`-th one of a range on, round and round.
+pub(super) fn page_of(range: &Range<Lpn>, first: u64, number: u64) -> Lpn {
+    let length = u64::from(range.end.0 - range.start.0);
+    let at = (first % length + number % length) % length;
+    Lpn(range.start.0 + u32::try_from(at).expect("a number below one of 32 bits"))
+}
+
 /// So many consecutive pages of `range`, from the one with this number on, round and round.
-pub fn pages_from(first: u64, pages: u64, range: &Range<u32>) -> impl Iterator<Item = u32> + use<> {
-    let (start, length) = (range.start, u64::from(range.end - range.start).max(1));
-    let first = first % length;
-    (0..pages).map(move |page| start + u32::try_from((first + page % length) % length).unwrap_or(0))
+pub fn pages_from(first: u64, pages: u64, range: &Range<Lpn>) -> impl Iterator<Item = Lpn> + use<> {
+    let range = range.clone();
+    (0..pages).map(move |page| page_of(&range, first, page))
 }
 
 /// The pages of a job that is not real-time, in the cluster at this position: first those that it
-/// reads, then those that it writes, each any page of `range`. `job` is the position of its source
-/// in the plan, and its number.
-pub fn job_pages(seed: u64, cluster: u32, job: (u32, u64), pages: u64, range: &Range<u32>) -> Vec<u32> {
+/// reads, then those that it writes, each any page of `range`.
+pub fn job_pages(seed: u64, cluster: ClusterId, job: JobId, pages: u64, range: &Range<Lpn>) -> Vec<Lpn> {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     key[8..16].copy_from_slice(b"jobpages");
-    key[16..20].copy_from_slice(&cluster.to_le_bytes());
-    key[20..24].copy_from_slice(&job.0.to_le_bytes());
-    key[24..].copy_from_slice(&job.1.to_le_bytes());
+    key[16..20].copy_from_slice(&cluster.0.to_le_bytes());
+    key[20..24].copy_from_slice(&job.source.0.to_le_bytes());
+    key[24..].copy_from_slice(&job.index.to_le_bytes());
     let mut stream = Stream::new(key);
-    let length = u64::from(range.end - range.start);
-    (0..pages).map(|_| range.start + u32::try_from(stream.below(length)).unwrap_or(0)).collect()
+    let length = range.end.0 - range.start.0;
+    (0..pages).map(|_| Lpn(range.start.0 + below(&mut stream, length))).collect()
 }

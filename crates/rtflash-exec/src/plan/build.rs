@@ -1,10 +1,11 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{Access, Allocation, Cluster, Placement, Span, TaskSet};
+use rtflash_model::{Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Id, PerId, Placement, Span, TaskSet};
 
 use super::layout::Layout;
 use super::{
-    ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Releases, Source, Timing,
+    Certified, ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
+    Releases, Source, Timing,
 };
 use crate::trace::Kind;
 
@@ -19,8 +20,8 @@ pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Place
     space.declared.then(|| Data { pages: pages(space.needed_pages), room: pages(space.logical_pages) })
 }
 
-/// Whether the clusters have certificates, all of them; what cannot be run of the whole.
-fn certified(set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> Result<bool, PlanError> {
+/// What cannot be run of the whole.
+fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result<(), PlanError> {
     let device = set.device();
     let pages = u64::from(device.chips())
         .saturating_mul(device.blocks_per_chip().into())
@@ -28,43 +29,96 @@ fn certified(set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> 
     if pages > MAX_PAGES {
         return Err(PlanError::TooManyPages(pages));
     }
-    let allocated = allocation.clusters();
-    if allocated.len() != terms.len() {
+    let of_device = |cluster: &Cluster| cluster.chips.iter().all(|&chip| chip < device.chips());
+    let of_set = |cluster: &Cluster| cluster.tasks.iter().all(|&task| task < set.tasks().len());
+    if clusters.len() != terms.len() || !clusters.iter().all(|cluster| of_device(cluster) && of_set(cluster)) {
         return Err(PlanError::OtherAllocation);
     }
-    if allocated.len().saturating_mul(set.jobs().len()) > MAX_PARTS {
-        return Err(PlanError::TooManyParts { clusters: allocated.len(), streams: set.jobs().len() });
+    if clusters.len().saturating_mul(set.jobs().len()) > MAX_PARTS {
+        return Err(PlanError::TooManyParts { clusters: clusters.len(), streams: set.jobs().len() });
     }
-    let certified = terms.iter().filter(|terms| terms.certificate.is_some()).count();
-    if certified > 0 && certified < terms.len() {
-        return Err(PlanError::MixedCertificates);
-    }
-    if let Some(task) = set.tasks().iter().find(|task| certified == 0 && !task.is_implicit()) {
-        return Err(PlanError::NotImplicit { task: task.name.clone() });
-    }
-    Ok(certified > 0)
+    Ok(())
 }
 
-/// A cluster of the plan, at this position.
-fn cluster_of(
-    set: &TaskSet,
-    cluster: Cluster,
-    terms: &ClusterTerms,
-    position: usize,
-) -> Result<ClusterPlan, PlanError> {
-    if cluster.tasks.len() != terms.gc_periods.len() {
-        return Err(PlanError::OtherAllocation);
-    }
-    if let Some(certificate) = terms.certificate {
-        return super::certified::cluster(set, cluster, certificate, position);
-    }
-    let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks().get(task)?.write?.pages()));
+/// The chips of a cluster.
+pub(super) fn chips_of(cluster: &Cluster) -> Vec<ChipId> {
+    cluster.chips.iter().copied().map(ChipId).collect()
+}
+
+/// A cluster of the plan, at this position, that a utilization test accepted.
+fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize) -> Result<ClusterPlan, PlanError> {
+    let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks()[task].write?.pages()));
     let owners = cluster.tasks.len() + set.jobs().len();
     let layout = Layout::new(set.device(), cluster.size(), writes, owners)
         .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
     let data = declared(set, &cluster, None);
-    let (chips, tasks) = (cluster.chips, cluster.tasks);
-    Ok(ClusterPlan { chips, tasks, page_delay: terms.page_delay, layout, certificate: None, ranges: vec![], data })
+    Ok(ClusterPlan { chips: chips_of(&cluster), tasks: cluster.tasks, page_delay, layout, data })
+}
+
+/// The terms of all clusters, which are of one kind.
+enum Terms<'t> {
+    /// D(s), and T^g of each task.
+    Utilization(Vec<(Span, &'t [Option<Period>])>),
+    Certified(Vec<Certificate>),
+}
+
+impl Terms<'_> {
+    fn of(terms: &[ClusterTerms]) -> Result<Terms<'_>, PlanError> {
+        let (mut utilization, mut certified) = (Vec::new(), Vec::new());
+        for terms in terms {
+            match terms {
+                ClusterTerms::Utilization { page_delay, gc_periods } => {
+                    utilization.push((*page_delay, &gc_periods[..]))
+                }
+                ClusterTerms::Certified(certificate) => certified.push(*certificate),
+            }
+        }
+        match (utilization.is_empty(), certified.is_empty()) {
+            (false, false) => Err(PlanError::MixedCertificates),
+            (true, false) => Ok(Terms::Certified(certified)),
+            (_, true) => Ok(Terms::Utilization(utilization)),
+        }
+    }
+}
+
+/// Clusters as they are planned.
+type Clusters = PerId<ClusterId, ClusterPlan>;
+
+/// Clusters that are to be run by Theorem 1, and the period of GC of each task.
+fn by_utilization(
+    set: &TaskSet,
+    clusters: Vec<Cluster>,
+    terms: &[(Span, &[Option<Period>])],
+) -> Result<(Clusters, Vec<Option<Period>>), PlanError> {
+    if let Some(task) = set.tasks().iter().find(|task| !task.is_implicit()) {
+        return Err(PlanError::NotImplicit { task: task.name.clone() });
+    }
+    let (mut plans, mut periods) = (Clusters::default(), vec![None; set.tasks().len()]);
+    for (position, (cluster, &(page_delay, gc_periods))) in clusters.into_iter().zip(terms).enumerate() {
+        if cluster.tasks.len() != gc_periods.len() {
+            return Err(PlanError::OtherAllocation);
+        }
+        for (&task, &period) in cluster.tasks.iter().zip(gc_periods) {
+            periods[task] = period;
+        }
+        plans.push(cluster_of(set, cluster, page_delay, position)?);
+    }
+    Ok((plans, periods))
+}
+
+/// Clusters that are to be run by certificates.
+fn by_certificates(
+    set: &TaskSet,
+    clusters: Vec<Cluster>,
+    certificates: Vec<Certificate>,
+) -> Result<(Clusters, PerId<ClusterId, Certified>), PlanError> {
+    let (mut plans, mut certified) = (Clusters::default(), PerId::default());
+    for (position, (cluster, certificate)) in clusters.into_iter().zip(certificates).enumerate() {
+        let (plan, of) = super::certified::cluster(set, cluster, certificate, position)?;
+        plans.push(plan);
+        certified.push(of);
+    }
+    Ok((plans, certified))
 }
 
 impl Plan {
@@ -79,41 +133,64 @@ impl Plan {
         timing: Timing,
         terms: &[ClusterTerms],
     ) -> Result<Plan, PlanError> {
-        let certified = certified(set, allocation, terms)?;
-        let device = set.device();
-        let timing = if certified { Timing::of_device(device) } else { timing };
-        let mut clusters = Vec::with_capacity(terms.len());
-        for (position, (cluster, terms)) in allocation.clusters().into_iter().zip(terms).enumerate() {
-            clusters.push(cluster_of(set, cluster, terms, position)?);
-        }
-        let mut plan = Plan { device: *device, timing, sources: Vec::new(), clusters, jobs: set.jobs().to_vec() };
-        plan.add_tasks(set, allocation, terms)?;
-        plan.add_units();
-        plan.add_jobs(set);
-        plan.refuse_sources(certified)?;
+        let (device, allocated) = (set.device(), allocation.clusters());
+        refuse(set, &allocated, terms)?;
+        let plan = |timing, clusters, promise| {
+            let (sources, jobs) = (PerId::default(), set.jobs().to_vec());
+            Plan { device: *device, timing, sources, clusters, promise, jobs }
+        };
+        let plan = match Terms::of(terms)? {
+            Terms::Utilization(terms) => {
+                let (clusters, periods) = by_utilization(set, allocated, &terms)?;
+                let mut plan = plan(timing, clusters, Promise::Utilization);
+                plan.add_tasks(set, allocation, &periods)?;
+                plan.add_jobs(set);
+                plan
+            }
+            Terms::Certified(certificates) => {
+                let (clusters, certified) = by_certificates(set, allocated, certificates)?;
+                let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
+                plan.add_tasks(set, allocation, &[])?;
+                plan.add_units();
+                plan.add_jobs(set);
+                plan.refuse_large()?;
+                plan
+            }
+        };
+        plan.refuse_names()?;
         Ok(plan)
     }
 
-    /// Sources whose jobs are too large, or are called alike.
-    fn refuse_sources(&self, certified: bool) -> Result<(), PlanError> {
+    /// Sources whose jobs are too large for all their pages to be drawn at once.
+    fn refuse_large(&self) -> Result<(), PlanError> {
         let pages = |source: &Source| source.read_pages.saturating_add(source.write_pages);
-        let large = self.sources.iter().find(|source| certified && pages(source) > MAX_REQUEST_PAGES);
-        if let Some(large) = large {
-            return Err(PlanError::LargeRequest { source: large.name.clone(), pages: pages(large) });
+        match self.sources.iter().find(|source| pages(source) > MAX_REQUEST_PAGES) {
+            Some(large) => Err(PlanError::LargeRequest { source: large.name.clone(), pages: pages(large) }),
+            None => Ok(()),
         }
-        let mut names: Vec<&str> = self.sources.iter().map(|source| source.name.as_str()).collect();
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(PlanError::SameName(pair[0].to_owned()));
-        }
-        Ok(())
     }
 
-    fn add_tasks(&mut self, set: &TaskSet, allocation: &Allocation, terms: &[ClusterTerms]) -> Result<(), PlanError> {
+    /// Sources that are called alike.
+    fn refuse_names(&self) -> Result<(), PlanError> {
+        let mut names: Vec<&str> = self.sources.iter().map(|source| source.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(PlanError::SameName(pair[0].to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// The requests of all tasks, and where GC has `periods` (of each task), its jobs.
+    fn add_tasks(
+        &mut self,
+        set: &TaskSet,
+        allocation: &Allocation,
+        periods: &[Option<Period>],
+    ) -> Result<(), PlanError> {
         for (owner, task) in set.tasks().iter().enumerate() {
             let position = allocation.cluster_of_task(owner).ok_or(PlanError::OtherAllocation)?;
-            let delay = self.clusters[position].page_delay;
-            let cluster = u32::try_from(position).ok();
+            let number = ClusterId::from_index(position);
+            let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
             let requests =
                 [(task.read, Kind::Read, self.timing.read()), (task.write, Kind::Write, self.timing.program())];
             for (request, kind, cost) in requests {
@@ -137,9 +214,8 @@ impl Plan {
                     bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
                 });
             }
-            let place = self.clusters[position].tasks.binary_search(&owner).map_err(|_| PlanError::OtherAllocation)?;
-            if task.write.is_some() && self.clusters[position].certificate.is_none() {
-                let period = terms[position].gc_periods[place].ok_or(PlanError::OtherAllocation)?;
+            if let (Some(_), Some(period)) = (task.write, periods.get(owner)) {
+                let period = period.ok_or(PlanError::OtherAllocation)?;
                 self.sources.push(Source {
                     name: format!("{}.gc", task.name),
                     kind: Kind::Gc,

@@ -2,10 +2,11 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
-use super::build::declared;
+use super::build::{chips_of, declared};
 use super::layout::Layout;
 use super::ranges::ranges;
-use super::{ClusterPlan, Plan, PlanError, Releases, Source};
+use super::{Certified, ClusterPlan, Plan, PlanError, Promise, Releases, Source};
+use crate::ids::Lpn;
 use crate::trace::Kind;
 
 /// A cluster that is run by a certificate.
@@ -14,9 +15,9 @@ pub(super) fn cluster(
     cluster: Cluster,
     certificate: Certificate,
     position: usize,
-) -> Result<ClusterPlan, PlanError> {
+) -> Result<(ClusterPlan, Certified), PlanError> {
     let device = set.device();
-    let tasks = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
+    let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let writes = tasks.clone().any(|task| task.write.is_some());
     let fault = |fault| PlanError::Certificate { cluster: position, fault };
     match certificate.collection {
@@ -44,70 +45,75 @@ pub(super) fn cluster(
     // Where the tasks leave no pages to the jobs, these read and write the tasks'.
     let shared = || {
         let mut found = ranges(all.into(), row, &own)?;
-        found.extend(std::iter::repeat_n(0..all, streams));
+        found.extend(std::iter::repeat_n(Lpn(0)..Lpn(all), streams));
         Some(found)
     };
     // Data that do not fit are told of, and then everybody has an equal share.
     let equal = || ranges(all.into(), row, &vec![None; with_jobs.len()]);
     let data = declared(set, &cluster, Some(certificate.placement));
-    match ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal) {
-        Some(ranges) if reserve <= spare => Ok(ClusterPlan {
-            page_delay: longest_wait(device, &cluster.chips),
-            chips: cluster.chips,
-            tasks: cluster.tasks,
-            layout,
-            certificate: Some(certificate),
-            ranges,
-            data,
-        }),
-        _ => Err(room),
-    }
+    let found = ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal);
+    let Some(ranges) = found.filter(|_| reserve <= spare) else { return Err(room) };
+    let page_delay = longest_wait(device, &cluster.chips);
+    let plan = ClusterPlan { page_delay, chips: chips_of(&cluster), tasks: cluster.tasks, layout, data };
+    let pass = certificate.collection.map(|collection| {
+        let cost = pass_cost(device, &plan, certificate.placement, collection.victim_pages);
+        cost.ok_or(fault("has passes that take 2^63 ns or longer"))
+    });
+    Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges }))
 }
 
 /// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel.
 /// m_c is that of the fullest of the cluster's channels.
 fn longest_wait(device: &Device, chips: &[u32]) -> Span {
-    let ways = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip))).max();
-    let others = ways.unwrap_or(1).saturating_sub(1);
-    device.page_transfer().checked_mul(others.into()).unwrap_or_default()
+    let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip))).max();
+    let others = fullest.expect("a cluster has chips") - 1;
+    transfers(device, others)
 }
 
-impl ClusterPlan {
-    /// Under a certificate, what a pass of a unit takes at most, C_g: v(t_r + t_w) + t_e on a chip
-    /// of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock.
-    pub fn pass_cost(&self, device: &Device) -> Option<Span> {
-        let certificate = self.certificate?;
-        let valid = certificate.collection?.victim_pages;
-        let (read, program) = (device.page_read(), device.page_program());
-        let copies = match certificate.placement {
-            Placement::Stripe => read.checked_add(program)?.checked_mul(valid)?,
-            Placement::Superblock => {
-                let bus = self.page_delay.checked_add(device.page_transfer())?;
-                let reads = read.checked_add(bus)?.checked_mul(valid.min(self.layout.pages().into()))?;
-                let rows = program.checked_add(bus)?.checked_mul(valid.div_ceil(self.layout.chips().into()))?;
-                reads.checked_add(rows)?
-            }
-        };
-        copies.checked_add(device.block_erase())
-    }
+/// The time that one transfer of each of so many chips of a channel takes.
+pub(super) fn transfers(device: &Device, chips: u32) -> Span {
+    let all = device.page_transfer().checked_mul(chips.into());
+    all.expect("a transfer of each chip of a channel is checked with the device")
+}
 
+/// C_g: v(t_r + t_w) + t_e on a chip of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock.
+fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
+    let (read, program) = (device.page_read(), device.page_program());
+    let copies = match placement {
+        Placement::Stripe => read.checked_add(program)?.checked_mul(valid)?,
+        Placement::Superblock => {
+            let bus = cluster.page_delay.checked_add(device.page_transfer())?;
+            let reads = read.checked_add(bus)?.checked_mul(valid.min(cluster.layout.pages().into()))?;
+            let rows = program.checked_add(bus)?.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
+            reads.checked_add(rows)?
+        }
+    };
+    copies.checked_add(device.block_erase())
+}
+
+impl Certified {
     /// Whether its pages are placed in a static stripe: every chip is then a unit of its own.
     pub fn is_stripe(&self) -> bool {
-        self.certificate.is_some_and(|certificate| certificate.placement == Placement::Stripe)
+        self.certificate.placement == Placement::Stripe
+    }
+
+    /// Chips of a unit, in a cluster of so many: one in a stripe, all in a superblock.
+    pub(crate) fn width(&self, chips: u32) -> u32 {
+        if self.is_stripe() { 1 } else { chips }
     }
 }
 
 impl Plan {
     /// A source of GC jobs for each unit that has garbage collection.
     pub(super) fn add_units(&mut self) {
-        for (cluster, position) in self.clusters.iter().zip(0..) {
-            let Some(bound) = cluster.pass_cost(&self.device) else { continue };
-            let units =
-                if cluster.is_stripe() { cluster.chips.iter().map(|&chip| Some(chip)).collect() } else { vec![None] };
+        let Promise::Certified(certified) = &self.promise else { return };
+        for ((position, cluster), of) in self.clusters.enumerate().zip(certified) {
+            let Some(bound) = of.pass else { continue };
+            let units = if of.is_stripe() { cluster.chips.iter().copied().map(Some).collect() } else { vec![None] };
             self.sources.extend(units.into_iter().map(|chip| Source {
                 name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
                 kind: Kind::Gc,
-                owner: position as usize,
+                owner: position.index(),
                 cluster: Some(position),
                 read_pages: 0,
                 write_pages: 0,

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use rtflash_model::Device;
+use rtflash_model::{Device, Lpn};
 
 /// The division of a cluster of s chips with N blocks of P pages each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,11 +133,13 @@ impl Layout {
 
     /// The logical pages of an owner: first the cluster's tasks in order, then the job streams.
     /// Equal parts, the first ones get one more.
-    pub fn part(&self, owner: usize) -> Range<u32> {
+    pub fn part(&self, owner: usize) -> Range<Lpn> {
         let (pages, owners, owner) = (u64::from(self.logical_pages()), self.owners.max(1) as u64, owner as u64);
         let (each, more) = (pages / owners, pages % owners);
-        let start =
-            |owner: u64| u32::try_from(owner * each + owner.min(more)).unwrap_or(u32::MAX).min(self.logical_pages());
+        let start = |owner: u64| {
+            let before = (owner * each + owner.min(more)).min(pages);
+            Lpn(u32::try_from(before).expect("as many logical pages as 32 bits count"))
+        };
         start(owner)..start(owner + 1)
     }
 }

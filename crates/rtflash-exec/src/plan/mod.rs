@@ -15,18 +15,42 @@ pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
 pub use timing::{Period, Timing};
 
+use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::trace::{JobId, Kind};
 
 /// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClusterTerms {
-    /// D(s): what the analysis charges a page for waiting.
-    pub page_delay: Span,
-    /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
-    /// that does not write. Not used under a certificate.
-    pub gc_periods: Vec<Option<Period>>,
-    /// What a sound analysis promises: all clusters of a plan have one, or none has.
-    pub certificate: Option<Certificate>,
+pub enum ClusterTerms {
+    /// A utilization test accepted it.
+    Utilization {
+        /// D(s): what the analysis charges a page for waiting.
+        page_delay: Span,
+        /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
+        /// that does not write.
+        gc_periods: Vec<Option<Period>>,
+    },
+    /// A demand test accepted it, with this certificate.
+    Certified(Certificate),
+}
+
+/// By what a plan is run and judged. All of its clusters are of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// By Theorem 1: GC at its own periods, D(s) for each page.
+    Utilization,
+    /// By the certificates of the clusters.
+    Certified(PerId<ClusterId, Certified>),
+}
+
+/// What a cluster with a certificate has beside its [`ClusterPlan`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certified {
+    /// What it is run by.
+    pub certificate: Certificate,
+    /// C_g: what a pass of a unit takes at most; `None` without garbage collection.
+    pub pass: Option<Span>,
+    /// The logical pages of each of its tasks, in order, and then of each job stream.
+    pub ranges: Vec<Range<Lpn>>,
 }
 
 /// When the jobs of a source are released.
@@ -44,7 +68,7 @@ pub enum Releases {
     /// chip of the device, or to the whole cluster where it is `None`.
     Collected {
         /// The chip, in a stripe.
-        chip: Option<u32>,
+        chip: Option<ChipId>,
     },
 }
 
@@ -60,7 +84,7 @@ pub struct Source {
     /// certificate belongs to no task: its cluster.
     pub owner: usize,
     /// The cluster that serves it; `None` for jobs, which are placed one by one.
-    pub cluster: Option<u32>,
+    pub cluster: Option<ClusterId>,
     /// Pages that a job reads.
     pub read_pages: u64,
     /// Pages that a job writes.
@@ -82,18 +106,13 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterPlan {
     /// Its chips, ascending.
-    pub chips: Vec<u32>,
+    pub chips: Vec<ChipId>,
     /// Its tasks, by position in the task set, ascending.
     pub tasks: Vec<usize>,
-    /// D(s).
+    /// D(s); under a certificate what a page waits for its bus at most.
     pub page_delay: Span,
     /// How its blocks are divided.
     pub layout: Layout,
-    /// What it is run by, if a sound analysis promises something of it.
-    pub certificate: Option<Certificate>,
-    /// Under a certificate, the logical pages of each of its tasks, in order, and then of each job
-    /// stream.
-    pub ranges: Vec<Range<u32>>,
     /// What its tasks declare to keep on it; `None` where none declares anything.
     pub data: Option<Data>,
 }
@@ -112,8 +131,9 @@ pub struct Data {
 pub struct Plan {
     device: Device,
     timing: Timing,
-    sources: Vec<Source>,
-    clusters: Vec<ClusterPlan>,
+    sources: PerId<SourceId, Source>,
+    clusters: PerId<ClusterId, ClusterPlan>,
+    promise: Promise,
     jobs: Vec<Job>,
 }
 
@@ -129,7 +149,7 @@ impl Plan {
     /// their own. In a run without a host none comes.
     #[must_use]
     pub fn for_host(mut self) -> Plan {
-        for source in &mut self.sources {
+        for source in self.sources.iter_mut() {
             if matches!(source.releases, Releases::Arrivals(_)) {
                 source.releases = Releases::Handed;
             }
@@ -147,19 +167,19 @@ impl Plan {
         self.timing
     }
 
-    /// Whether its clusters have certificates.
-    pub fn is_certified(&self) -> bool {
-        self.clusters.iter().any(|cluster| cluster.certificate.is_some())
+    /// By what it is run and judged.
+    pub fn promise(&self) -> &Promise {
+        &self.promise
     }
 
     /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
     /// certificates then the GC of each unit, then the job streams.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &PerId<SourceId, Source> {
         &self.sources
     }
 
     /// The clusters, in order.
-    pub fn clusters(&self) -> &[ClusterPlan] {
+    pub fn clusters(&self) -> &PerId<ClusterId, ClusterPlan> {
         &self.clusters
     }
 
@@ -170,19 +190,55 @@ impl Plan {
 
     /// The logical pages of its cluster that a source of requests reads or writes; none for other
     /// sources.
-    pub(crate) fn range(&self, source: &Source) -> Range<u32> {
-        let cluster = source.cluster.and_then(|cluster| self.clusters.get(cluster as usize));
-        let Some(cluster) = cluster.filter(|_| matches!(source.kind, Kind::Read | Kind::Write)) else { return 0..0 };
-        let Ok(place) = cluster.tasks.binary_search(&source.owner) else { return 0..0 };
-        if cluster.certificate.is_some() {
-            return cluster.ranges.get(place).cloned().unwrap_or(0..0);
+    pub(crate) fn range(&self, source: &Source) -> Range<Lpn> {
+        let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
+        let of = &self.clusters[cluster];
+        let place = of.tasks.binary_search(&source.owner).expect("a request's task is one of its cluster's");
+        match &self.promise {
+            Promise::Utilization => of.layout.part(place),
+            Promise::Certified(certified) => certified[cluster].ranges[place].clone(),
         }
-        cluster.layout.part(place)
+    }
+
+    /// The channel that a chip is on.
+    pub(crate) fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(self.device.channel_of(chip.0))
+    }
+
+    /// The time that one transfer of each of so many chips of a channel takes.
+    pub(crate) fn transfers(&self, chips: u32) -> Span {
+        certified::transfers(&self.device, chips)
+    }
+
+    /// The chips on a chip's channel that are not its cluster's.
+    pub(crate) fn chips_beside(&self, cluster: &ClusterPlan, chip: ChipId) -> u32 {
+        let channel = self.channel_of(chip);
+        let own = cluster.chips.iter().filter(|&&other| self.channel_of(other) == channel);
+        own.fold(self.device.chips_on(channel.0), |others, _| others - 1)
+    }
+
+    /// An entry for each chip of the device.
+    pub(crate) fn per_chip<T: Clone>(&self, entry: T) -> PerId<ChipId, T> {
+        PerId::filled(entry, self.device.chips())
+    }
+
+    /// An entry for each channel.
+    pub(crate) fn per_channel<T: Clone>(&self, entry: T) -> PerId<ChannelId, T> {
+        PerId::filled(entry, self.device.channels())
+    }
+
+    /// An entry for each cluster.
+    pub(crate) fn per_cluster<T: Clone>(&self, entry: T) -> PerId<ClusterId, T> {
+        PerId::filled(entry, self.clusters.count())
+    }
+
+    /// An entry for each source of jobs.
+    pub(crate) fn per_source<T: Clone>(&self, entry: T) -> PerId<SourceId, T> {
+        PerId::filled(entry, self.sources.count())
     }
 
     /// What a job is called: `camera.read#0`.
     pub fn job_name(&self, job: JobId) -> String {
-        let source = self.sources.get(job.source as usize).map_or("", |source| source.name.as_str());
-        format!("{source}#{}", job.index)
+        format!("{}#{}", self.sources[job.source].name, job.index)
     }
 }

@@ -2,30 +2,39 @@
 
 use std::ops::Range;
 
+use crate::ids::Lpn;
+
 /// Who keeps how many pages: `declared` where that is known, else an equal share of what is left.
 /// In whole rows of `row` pages: consecutive pages of a stripe are then on different chips
 /// everywhere. `None` where they do not fit into `room` pages, or one would keep none.
-pub(crate) fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<u32>>> {
+pub(crate) fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<Lpn>>> {
     let row = u64::from(row.max(1));
     let mut left = room / row;
     for pages in declared.iter().flatten() {
         left = left.checked_sub(pages.div_ceil(row))?;
     }
     let sharers = declared.iter().filter(|pages| pages.is_none()).count() as u64;
-    let each = left.checked_div(sharers).unwrap_or(0);
+    // Where all is declared, nobody asks for a share.
+    let each = left / sharers.max(1);
     let mut next = 0;
     let mut range = |pages: &Option<u64>| {
         let rows = pages.map_or(each, |pages| pages.div_ceil(row));
         let start = next;
         next += rows * row;
-        (rows > 0).then_some(u32::try_from(start).ok()?..u32::try_from(next).ok()?)
+        let page = |number: u64| u32::try_from(number).ok().map(Lpn);
+        (rows > 0).then_some(page(start)?..page(next)?)
     };
     declared.iter().map(&mut range).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::*;
+
+    fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<u32>>> {
+        let plain = |range: Range<Lpn>| range.start.0..range.end.0;
+        Some(super::ranges(room, row, declared)?.into_iter().map(plain).collect())
+    }
 
     #[test]
     fn what_is_declared_comes_first_and_the_rest_is_shared() {

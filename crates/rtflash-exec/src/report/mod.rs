@@ -10,6 +10,7 @@ pub use responses::Responses;
 pub use wear::Wear;
 
 use crate::check::Ledger;
+use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer};
 
@@ -83,14 +84,14 @@ impl ClusterReport {
 /// A run in numbers.
 #[derive(Debug)]
 pub struct Report {
-    /// By position of the source in the plan.
-    pub sources: Vec<SourceReport>,
-    /// By position of the cluster.
-    pub clusters: Vec<ClusterReport>,
-    /// By number of the chip.
-    pub chips: Vec<ChipReport>,
-    /// By number of the channel.
-    pub channels: Vec<ChannelReport>,
+    /// Each source of the plan.
+    pub sources: PerId<SourceId, SourceReport>,
+    /// Each cluster.
+    pub clusters: PerId<ClusterId, ClusterReport>,
+    /// Each chip of the device.
+    pub chips: PerId<ChipId, ChipReport>,
+    /// Each channel.
+    pub channels: PerId<ChannelId, ChannelReport>,
 }
 
 impl Report {
@@ -147,13 +148,12 @@ pub struct Statistics {
 impl Statistics {
     /// For a run of a plan that ends at `duration`.
     pub fn new(plan: &Plan, duration: Instant) -> Statistics {
-        let device = plan.device();
         Statistics {
             report: Report {
                 sources: plan.sources().iter().map(|_| SourceReport::default()).collect(),
-                clusters: vec![ClusterReport::default(); plan.clusters().len()],
-                chips: vec![ChipReport::default(); device.chips() as usize],
-                channels: vec![ChannelReport::default(); device.channels() as usize],
+                clusters: plan.per_cluster(ClusterReport::default()),
+                chips: plan.per_chip(ChipReport::default()),
+                channels: plan.per_channel(ChannelReport::default()),
             },
             ledger: Ledger::new(plan.sources().len(), false),
             duration,
@@ -164,13 +164,11 @@ impl Statistics {
     pub fn finish(mut self, plan: &Plan) -> Report {
         for pending in self.ledger.pending() {
             let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
-            if let Some(source) = self.report.sources.get_mut(pending.release.job.source as usize) {
-                source.overdue += u64::from(late);
-            }
+            self.report.sources[pending.release.job.source].overdue += u64::from(late);
         }
         for (cluster, report) in plan.clusters().iter().zip(&mut self.report.clusters) {
-            let erases = cluster.chips.iter().map(|&chip| self.report.chips[chip as usize].operations.erases);
-            report.gc_passes = erases.max().unwrap_or(0);
+            let erases = cluster.chips.iter().map(|&chip| self.report.chips[chip].operations.erases);
+            report.gc_passes = erases.max().expect("a cluster has chips");
         }
         self.report
     }
@@ -183,16 +181,14 @@ impl Statistics {
 
 impl Observer for Statistics {
     fn release(&mut self, release: &Release) {
-        if self.ledger.release(release)
-            && let Some(source) = self.report.sources.get_mut(release.job.source as usize)
-        {
-            source.released += 1;
+        if self.ledger.release(release) {
+            self.report.sources[release.job.source].released += 1;
         }
     }
 
     fn complete(&mut self, complete: &Complete) {
         let Some(pending) = self.ledger.complete(complete.job) else { return };
-        let Some(source) = self.report.sources.get_mut(complete.job.source as usize) else { return };
+        let source = &mut self.report.sources[complete.job.source];
         source.completed += 1;
         source.misses += u64::from(pending.release.deadline.is_some_and(|deadline| complete.at > deadline));
         source.responses.note(complete.at.since(pending.release.at));
@@ -204,21 +200,20 @@ impl Observer for Statistics {
     fn operations(&mut self, operations: &[Operation]) {
         let Some(first) = operations.first() else { return };
         let count = operations.len() as u64;
-        if let Some(cluster) = self.report.clusters.get_mut(first.cluster as usize) {
-            let programs = operations.iter().filter(|operation| operation.action == Action::Program).count() as u64;
-            match first.kind {
-                Kind::Gc => cluster.copied += programs,
-                Kind::Write => cluster.written += programs,
-                Kind::Read => {}
-                Kind::Server => {
-                    cluster.non_real_time += count;
-                    cluster.written += programs;
-                }
+        let cluster = &mut self.report.clusters[first.cluster];
+        let programs = operations.iter().filter(|operation| operation.action == Action::Program).count() as u64;
+        match first.kind {
+            Kind::Gc => cluster.copied += programs,
+            Kind::Write => cluster.written += programs,
+            Kind::Read => {}
+            Kind::Server => {
+                cluster.non_real_time += count;
+                cluster.written += programs;
             }
         }
         for operation in operations {
             let busy = self.within(operation.start, operation.end);
-            let Some(chip) = self.report.chips.get_mut(operation.chip as usize) else { continue };
+            let chip = &mut self.report.chips[operation.chip];
             chip.busy = chip.busy.saturating_add(busy);
             match operation.action {
                 Action::Read => chip.operations.reads += 1,
@@ -231,9 +226,8 @@ impl Observer for Statistics {
     #[inline]
     fn transfer(&mut self, transfer: &Transfer) {
         let busy = self.within(transfer.start, transfer.end);
-        if let Some(channel) = self.report.channels.get_mut(transfer.channel as usize) {
-            channel.busy = channel.busy.saturating_add(busy);
-            channel.transfers += 1;
-        }
+        let channel = &mut self.report.channels[transfer.channel];
+        channel.busy = channel.busy.saturating_add(busy);
+        channel.transfers += 1;
     }
 }

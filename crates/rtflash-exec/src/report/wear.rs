@@ -3,6 +3,7 @@
 use rtflash_model::{Device, Instant};
 
 use super::Report;
+use crate::ids::ChipId;
 
 const NS_A_DAY: f64 = 86_400e9;
 const DAYS_A_YEAR: f64 = 365.25;
@@ -11,7 +12,7 @@ const DAYS_A_YEAR: f64 = 365.25;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wear {
     /// The chip.
-    pub chip: u32,
+    pub chip: ChipId,
     /// Its erases.
     pub erases: u64,
     /// As many a day.
@@ -28,8 +29,8 @@ pub struct Wear {
 impl Report {
     /// Of these chips of the device, over a run of `duration`; `None` where there is no chip.
     #[allow(clippy::cast_precision_loss)]
-    pub fn wear(&self, device: &Device, chips: impl Iterator<Item = u32>, duration: Instant) -> Option<Wear> {
-        let erased = chips.filter_map(|chip| Some((chip, self.chips.get(chip as usize)?.operations.erases)));
+    pub fn wear(&self, device: &Device, chips: impl Iterator<Item = ChipId>, duration: Instant) -> Option<Wear> {
+        let erased = chips.map(|chip| (chip, self.chips[chip].operations.erases));
         let (chip, erases) = erased.max_by_key(|&(chip, erases)| (erases, std::cmp::Reverse(chip)))?;
         let erases_per_day = erases as f64 / duration.as_ns().max(1) as f64 * NS_A_DAY;
         let blocks = f64::from(device.blocks_per_chip());
@@ -52,17 +53,17 @@ mod tests {
         let device = Device::new(DeviceSpec { chips: 3, erase_cycles: Some(3_000), ..spec }).unwrap();
         let chip =
             |erases| ChipReport { operations: Operations { erases, ..Operations::default() }, ..Default::default() };
-        let chips = vec![chip(4), chip(10), chip(10)];
-        let report = Report { sources: vec![], clusters: vec![], chips, channels: vec![] };
+        let chips = vec![chip(4), chip(10), chip(10)].into();
+        let report = Report { sources: vec![].into(), clusters: vec![].into(), chips, channels: vec![].into() };
         let ten = Instant::from_ns(10_000_000_000).unwrap();
-        let wear = report.wear(&device, 0..3, ten).unwrap();
-        assert_eq!((wear.chip, wear.erases), (1, 10));
+        let wear = report.wear(&device, ChipId::first(3), ten).unwrap();
+        assert_eq!((wear.chip, wear.erases), (ChipId(1), 10));
         // One a second on 1024 blocks of 3000 erases each.
         assert!((wear.erases_per_day - 86_400.0).abs() < 1e-9 && (wear.turns - 10.0 / 1024.0).abs() < 1e-12);
         assert!((wear.lifetime_years.unwrap() - 3_072_000.0 / 86_400.0 / 365.25).abs() < 1e-9);
-        assert_eq!(report.wear(&device, 0..1, ten).unwrap().erases, 4);
-        assert_eq!(report.wear(&device, 0..0, ten), None);
+        assert_eq!(report.wear(&device, ChipId::first(1), ten).unwrap().erases, 4);
+        assert_eq!(report.wear(&device, ChipId::first(0), ten), None);
         let unstated = Device::new(DeviceSpec { erase_cycles: None, ..device.spec() }).unwrap();
-        assert_eq!(report.wear(&unstated, 0..3, ten).unwrap().lifetime_years, None);
+        assert_eq!(report.wear(&unstated, ChipId::first(3), ten).unwrap().lifetime_years, None);
     }
 }

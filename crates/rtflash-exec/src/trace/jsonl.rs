@@ -12,6 +12,7 @@ use std::io::{self, Write};
 
 use super::record::{Action, JobId, Kind, Record};
 use crate::Plan;
+use crate::ids::{PerId, SourceId};
 
 pub use reader::{MAX_LINE, TraceError, TraceReader};
 
@@ -98,7 +99,7 @@ impl<W: Write> JsonLines<W> {
 
 /// The names of all sources as the inside of a JSON string, escaped once for all their jobs.
 #[derive(Debug)]
-pub struct JobNames(Vec<String>);
+pub struct JobNames(PerId<SourceId, String>);
 
 impl JobNames {
     /// The names of a plan's sources.
@@ -108,8 +109,8 @@ impl JobNames {
 
     /// The name of a source by its position, ready to stand between quotes. Empty if there is no
     /// such source.
-    pub fn source(&self, source: u32) -> &str {
-        self.0.get(source as usize).map_or("", String::as_str)
+    pub fn source(&self, source: SourceId) -> &str {
+        self.0.get(source).map_or("", String::as_str)
     }
 }
 

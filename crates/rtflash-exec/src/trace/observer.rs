@@ -4,6 +4,7 @@ use super::record::{
     Complete, JobId, LeftOut, Moved, Operation, Record, Release, Reserve, Selection, Silent, Starved, Transfer,
 };
 use super::setup::Setup;
+use crate::ids::{ClusterId, Lpn};
 
 /// Somebody who is told what happens.
 ///
@@ -26,7 +27,7 @@ pub trait Observer {
     /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
     /// may ask memory for what it knows of it.
     #[inline]
-    fn expect(&self, cluster: u32, lpn: u32) {
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
         let _ = (cluster, lpn);
     }
 
@@ -178,7 +179,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.silent(silent);
     }
     #[inline]
-    fn expect(&self, cluster: u32, lpn: u32) {
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
         self.0.expect(cluster, lpn);
         self.1.expect(cluster, lpn);
     }

@@ -4,13 +4,14 @@
 use rtflash_model::Instant;
 
 use super::setup::Setup;
+use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn, SourceId};
 
 /// One job: the `index`-th one (from 0) of a source, by the source's position in
 /// [`Plan::sources`](crate::Plan::sources).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId {
     /// Position of the source.
-    pub source: u32,
+    pub source: SourceId,
     /// Number of the job, from 0, in order of release.
     pub index: u64,
 }
@@ -62,8 +63,11 @@ impl Action {
     }
 }
 
-/// No page, no logical page: the mark in [`Operation::page`] and [`Operation::lpn`].
+/// No page: the mark in [`Operation::page`].
 pub const NONE: u32 = u32::MAX;
+
+/// No logical page: the mark in [`Operation::lpn`].
+pub const NO_LPN: Lpn = Lpn(NONE);
 
 /// A job is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +83,7 @@ pub struct Release {
     /// Pages that it reads and writes for its task; a GC job has none.
     pub pages: u64,
     /// The cluster that serves it; `None` for a job that no cluster can serve.
-    pub cluster: Option<u32>,
+    pub cluster: Option<ClusterId>,
 }
 
 /// A chip is occupied by an operation over [start, end), the transfer of the page inside.
@@ -90,9 +94,9 @@ pub struct Operation {
     /// First instant after it.
     pub end: Instant,
     /// The cluster, by position.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// The chip, by its number in the device.
-    pub chip: u32,
+    pub chip: ChipId,
     /// What it does.
     pub action: Action,
     /// For which job.
@@ -100,11 +104,11 @@ pub struct Operation {
     /// What for. GC passes of a server are [`Kind::Gc`] here, their job is the server's.
     pub kind: Kind,
     /// The block on the chip.
-    pub block: u32,
+    pub block: BlockId,
     /// The page in the block; [`NONE`] for an erase.
     pub page: u32,
-    /// The logical page of the cluster; [`NONE`] for an erase.
-    pub lpn: u32,
+    /// The logical page of the cluster; [`NO_LPN`] for an erase.
+    pub lpn: Lpn,
 }
 
 /// A page is on a channel's bus over [start, end).
@@ -115,11 +119,11 @@ pub struct Transfer {
     /// First instant after it.
     pub end: Instant,
     /// The channel.
-    pub channel: u32,
+    pub channel: ChannelId,
     /// The cluster of the chip.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// The chip that sends or takes the page.
-    pub chip: u32,
+    pub chip: ChipId,
     /// For which job.
     pub job: JobId,
     /// What for.
@@ -143,9 +147,9 @@ pub struct Starved {
     /// Which.
     pub job: JobId,
     /// Its cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// The chip without free pages.
-    pub chip: u32,
+    pub chip: ChipId,
 }
 
 /// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a unit (a
@@ -157,11 +161,11 @@ pub struct Selection {
     /// For which job.
     pub job: JobId,
     /// In which cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// On which chip: the first one of a superblock.
-    pub chip: u32,
+    pub chip: ChipId,
     /// The block, or superblock.
-    pub block: u32,
+    pub block: BlockId,
     /// Its valid pages.
     pub valid: u32,
     /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page,
@@ -177,9 +181,9 @@ pub struct LeftOut {
     /// Which job.
     pub job: JobId,
     /// In which cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// On which chip: under a certificate the unit's first one, elsewhere the cluster's.
-    pub chip: u32,
+    pub chip: ChipId,
     /// f: free pages, of the unit or of the cluster.
     pub free: u64,
 }
@@ -205,9 +209,9 @@ pub struct Silent {
     /// For which job.
     pub job: JobId,
     /// The cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// The chip; where a whole cluster or superblock lets time pass, the first one that takes part.
-    pub chip: u32,
+    pub chip: ChipId,
     /// What might have been done.
     pub step: Step,
 }
@@ -221,11 +225,11 @@ pub struct Moved {
     /// Whose page.
     pub job: JobId,
     /// The cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// The chip that it waits for from now on.
-    pub chip: u32,
+    pub chip: ChipId,
     /// The logical page.
-    pub lpn: u32,
+    pub lpn: Lpn,
 }
 
 /// Pages have arrived to be written to a unit, under a certificate: how it stands when all releases
@@ -235,9 +239,9 @@ pub struct Reserve {
     /// When.
     pub at: Instant,
     /// In which cluster.
-    pub cluster: u32,
+    pub cluster: ClusterId,
     /// On which chip: the first one of a superblock.
-    pub chip: u32,
+    pub chip: ChipId,
     /// a: pages of real-time requests that have ever arrived to be written.
     pub arrived: u64,
     /// f: free pages.
@@ -285,7 +289,7 @@ impl Record {
             Record::Reserve(reserve) => (reserve.at, 2, reserve.chip.into(), 0, 0),
             Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
             Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
-            Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip),
+            Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip.0),
             Record::Moved(moved) => (moved.at, 6, moved.cluster.into(), 0, 0),
             Record::Selected(selection) => (selection.at, 7, selection.chip.into(), 0, 0),
             Record::Silent(silent) => (silent.start, 8, silent.chip.into(), 0, 0),

@@ -1,12 +1,12 @@
 //! A plan and records for the tests of trace formats, here and in rtflash-draw.
 
 use proptest::prelude::*;
-use rtflash_exec::{ClusterTerms, Period, Plan, Timing};
-use rtflash_model::{Allocation, Cluster, Instant, Span, read_task_set};
+use rtflash_exec::{BlockId, ChannelId, ClusterTerms, Period, Plan, SourceId, Timing};
+use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId, Span, read_task_set};
 
 use rtflash_exec::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NONE, Operation, Record, Release, Reserve, Selection, Silent,
-    Starved, Step, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Record, Release, Reserve, Selection,
+    Silent, Starved, Step, Transfer,
 };
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
@@ -26,7 +26,7 @@ pub(crate) fn plan() -> Plan {
     let allocation = Allocation::new(6, 2, &clusters).expect("an allocation");
     let timing = Timing::new(Span::from_us(50), Span::from_us(500), Span::from_us(20)).expect("a timing");
     let terms =
-        ClusterTerms { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)], certificate: None };
+        ClusterTerms::Utilization { page_delay: Span::from_us(20), gc_periods: vec![Period::new(40_000_000, 3)] };
     Plan::new(&set, &allocation, timing, &[terms.clone(), terms]).expect("a plan")
 }
 
@@ -38,35 +38,34 @@ pub(crate) fn at(nanoseconds: u64) -> Instant {
 /// Any record that fits the [`plan`].
 pub(crate) fn any_record() -> impl Strategy<Value = Record> {
     let plan = plan();
-    let kinds: Vec<_> = plan.sources().iter().map(|source| source.kind).collect();
-    let logical: Vec<_> = plan.clusters().iter().map(|cluster| cluster.layout.logical_pages()).collect();
-    let sources = u32::try_from(kinds.len()).expect("few sources");
+    let kinds: PerId<SourceId, _> = plan.sources().iter().map(|source| source.kind).collect();
+    let logical: PerId<ClusterId, _> = plan.clusters().iter().map(|cluster| cluster.layout.logical_pages()).collect();
+    let sources = kinds.count();
     let times = (0..1_u64 << 62, 1..1_u64 << 62);
     let numbers = (any::<u64>(), any::<u64>(), any::<u32>(), any::<bool>(), any::<bool>());
     (0..10_u8, times, 0..sources, 0..2_u32, 0..6_u32, numbers).prop_map(
         move |(what, (start, length), source, cluster, chip, (index, pages, random, first, second))| {
             let (start, end) = (at(start), at(start + length));
-            let job = JobId { source, index };
-            let of = kinds[source as usize];
+            let job = JobId { source: SourceId(source), index };
+            let (cluster, chip, block) = (ClusterId(cluster), ChipId(chip), BlockId(random % 16));
+            let (of, logical) = (kinds[job.source], logical[cluster]);
             let kind = if of == Kind::Server && first { Kind::Gc } else { of };
             let action = [Action::Read, Action::Program, Action::Erase][random as usize % 3];
-            let (block, page, lpn) = match action {
-                Action::Erase => (random % 16, NONE, NONE),
-                _ => (random % 16, random % 8, random % logical[cluster as usize]),
+            let (page, lpn) = match action {
+                Action::Erase => (NONE, NO_LPN),
+                _ => (random % 8, Lpn(random % logical)),
             };
             match what {
-                0 => Record::Release(Release {
-                    at: start,
-                    job,
-                    kind: of,
-                    deadline: first.then_some(end),
-                    pages,
-                    cluster: second.then_some(cluster),
-                }),
+                0 => {
+                    let (deadline, cluster) = (first.then_some(end), second.then_some(cluster));
+                    Record::Release(Release { at: start, job, kind: of, deadline, pages, cluster })
+                }
                 1 => Record::Complete(Complete { at: start, job }),
                 2 => Record::Starved(Starved { at: start, job, cluster, chip }),
                 3 => Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }),
-                4 => Record::Transfer(Transfer { start, end, channel: random % 3, cluster, chip, job, kind }),
+                4 => {
+                    Record::Transfer(Transfer { start, end, channel: ChannelId(random % 3), cluster, chip, job, kind })
+                }
                 5 => Record::Reserve(Reserve {
                     at: start,
                     cluster,
@@ -75,7 +74,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                     free: index,
                     pending: pages / 2,
                 }),
-                6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: random % logical[cluster as usize] }),
+                6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
                 7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),
                 8 => Record::Selected(Selection {
@@ -83,7 +82,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                     job,
                     cluster,
                     chip,
-                    block: random % 16,
+                    block,
                     valid: random / 2,
                     forced: first,
                 }),

@@ -9,7 +9,7 @@ use rtflash_exec::dispatch::{Arrival, NoServers};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Options, Plan, Times, run};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, Cluster, Instant, Job, Shortest, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
 
 /// Something to run.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ pub fn agree(
 /// What the checkers say of a run in which jobs that are not real-time have no server but those of
 /// certificates.
 pub fn judged(world: &World) -> Vec<Finding> {
-    let checks = |group: &[u32]| Checks::new(&world.plan, world.options.dispatch, group);
+    let checks = |group: &[ClusterId]| Checks::new(&world.plan, world.options.dispatch, group);
     let checks = run(&world.plan, &world.options, &mut NoServers, checks).expect("small worlds reach no limit");
     merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
 }

@@ -2,8 +2,8 @@
 
 use rtflash_exec::ftl::Addresses;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved};
-use rtflash_exec::{ClusterPlan, Dispatch, Options, Plan};
-use rtflash_model::Instant;
+use rtflash_exec::{BlockId, ClusterPlan, ColumnId, Dispatch, Options, Plan, SourceId};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 
 use super::chip::{Busy, Chip, Doing, Entry, Stage, What};
 use super::pages::{GcCopy, Pages, Place};
@@ -46,7 +46,7 @@ impl Job {
             Kind::Server => 3,
         };
         let deadline = self.deadline.map_or(self.released, Instant::as_ns);
-        (self.deadline.is_none(), deadline, rank, self.id.source, self.id.index)
+        (self.deadline.is_none(), deadline, rank, self.id.source.0, self.id.index)
     }
 }
 
@@ -75,7 +75,7 @@ pub struct Cluster {
     /// w(φ), for jobs in the background.
     written: u64,
     /// Who left out the latest pass: sources of GC jobs, and `None` for the server.
-    left_out: Vec<Option<u32>>,
+    left_out: Vec<Option<SourceId>>,
 }
 
 /// What came of looking at a job, or at an entry of a queue.
@@ -91,7 +91,7 @@ enum Looked {
 impl Cluster {
     /// The cluster at this position of the plan, before the run.
     pub fn new(plan: &Plan, options: &Options, position: usize) -> Cluster {
-        let ClusterPlan { chips: numbers, tasks, layout, .. } = &plan.clusters()[position];
+        let ClusterPlan { chips: numbers, tasks, layout, .. } = &plan.clusters().as_slice()[position];
         let pages = Pages::new(layout, options, numbers, plan.device().valid_pages_bound());
         let mut draws = Vec::new();
         for (source, number) in plan.sources().iter().zip(0..) {
@@ -104,10 +104,17 @@ impl Cluster {
                 },
             };
             let mut add = |reads: bool, stream: u32| {
-                let chip_of = |lpn| narrow(pages.place(lpn).chip);
+                let chip_of = |lpn: Lpn| ColumnId(narrow(pages.place(lpn.0).chip));
                 let cluster = narrow(position);
-                let addresses =
-                    Addresses::new(options.pattern, options.seed, cluster, stream, reads, part.clone(), chip_of);
+                let addresses = Addresses::new(
+                    options.pattern,
+                    options.seed,
+                    ClusterId(cluster),
+                    SourceId(stream),
+                    reads,
+                    part.clone(),
+                    chip_of,
+                );
                 draws.push(Draws { source: number, reads, addresses });
             };
             match source.kind {
@@ -120,8 +127,10 @@ impl Cluster {
                 }
             }
         }
-        let chips =
-            numbers.iter().map(|&number| Chip { number, busy: None, queue: Vec::new(), waiting: Vec::new() }).collect();
+        let chips = numbers
+            .iter()
+            .map(|&number| Chip { number: number.0, busy: None, queue: Vec::new(), waiting: Vec::new() })
+            .collect();
         Cluster {
             position: narrow(position),
             chips,
@@ -176,7 +185,7 @@ impl Cluster {
             kind: job.kind,
             deadline: job.deadline,
             pages: job.reads + job.writes,
-            cluster: Some(self.position),
+            cluster: Some(ClusterId(self.position)),
         }));
         let id = job.id;
         self.jobs.push(job);
@@ -201,16 +210,21 @@ impl Cluster {
         let job = self.job_mut(id);
         if !job.starved {
             job.starved = true;
-            world.records.push(Record::Starved(Starved { at: world.instant(), job: id, cluster, chip }));
+            world.records.push(Record::Starved(Starved {
+                at: world.instant(),
+                job: id,
+                cluster: ClusterId(cluster),
+                chip: ChipId(chip),
+            }));
         }
     }
 
     /// The next logical page of a job.
     fn draw(&mut self, id: JobId, reads: bool) -> u32 {
         let pages = &self.pages;
-        let draws = self.draws.iter_mut().find(|draws| draws.source == id.source && draws.reads == reads);
+        let draws = self.draws.iter_mut().find(|draws| SourceId(draws.source) == id.source && draws.reads == reads);
         let draws = draws.expect("every source has its addresses");
-        draws.addresses.draw(|lpn| narrow(pages.place(lpn).chip))
+        draws.addresses.draw(|lpn| ColumnId(narrow(pages.place(lpn.0).chip))).0
     }
 
     // Ends.
@@ -298,14 +312,14 @@ impl Cluster {
         let operation = Operation {
             start: world.instant(),
             end: world.instant(),
-            cluster: self.position,
-            chip: self.chips[place.chip].number,
+            cluster: ClusterId(self.position),
+            chip: ChipId(self.chips[place.chip].number),
             action,
             job: id,
             kind,
-            block: narrow(place.block),
+            block: BlockId(narrow(place.block)),
             page,
-            lpn,
+            lpn: Lpn(lpn),
         };
         self.occupy(place.chip, Busy { job: id, doing, stage, operation: Some(operation) });
     }
@@ -318,7 +332,7 @@ impl Cluster {
     /// Starts to read a page of a job, where it is now.
     fn start_read(&mut self, world: &World, id: JobId, lpn: u32) {
         let place = self.pages.place(lpn);
-        let sensing = world.lengths.sensing(self.chips[place.chip].number, world.instant()).as_ns();
+        let sensing = world.lengths.sensing(ChipId(self.chips[place.chip].number), world.instant()).as_ns();
         let stage = match sensing {
             0 => Stage::Waits { since: world.now },
             _ => Stage::Senses { until: world.now + sensing },
@@ -329,8 +343,8 @@ impl Cluster {
     /// Starts to write a page of a job to a chip that has room.
     fn start_write(&mut self, world: &World, id: JobId, lpn: u32, chip: usize) {
         let place = self.pages.write(lpn, chip);
-        let draws = self.draws.iter_mut().find(|draws| draws.source == id.source && !draws.reads);
-        draws.expect("every source has its addresses").addresses.written(lpn, narrow(chip));
+        let draws = self.draws.iter_mut().find(|draws| SourceId(draws.source) == id.source && !draws.reads);
+        draws.expect("every source has its addresses").addresses.written(Lpn(lpn), ColumnId(narrow(chip)));
         // Reads that wait for the page move with it.
         let is_read = |entry: &Entry| entry.what == What::Read(lpn);
         let mut moved = Vec::new();
@@ -350,8 +364,9 @@ impl Cluster {
 
     /// Starts the GC read of a chip that has a copy to make or to let pass.
     fn start_gc_read(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage =
-            Stage::Works { until: world.now + world.lengths.read(self.clock(world, chip), world.instant()).as_ns() };
+        let stage = Stage::Works {
+            until: world.now + world.lengths.read(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+        };
         match self.pages.begin_copy(chip) {
             GcCopy::Page(lpn, place) => self.start(world, id, Doing::GcRead, stage, place, lpn),
             GcCopy::Nothing => self.occupy(chip, Busy { job: id, doing: Doing::GcRead, stage, operation: None }),
@@ -361,8 +376,9 @@ impl Cluster {
     /// Starts the GC program of a chip that has read a page. A copy that needs no program takes no
     /// time, but with worst victims the time of one.
     fn start_gc_program(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage =
-            Stage::Works { until: world.now + world.lengths.program(self.clock(world, chip), world.instant()).as_ns() };
+        let stage = Stage::Works {
+            until: world.now + world.lengths.program(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+        };
         match self.pages.program_copy(chip) {
             Some((lpn, place)) => self.start(world, id, Doing::GcProgram, stage, place, lpn),
             None if self.pages.lets_time_pass() => {
@@ -374,8 +390,9 @@ impl Cluster {
 
     /// Starts to erase the victim of a chip that takes part.
     fn start_erase(&mut self, world: &World, id: JobId, chip: usize) {
-        let stage =
-            Stage::Works { until: world.now + world.lengths.erase(self.clock(world, chip), world.instant()).as_ns() };
+        let stage = Stage::Works {
+            until: world.now + world.lengths.erase(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+        };
         let victim = self.pages.part(chip).expect("the chip takes part").victim;
         let place = Place { chip, block: victim, page: 0 };
         self.start(world, id, Doing::Erase, stage, place, NONE);

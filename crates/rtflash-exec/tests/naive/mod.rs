@@ -8,7 +8,7 @@ mod pages;
 
 use rtflash_exec::dispatch::Arrival;
 use rtflash_exec::trace::{JobId, Kind, Record, Release, Transfer};
-use rtflash_exec::{Lengths, Options, Plan, Releases, Service};
+use rtflash_exec::{ChannelId, Lengths, Options, Plan, Releases, Service, SourceId};
 use rtflash_model::{Instant, Span};
 
 use chip::Stage;
@@ -92,7 +92,7 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
             world.released[position as usize] += 1;
             let cluster = source.cluster.expect("a task is in a cluster");
             let job = Job {
-                id: JobId { source: position, index },
+                id: JobId { source: SourceId(position), index },
                 kind: source.kind,
                 deadline: Some(period.deadline(index)),
                 passes: u64::from(source.kind == Kind::Gc),
@@ -103,7 +103,7 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
                 starved: false,
                 waits: false,
             };
-            clusters[cluster as usize].release(world, job);
+            clusters[cluster.index()].release(world, job);
         }
     }
     let now = world.instant();
@@ -116,7 +116,7 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
 fn arrive(world: &mut World, clusters: &mut [Cluster], arrival: &Arrival) {
     let pages = arrival.read_pages + arrival.write_pages;
     let placed = match world.options.service {
-        Service::Tbs => arrival.grant.map(|grant| (grant.cluster as usize, Some(grant.deadline), grant.gc_passes)),
+        Service::Tbs => arrival.grant.map(|grant| (grant.cluster.index(), Some(grant.deadline), grant.gc_passes)),
         Service::Background => {
             // The first of the least ones.
             let cluster = (0..clusters.len()).min_by_key(|&cluster| clusters[cluster].unfinished_background());
@@ -158,7 +158,7 @@ fn grant(world: &World, clusters: &mut [Cluster]) {
         };
         let waiting = on_channel.into_iter().filter(|chip| waits_since(chip.stage()).is_some());
         if let Some(chip) = waiting.min_by_key(|chip| (waits_since(chip.stage()), chip.number)) {
-            let until = world.now + world.lengths.transfer(channel, world.instant()).as_ns();
+            let until = world.now + world.lengths.transfer(ChannelId(channel), world.instant()).as_ns();
             chip.set_stage(Stage::Transfers { from: world.now, until });
         }
     }
@@ -169,7 +169,7 @@ fn transferred(world: &World, operation: &rtflash_exec::trace::Operation, from: 
     Record::Transfer(Transfer {
         start: instant(from),
         end: world.instant(),
-        channel: world.plan.device().channel_of(operation.chip),
+        channel: ChannelId(world.plan.device().channel_of(operation.chip.0)),
         cluster: operation.cluster,
         chip: operation.chip,
         job: operation.job,

@@ -2,8 +2,9 @@
 
 use rtflash_exec::Layout;
 use rtflash_exec::ftl::aged_chip;
-use rtflash_exec::trace::NONE;
-use rtflash_exec::{Aging, Options, Victims};
+use rtflash_exec::trace::NO_LPN;
+use rtflash_exec::{Aging, ColumnId, Options, Victims};
+use rtflash_model::ChipId;
 use rtflash_model::random::Stream;
 
 use super::narrow;
@@ -76,7 +77,7 @@ pub struct Pages {
 
 impl Pages {
     /// The pages at the start of a run, of the chips with these numbers in the device.
-    pub fn new(layout: &Layout, options: &Options, numbers: &[u32], valid_pages_bound: u32) -> Pages {
+    pub fn new(layout: &Layout, options: &Options, numbers: &[ChipId], valid_pages_bound: u32) -> Pages {
         let per_block = layout.pages() as usize;
         let nowhere = Place { chip: usize::MAX, block: usize::MAX, page: usize::MAX };
         let mut map = vec![nowhere; layout.logical_pages() as usize];
@@ -84,13 +85,13 @@ impl Pages {
         for (chip, &number) in numbers.iter().enumerate() {
             let mut stream = Stream::numbered(options.seed, b"aging\0\0\0", number.into());
             let aging: Aging = options.aging;
-            let aged = aged_chip(layout, aging, narrow(chip), &mut stream);
+            let aged = aged_chip(layout, aging, ColumnId(narrow(chip)), &mut stream);
             let mut blocks: Vec<Block> = vec![Vec::new(); layout.blocks() as usize];
             for (position, &lpn) in aged.lpns.iter().enumerate() {
                 let (block, page) = (position / per_block, position % per_block);
-                blocks[block].push((lpn != NONE).then_some(lpn));
-                if lpn != NONE {
-                    map[lpn as usize] = Place { chip, block, page };
+                blocks[block].push((lpn != NO_LPN).then_some(lpn.0));
+                if lpn != NO_LPN {
+                    map[lpn.index()] = Place { chip, block, page };
                 }
             }
             chips.push(Blocks { blocks, open: None, copy: None });

@@ -9,8 +9,10 @@ mod unit;
 use rtflash_exec::dispatch::{Arrival, release_jitter};
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
-use rtflash_exec::{Lengths, Options, Phases, Plan, Releases, Service, Waits};
-use rtflash_model::{Instant, Placement, Span};
+use rtflash_exec::{
+    Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Releases, Service, SourceId, Waits,
+};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span};
 
 use unit::{Part, Unit};
 
@@ -86,17 +88,17 @@ impl World<'_> {
 
     /// A page read that begins then takes so long.
     pub fn read(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.read(chip, instant(at)).as_ns()
+        self.lengths.read(ChipId(chip), instant(at)).as_ns()
     }
 
     /// A page program, likewise.
     pub fn program(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.program(chip, instant(at)).as_ns()
+        self.lengths.program(ChipId(chip), instant(at)).as_ns()
     }
 
     /// A page on the bus of a chip, likewise.
     pub fn transfer(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.transfer(self.plan.device().channel_of(chip), instant(at)).as_ns()
+        self.lengths.transfer(ChannelId(self.plan.device().channel_of(chip)), instant(at)).as_ns()
     }
 
     /// All chips on the channel of one, itself included.
@@ -171,10 +173,11 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
     let mut sources = Vec::new();
     for (number, source) in (0..).zip(plan.sources()) {
         let Releases::Periodic(period) = source.releases else { continue };
-        let cluster = source.cluster.expect("a task is somewhere") as usize;
-        let of = &plan.clusters()[cluster];
+        let cluster = source.cluster.expect("a task is somewhere").index();
+        let of = &plan.clusters().as_slice()[cluster];
         let owner = of.tasks.iter().position(|&task| task == source.owner).expect("a task of the cluster");
-        let stripe = of.certificate.expect("a certificate").placement;
+        let certified = certified(plan, cluster);
+        let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
         let drawn = (options.pattern, options.seed);
         sources.push(Source {
@@ -188,7 +191,7 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
             next: 0,
             ready: 0,
             fires: None,
-            requests: Requests::new(drawn, number, source.access, of.ranges[owner].clone(), place),
+            requests: Requests::new(drawn, SourceId(number), source.access, certified.ranges[owner].clone(), place),
         });
     }
     sources
@@ -196,7 +199,7 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
 
 fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], arrivals: &[Arrival]) {
     for source in sources {
-        let late = release_jitter(world.options.seed, source.number, source.next, source.jitter).as_ns();
+        let late = release_jitter(world.options.seed, SourceId(source.number), source.next, source.jitter).as_ns();
         let due = match world.options.placed.phases {
             Phases::Periodic => world.now == source.ready + late,
             Phases::AtErases => world.now == source.ready + source.period || source.fires == Some(world.now),
@@ -204,7 +207,7 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
         if !due {
             continue;
         }
-        let id = JobId { source: source.number, index: source.next };
+        let id = JobId { source: SourceId(source.number), index: source.next };
         let nominal = match world.options.placed.phases {
             Phases::Periodic => source.ready,
             Phases::AtErases => source.ready.max(world.now.saturating_sub(late)),
@@ -218,7 +221,11 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
         }
         let left = source.pages - lpns.len() as u64;
         source.requests.draw(left, &mut lpns, |lpn| {
-            if stripe { 0 } else { u32::try_from(units[0].pages.column_of(lpn)).expect("few chips") }
+            if stripe {
+                ColumnId(0)
+            } else {
+                ColumnId(u32::try_from(units[0].pages.column_of(lpn)).expect("few chips"))
+            }
         });
         let (kind, deadline) = (source.kind, nominal + source.deadline);
         world.records.push(Record::Release(Release {
@@ -227,7 +234,7 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
             kind,
             deadline: Some(instant(deadline)),
             pages: source.pages,
-            cluster: Some(u32::try_from(source.cluster).expect("few clusters")),
+            cluster: Some(ClusterId(u32::try_from(source.cluster).expect("few clusters"))),
         }));
         let reads = if kind == Kind::Read { lpns.len() } else { 0 };
         enter(world, units, id, kind, deadline, &lpns, reads);
@@ -245,12 +252,12 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
 
 /// Divides a job among the units of its cluster. The first `reads` pages are read, the others
 /// written.
-fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline: u64, lpns: &[u32], reads: usize) {
+fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline: u64, lpns: &[Lpn], reads: usize) {
     let count = units.len();
     let mut parts = 0;
     for (at, unit) in units.iter_mut().enumerate() {
         let here =
-            |lpns: &[u32]| -> Vec<u32> { lpns.iter().filter(|&&lpn| lpn as usize % count == at).copied().collect() };
+            |lpns: &[Lpn]| -> Vec<Lpn> { lpns.iter().filter(|&&lpn| lpn.index() % count == at).copied().collect() };
         let (reads, writes) = (here(&lpns[..reads]), here(&lpns[reads..]));
         if reads.len() + writes.len() > 0 {
             parts += 1;
@@ -273,14 +280,14 @@ pub fn enter_gc(world: &mut World, id: JobId) {
 
 /// Whether a cluster may serve jobs at all.
 fn serves(world: &World, cluster: usize) -> bool {
-    world.plan.clusters()[cluster].certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
+    certified(&world.plan, cluster).certificate.server_thousandths > 0
 }
 
 fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
     let pages = arrival.read_pages + arrival.write_pages;
     let background = |units: &Vec<Unit>| units.iter().map(Unit::background_pages).sum::<usize>();
     let cluster = match world.options.service {
-        Service::Tbs => arrival.grant.map(|grant| grant.cluster as usize),
+        Service::Tbs => arrival.grant.map(|grant| grant.cluster.index()),
         // The first of the least ones.
         Service::Background => (0..units.len())
             .filter(|&cluster| serves(world, cluster))
@@ -293,13 +300,13 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
         kind: Kind::Server,
         deadline,
         pages,
-        cluster: cluster.map(|cluster| u32::try_from(cluster).expect("few clusters")),
+        cluster: cluster.map(ClusterId::from_index),
     }));
     let Some(cluster) = cluster else { return };
-    let of = &world.plan.clusters()[cluster];
-    let stream = world.plan.sources()[arrival.job.source as usize].owner;
-    let range = &of.ranges[of.tasks.len() + stream];
-    let (number, job) = (u32::try_from(cluster).expect("few clusters"), (arrival.job.source, arrival.job.index));
+    let of = &world.plan.clusters().as_slice()[cluster];
+    let stream = world.plan.sources()[arrival.job.source].owner;
+    let range = &certified(&world.plan, cluster).ranges[of.tasks.len() + stream];
+    let (number, job) = (ClusterId::from_index(cluster), arrival.job);
     let lpns = job_pages(world.options.seed, number, job, pages, range);
     let reads = usize::try_from(arrival.read_pages).expect("few pages");
     let deadline = deadline.map_or(unit::BACKGROUND + world.now, Instant::as_ns);
@@ -310,7 +317,7 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
 fn end_transfers(world: &mut World) {
     let now = world.now;
     for (number, chip) in (0..).zip(&mut world.chips) {
-        let program = world.lengths.programming(number, instant(now)).as_ns();
+        let program = world.lengths.programming(ChipId(number), instant(now)).as_ns();
         chip.stage = match chip.stage {
             Some(Stage::Senses { until }) if until == now => Some(Stage::Waits { since: now }),
             Some(Stage::Transfers { until }) if until == now => {
@@ -337,7 +344,7 @@ fn grant(world: &mut World) {
             _ => None,
         };
         let Some((_, chip)) = chips.into_iter().filter_map(since).min() else { continue };
-        let until = world.now + world.lengths.transfer(channel, world.at()).as_ns();
+        let until = world.now + world.lengths.transfer(ChannelId(channel), world.at()).as_ns();
         world.chips[chip].stage = Some(Stage::Transfers { until });
         let operation = world.chips[chip].operation.expect("an operation that waits");
         let end = match operation.action {
@@ -352,7 +359,7 @@ fn grant(world: &mut World) {
         world.records.push(Record::Transfer(Transfer {
             start,
             end: instant(until),
-            channel,
+            channel: ChannelId(channel),
             cluster,
             chip,
             job,
@@ -367,6 +374,11 @@ pub fn waits_are_worst(world: &World) -> bool {
 }
 
 /// Whether a cluster is a stripe.
+pub fn certified(plan: &Plan, cluster: usize) -> &Certified {
+    let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+    &certified.as_slice()[cluster]
+}
+
 pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
-    plan.clusters()[cluster].certificate.expect("a certificate").placement == Placement::Stripe
+    certified(plan, cluster).certificate.placement == Placement::Stripe
 }

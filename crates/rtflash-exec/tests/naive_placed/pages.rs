@@ -3,15 +3,18 @@
 use std::ops::Range;
 
 use rtflash_exec::ftl::initial_pages;
-use rtflash_exec::trace::NONE;
-use rtflash_exec::{Options, Plan};
+use rtflash_exec::trace::NO_LPN;
+use rtflash_exec::{ColumnId, Options, Plan};
+use rtflash_model::Lpn;
 use rtflash_model::random::Stream;
+
+use super::certified;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     Free,
     Stale,
-    Holds(u32),
+    Holds(Lpn),
 }
 
 /// Blocks (superblocks) of a unit, their pages row by row.
@@ -28,15 +31,16 @@ pub type At = (usize, usize);
 
 impl Pages {
     pub fn new(plan: &Plan, options: &Options, cluster: usize, position: usize, width: usize) -> Pages {
-        let of = &plan.clusters()[cluster];
+        let of = &plan.clusters().as_slice()[cluster];
         let mut random = Stream::numbered(options.seed, b"initial\0", of.chips[position].into());
         let position = u32::try_from(position).expect("few chips");
-        let programmed = initial_pages(of, position, options.aging, &mut random);
+        let placement = certified(plan, cluster).certificate.placement;
+        let programmed = initial_pages(&of.layout, placement, ColumnId(position), options.aging, &mut random);
         let device = plan.device();
         let (count, size) = (device.blocks_per_chip() as usize, width * device.pages_per_block() as usize);
         let mut blocks = vec![vec![Page::Free; size]; count];
         for (at, lpn) in programmed.into_iter().enumerate() {
-            blocks[at / size][at % size] = if lpn == NONE { Page::Stale } else { Page::Holds(lpn) };
+            blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
         }
         Pages { width, blocks, victims: Vec::new() }
     }
@@ -54,23 +58,23 @@ impl Pages {
         (0..self.blocks.len()).map(|block| self.count(block, |&page| page == Page::Free) as u64).sum()
     }
 
-    pub fn locate(&self, lpn: u32) -> At {
+    pub fn locate(&self, lpn: Lpn) -> At {
         let in_block = |block: &Vec<Page>| block.iter().position(|&page| page == Page::Holds(lpn));
         let found = self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)));
         found.expect("every page is mapped")
     }
 
     /// On which of the unit's chips a page is.
-    pub fn column_of(&self, lpn: u32) -> usize {
+    pub fn column_of(&self, lpn: Lpn) -> usize {
         self.locate(lpn).1 % self.width
     }
 
-    pub fn holds(&self, at: At, lpn: u32) -> bool {
+    pub fn holds(&self, at: At, lpn: Lpn) -> bool {
         self.blocks[at.0][at.1] == Page::Holds(lpn)
     }
 
     /// The next page of the open block, or of the lowest free one.
-    pub fn program(&mut self, lpn: u32) -> Option<At> {
+    pub fn program(&mut self, lpn: Lpn) -> Option<At> {
         let size = self.blocks[0].len();
         let free = |block: usize| self.count(block, |&page| page == Page::Free);
         let open = (0..self.blocks.len()).find(|&block| (1..size).contains(&free(block)));
@@ -96,7 +100,7 @@ impl Pages {
 
     /// The first valid page of a block on one of the chips from a row on: the row and the logical
     /// page.
-    pub fn next_valid(&self, block: usize, column: usize, from: usize) -> Option<(usize, u32)> {
+    pub fn next_valid(&self, block: usize, column: usize, from: usize) -> Option<(usize, Lpn)> {
         (from..self.blocks[block].len() / self.width).find_map(|row| {
             match self.blocks[block][row * self.width + column] {
                 Page::Holds(lpn) => Some((row, lpn)),
@@ -111,10 +115,10 @@ impl Pages {
     }
 
     /// Pages of a range to be overwritten so that victims stay full.
-    pub fn fullest(&self, range: &Range<u32>, pages: u64) -> Vec<u32> {
-        let mut chosen: Vec<u32> = Vec::new();
+    pub fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        let mut chosen: Vec<Lpn> = Vec::new();
         while (chosen.len() as u64) < pages {
-            let left = |block: usize| -> Vec<u32> {
+            let left = |block: usize| -> Vec<Lpn> {
                 let holds = |page: &Page| match page {
                     Page::Holds(lpn) if !chosen.contains(lpn) => Some(*lpn),
                     _ => None,

@@ -3,8 +3,9 @@
 use rtflash_exec::dispatch::{Arrival, Grant};
 use rtflash_exec::ftl::job_pages;
 use rtflash_exec::{Options, Plan};
+use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
-use super::{instant, is_stripe};
+use super::{certified, instant, is_stripe};
 
 pub struct Servers<'a> {
     plan: &'a Plan,
@@ -16,7 +17,7 @@ pub struct Servers<'a> {
 impl<'a> Servers<'a> {
     pub fn new(plan: &'a Plan, options: &Options) -> Servers<'a> {
         let units = (0..plan.clusters().len()).map(|cluster| {
-            let count = if is_stripe(plan, cluster) { plan.clusters()[cluster].chips.len() } else { 1 };
+            let count = if is_stripe(plan, cluster) { plan.clusters().as_slice()[cluster].chips.len() } else { 1 };
             vec![(0, 0); count]
         });
         Servers { plan, seed: options.seed, units: units.collect() }
@@ -36,34 +37,35 @@ impl<'a> Servers<'a> {
             self.units[cluster][unit] = (self.units[cluster][unit].0 + writes, deadline);
         }
         let cluster = u32::try_from(cluster).expect("few clusters");
-        Some(Grant { cluster, deadline: instant(deadline), gc_passes: 0 })
+        Some(Grant { cluster: ClusterId(cluster), deadline: instant(deadline), gc_passes: 0 })
     }
 
     /// Each unit with pages of the job: its deadline, and how many pages are written there. None
     /// without a server.
     fn parts(&self, cluster: usize, arrival: &Arrival) -> Vec<(usize, u64, u64)> {
-        let of = &self.plan.clusters()[cluster];
-        let certificate = of.certificate.expect("a certificate");
+        let of = &self.plan.clusters().as_slice()[cluster];
+        let by = certified(self.plan, cluster);
+        let certificate = by.certificate;
         let share = u64::from(certificate.server_thousandths);
         if share == 0 {
             return vec![];
         }
         let collection = certificate.collection.expect("a server collects");
         let device = self.plan.device();
-        let sharing = |chip: &u32| {
-            (0..device.chips()).filter(|&other| device.channel_of(other) == device.channel_of(*chip)).count() as u64
+        let sharing = |chip: &ChipId| {
+            (0..device.chips()).filter(|&other| device.channel_of(other) == device.channel_of(chip.0)).count() as u64
         };
         let bus = of.chips.iter().map(sharing).max().expect("a chip") * device.page_transfer().as_ns();
         let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
-        let stream = self.plan.sources()[arrival.job.source as usize].owner;
-        let range = &of.ranges[of.tasks.len() + stream];
-        let number = u32::try_from(cluster).expect("few clusters");
+        let stream = self.plan.sources()[arrival.job.source].owner;
+        let range = &by.ranges[of.tasks.len() + stream];
+        let number = ClusterId::from_index(cluster);
         let pages = arrival.read_pages + arrival.write_pages;
-        let lpns = job_pages(self.seed, number, (arrival.job.source, arrival.job.index), pages, range);
+        let lpns = job_pages(self.seed, number, arrival.job, pages, range);
         let mut parts = Vec::new();
         for (unit, &(written, last)) in self.units[cluster].iter().enumerate() {
-            let here = |lpn: &u32| !is_stripe(self.plan, cluster) || *lpn as usize % of.chips.len() == unit;
+            let here = |lpn: &Lpn| !is_stripe(self.plan, cluster) || lpn.index() % of.chips.len() == unit;
             let reads =
                 lpns.iter().take(usize::try_from(arrival.read_pages).expect("few")).filter(|lpn| here(lpn)).count()
                     as u64;

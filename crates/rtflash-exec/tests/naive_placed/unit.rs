@@ -1,10 +1,11 @@
 //! A unit: a chip of a stripe, or a superblock cluster.
 
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved};
-use rtflash_exec::{Options, Plan, Releases, Victims};
+use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Victims};
+use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
 use super::pages::{At, Pages};
-use super::{Stage, World, instant, is_stripe, waits_are_worst};
+use super::{Stage, World, certified, instant, is_stripe, waits_are_worst};
 
 /// Behind all deadlines.
 pub const BACKGROUND: u64 = 1 << 63;
@@ -15,8 +16,8 @@ pub struct Part {
     pub deadline: u64,
     pub kind: Kind,
     pub id: JobId,
-    pub reads: Vec<u32>,
-    pub writes: Vec<u32>,
+    pub reads: Vec<Lpn>,
+    pub writes: Vec<Lpn>,
     pub unfinished: usize,
     /// A pass is due, or under way.
     pub owes: bool,
@@ -30,7 +31,7 @@ type Priority = (u64, Kind, u32, u64);
 
 impl Part {
     fn priority(&self) -> Priority {
-        (self.deadline, self.kind, self.id.source, self.id.index)
+        (self.deadline, self.kind, self.id.source.0, self.id.index)
     }
 }
 
@@ -38,7 +39,7 @@ impl Part {
 struct Pass {
     victim: usize,
     next_row: Vec<usize>,
-    buffered: Vec<(At, u32)>,
+    buffered: Vec<(At, Lpn)>,
     reads: u64,
     rows: u64,
 }
@@ -57,14 +58,14 @@ struct Step {
 #[derive(Debug)]
 pub struct Unit {
     cluster: usize,
-    chips: Vec<u32>,
+    chips: Vec<ChipId>,
     pub stripe: bool,
     pub pages: Pages,
     pub queue: Vec<Part>,
     pub pending: u64,
     pub arrived: u64,
     collected: u64,
-    gc_source: Option<u32>,
+    gc_source: Option<SourceId>,
     pass: Option<Pass>,
     server_pass: Option<Pass>,
     served: u64,
@@ -74,14 +75,14 @@ pub struct Unit {
 
 impl Unit {
     pub fn all(plan: &Plan, options: &Options, cluster: usize) -> Vec<Unit> {
-        let chips = &plan.clusters()[cluster].chips;
+        let chips = &plan.clusters().as_slice()[cluster].chips;
         let stripe = is_stripe(plan, cluster);
-        let groups: Vec<Vec<u32>> =
+        let groups: Vec<Vec<ChipId>> =
             if stripe { chips.iter().map(|&chip| vec![chip]).collect() } else { vec![chips.clone()] };
-        let unit = |(position, chips): (usize, Vec<u32>)| {
+        let unit = |(position, chips): (usize, Vec<ChipId>)| {
             let chip = stripe.then(|| chips[0]);
             let gc_source = plan.sources().iter().position(|source| {
-                source.cluster.map(|of| of as usize) == Some(cluster) && source.releases == Releases::Collected { chip }
+                source.cluster.map(|of| of.index()) == Some(cluster) && source.releases == Releases::Collected { chip }
             });
             Unit {
                 cluster,
@@ -92,7 +93,7 @@ impl Unit {
                 pending: 0,
                 arrived: 0,
                 collected: 0,
-                gc_source: gc_source.map(|source| u32::try_from(source).expect("few sources")),
+                gc_source: gc_source.map(SourceId::from_index),
                 pass: None,
                 server_pass: None,
                 served: 0,
@@ -114,14 +115,14 @@ impl Unit {
 
     /// Releases GC jobs.
     pub fn collect(&mut self, world: &mut World) {
-        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        let collection = certified(&world.plan, self.cluster).certificate.collection;
         let Some(collection) = collection else { return };
         let Some(relative) = collection.deadline else { return };
         while self.arrived >= (self.collected + 1) * collection.reclaimed_pages {
             let id = JobId { source: self.gc_source.expect("it has garbage collection"), index: self.collected };
             self.collected += 1;
             let deadline = world.now + relative.as_ns();
-            let cluster = Some(u32::try_from(self.cluster).expect("few clusters"));
+            let cluster = Some(ClusterId::from_index(self.cluster));
             let (at, kind) = (world.at(), Kind::Gc);
             let due = Some(instant(deadline));
             world.records.push(Record::Release(Release { at, job: id, kind, deadline: due, pages: 0, cluster }));
@@ -180,13 +181,13 @@ impl Unit {
     }
 
     fn server_due(&self, world: &World) -> bool {
-        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        let collection = certified(&world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
     }
 
     /// f − b ≥ H, also after so many more pages.
     fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
-        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        let collection = certified(&world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
     }
 
@@ -206,7 +207,12 @@ impl Unit {
         self.queue[at].waits = true;
         if !std::mem::replace(&mut self.queue[at].starved, true) {
             let (job, cluster) = (self.queue[at].id, u32::try_from(self.cluster).expect("few clusters"));
-            world.records.push(Record::Starved(Starved { at: world.at(), job, cluster, chip: self.chips[0] }));
+            world.records.push(Record::Starved(Starved {
+                at: world.at(),
+                job,
+                cluster: ClusterId(cluster),
+                chip: ChipId(self.chips[0].0),
+            }));
         }
     }
 
@@ -273,7 +279,7 @@ impl Unit {
         self.queue[at].owes = server && self.server_due(world);
     }
 
-    fn read(&mut self, world: &mut World, at: usize, lpn: u32, alone: bool) {
+    fn read(&mut self, world: &mut World, at: usize, lpn: Lpn, alone: bool) {
         let (id, kind) = (self.queue[at].id, self.queue[at].kind);
         let place = self.pages.locate(lpn);
         self.start(world, id, kind, Action::Read, place, lpn, alone && !self.stripe);
@@ -286,12 +292,12 @@ impl Unit {
         if self.chips.len() == 1 || !world.options.placed.backfill {
             return;
         }
-        let channel = |unit: &Unit, column: usize| world.plan.device().channel_of(unit.chips[column]);
+        let channel = |unit: &Unit, column: usize| world.plan.device().channel_of(unit.chips[column].0);
         let own = |unit: &Unit, column: usize| {
-            unit.chips.iter().filter(|&&chip| world.plan.device().channel_of(chip) == channel(unit, column)).count()
+            unit.chips.iter().filter(|&&chip| world.plan.device().channel_of(chip.0) == channel(unit, column)).count()
                 as u64
         };
-        let foreign = |unit: &Unit, column: usize| world.sharing(unit.chips[column]) - own(unit, column);
+        let foreign = |unit: &Unit, column: usize| world.sharing(unit.chips[column].0) - own(unit, column);
         let mut order: Vec<usize> = (0..self.queue.len()).filter(|&at| !self.queue[at].waits).collect();
         order.sort_by_key(|&at| self.queue[at].priority());
         let mut looks = 0;
@@ -311,7 +317,7 @@ impl Unit {
                 }
             }
         }
-        let pages: Vec<(usize, u32)> = found.iter().map(|&(at, place)| (at, self.queue[at].reads[place])).collect();
+        let pages: Vec<(usize, Lpn)> = found.iter().map(|&(at, place)| (at, self.queue[at].reads[place])).collect();
         for &(at, lpn) in &pages {
             self.read(world, at, lpn, read.is_some());
         }
@@ -349,8 +355,8 @@ impl Unit {
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
         let chip = self.chips[0];
-        let middle = world.now + world.read(chip, world.now);
-        let end = middle + world.program(chip, middle);
+        let middle = world.now + world.read(chip.0, world.now);
+        let end = middle + world.program(chip.0, middle);
         let padded_to = self.padded_to(world);
         if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
             let from = self.pages.locate(lpn);
@@ -373,7 +379,7 @@ impl Unit {
 
     fn step_in_superblock(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
         let [read, program, _, transfer] = world.times();
-        let wait = (self.chips.iter().map(|&chip| world.sharing(chip)).max().expect("a chip") - 1) * transfer;
+        let wait = (self.chips.iter().map(|&chip| world.sharing(chip.0)).max().expect("a chip") - 1) * transfer;
         let width = self.chips.len();
         let (kind, id) = (Kind::Gc, self.queue[at].id);
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
@@ -414,12 +420,12 @@ impl Unit {
             }
         } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
             pass.reads += 1;
-            let sensed = world.now + world.read(first, world.now);
-            self.silence(sensed + world.transfer(first, sensed) + wait);
+            let sensed = world.now + world.read(first.0, world.now);
+            self.silence(sensed + world.transfer(first.0, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
             pass.rows += 1;
-            let over = world.now + world.transfer(first, world.now) + wait;
-            self.silence(over + world.program(first, over));
+            let over = world.now + world.transfer(first.0, world.now) + wait;
+            self.silence(over + world.program(first.0, over));
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -428,7 +434,7 @@ impl Unit {
 
     /// Valid pages that every victim counts as having: v with worst victims.
     fn padded_to(&self, world: &World) -> u64 {
-        let collection = world.plan.clusters()[self.cluster].certificate.expect("a certificate").collection;
+        let collection = certified(&world.plan, self.cluster).certificate.collection;
         match world.options.victims {
             Victims::Actual => 0,
             Victims::Worst => collection.map_or(0, |of| of.victim_pages),
@@ -444,27 +450,27 @@ impl Unit {
         self.queue[at].starved = false;
         let mut ends = world.now;
         for column in 0..self.chips.len() {
-            let end = world.now + world.lengths.erase(self.chips[column], world.at()).as_ns();
+            let end = world.now + world.lengths.erase(ChipId(self.chips[column].0), world.at()).as_ns();
             ends = ends.max(end);
-            self.record(world, world.now, end, id, Action::Erase, (victim, column), NONE);
+            self.record(world, world.now, end, id, Action::Erase, (victim, column), Lpn(NONE));
         }
         self.silence(ends);
         self.step.as_mut().expect("a step").erases = Some((id, victim));
         world.erased.push(self.cluster);
     }
 
-    fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: u32) -> Operation {
+    fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn) -> Operation {
         let width = self.chips.len();
         let small = |number: usize| u32::try_from(number).expect("a small number");
         Operation {
             start: instant(from),
             end: instant(from),
-            cluster: small(self.cluster),
-            chip: self.chips[place.1 % width],
+            cluster: ClusterId(small(self.cluster)),
+            chip: ChipId((self.chips[place.1 % width]).0),
             action,
             job: id,
             kind,
-            block: small(place.0),
+            block: BlockId(small(place.0)),
             page: if action == Action::Erase { NONE } else { small(place.1 / width) },
             lpn,
         }
@@ -472,35 +478,35 @@ impl Unit {
 
     /// A GC operation whose end is known.
     #[allow(clippy::too_many_arguments)]
-    fn record(&mut self, world: &mut World, from: u64, to: u64, id: JobId, action: Action, place: At, lpn: u32) {
+    fn record(&mut self, world: &mut World, from: u64, to: u64, id: JobId, action: Action, place: At, lpn: Lpn) {
         let operation = self.operation(from, id, Kind::Gc, action, place, lpn);
         world.records.push(Record::Operation(Operation { end: instant(to), ..operation }));
     }
 
     /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
     #[allow(clippy::too_many_arguments)]
-    fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: u32, alone: bool) {
+    fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn, alone: bool) {
         let [.., transfer] = world.times();
-        let read = world.read(self.chips[place.1 % self.chips.len()], world.now);
+        let read = world.read((self.chips[place.1 % self.chips.len()]).0, world.now);
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
             part.starved = false;
         }
-        let chip = operation.chip as usize;
+        let chip = operation.chip.index();
         self.step.as_mut().expect("a step").chips.push(chip);
         if waits_are_worst(world) {
             let device = world.plan.device();
-            let channel = device.channel_of(operation.chip);
-            let own =
-                self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip) == channel).count() as u64;
-            let sharing = world.sharing(operation.chip);
+            let channel = device.channel_of(operation.chip.0);
+            let own = self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip.0) == channel).count()
+                as u64;
+            let sharing = world.sharing(operation.chip.0);
             let wait = if alone { sharing - own } else { sharing - 1 } * transfer;
             let until = if action == Action::Read {
                 let sensed = world.now + read + wait;
-                sensed + world.transfer(operation.chip, sensed)
+                sensed + world.transfer(operation.chip.0, sensed)
             } else {
-                let over = world.now + wait + world.transfer(operation.chip, world.now + wait);
-                over + world.program(operation.chip, over)
+                let over = world.now + wait + world.transfer(operation.chip.0, world.now + wait);
+                over + world.program(operation.chip.0, over)
             };
             world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
             world.chips[chip].stage = Some(Stage::Works { until });
@@ -514,7 +520,7 @@ impl Unit {
         });
     }
 
-    fn chips_of_cluster<'a>(&self, world: &'a World) -> &'a [u32] {
-        &world.plan.clusters()[self.cluster].chips
+    fn chips_of_cluster<'a>(&self, world: &'a World) -> &'a [ChipId] {
+        &world.plan.clusters().as_slice()[self.cluster].chips
     }
 }

@@ -81,11 +81,7 @@ impl World {
         let terms: Vec<ClusterTerms> = allocation
             .clusters()
             .iter()
-            .map(|cluster| ClusterTerms {
-                page_delay: ns(0),
-                gc_periods: vec![None; cluster.tasks.len()],
-                certificate: Some(certificate(&mut rng, &set, cluster)),
-            })
+            .map(|cluster| ClusterTerms::Certified(certificate(&mut rng, &set, cluster)))
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];

@@ -11,7 +11,7 @@ use rtflash_exec::{
     run_traced,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
+use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
 
 /// T^g, Eq. (IV.4).
 pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
@@ -33,7 +33,7 @@ impl Admission for RandomGrants {
             return None;
         }
         let deadline = at.saturating_add(ns(self.0.within(1, 300)));
-        Some(Grant { cluster: self.0.small(0, self.1 - 1), deadline, gc_passes: self.0.within(0, 2) })
+        Some(Grant { cluster: ClusterId(self.0.small(0, self.1 - 1)), deadline, gc_passes: self.0.within(0, 2) })
     }
 }
 
@@ -81,7 +81,7 @@ impl World {
                     None => Some(None),
                 });
                 let (page_delay, gc_periods) = (ns(rng.within(0, 5)), gc.collect::<Option<_>>()?);
-                Some(ClusterTerms { page_delay, gc_periods, certificate: None })
+                Some(ClusterTerms::Utilization { page_delay, gc_periods })
             })
             .collect();
         let timing = Timing::new(ns(read), ns(program), ns(transfer))?;

@@ -13,11 +13,11 @@ pub(super) fn results(plan: &Plan, tallies: &[Tally]) -> String {
         format!("utilization,algorithm,analysis,sets,schedulable,ratio,ci_low,ci_high{}\n", swept_column(plan));
     for (point, tally) in tallies.iter().enumerate() {
         let utilization = plan.point(point).utilization;
-        for ((contender, told), yes) in plan.contenders().iter().zip(&tally.told).zip(&tally.yes) {
+        for ((contender, decided), yes) in plan.contenders().iter().zip(&tally.decided).zip(&tally.yes) {
             let (algorithm, analysis) = (contender.allocator.name(), contender.analysis.name());
-            let ratio = cells(wilson(*yes, *told), 6);
+            let ratio = cells(wilson(*yes, *decided), 6);
             let swept = swept(plan, point);
-            let _ = writeln!(text, "{utilization},{algorithm},{analysis},{told},{yes},{ratio}{swept}");
+            let _ = writeln!(text, "{utilization},{algorithm},{analysis},{decided},{yes},{ratio}{swept}");
         }
     }
     text

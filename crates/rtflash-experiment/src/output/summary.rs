@@ -175,7 +175,7 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
 pub fn shares(plan: &Plan, tallies: &[Tally], contender: usize, at: Option<Value>) -> impl Iterator<Item = Share> {
     tallies.iter().enumerate().filter_map(move |(point, tally)| {
         let place = plan.point(point);
-        let (&yes, &all) = tally.yes.get(contender).zip(tally.told.get(contender))?;
+        let (&yes, &all) = tally.yes.get(contender).zip(tally.decided.get(contender))?;
         (at.is_none() || place.value == at).then(|| Share { utilization: place.utilization.to_f64(), yes, all })
     })
 }

@@ -1,6 +1,6 @@
 //! What can be inside at a time.
 
-use super::most::Most;
+use super::max::Max;
 use super::view::Loops;
 
 /// Commands that some jobs may have outstanding, the most expensive first: cost, whether they are
@@ -22,8 +22,8 @@ impl Inside {
     }
 
     /// What the most expensive of them cost together, as many as may be inside.
-    pub(super) fn most(&self, most: Most) -> u128 {
-        let (mut sum, mut all, mut rest) = (0, u64::from(most.all), u64::from(most.rest));
+    pub(super) fn max(&self, max: Max) -> u128 {
+        let (mut sum, mut all, mut rest) = (0, u64::from(max.all), u64::from(max.rest));
         for &(cost, is_real_time, several) in &self.0 {
             let taken = several.min(all).min(if is_real_time { u64::MAX } else { rest });
             sum += u128::from(cost) * u128::from(taken);
@@ -34,9 +34,9 @@ impl Inside {
     }
 
     /// What so many of the most expensive cost together.
-    pub(super) fn most_of(&self, number: u64) -> u128 {
+    pub(super) fn max_of(&self, number: u64) -> u128 {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        self.most(Most { all: number, rest: number })
+        self.max(Max { all: number, rest: number })
     }
 
     /// How many there are.

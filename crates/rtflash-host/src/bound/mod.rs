@@ -2,7 +2,7 @@
 //! supposed).
 
 mod inside;
-mod most;
+mod max;
 mod observe;
 mod places;
 mod response;
@@ -16,7 +16,7 @@ use rtflash_model::{Allocation, Span, TaskSet};
 use crate::run::{Clusters, Device, Nvme, Scenario, hand_over_jitter};
 use crate::scheduler::Settings;
 use inside::Inside;
-use most::Most;
+use max::Max;
 pub use observe::{Assumption, Assumptions};
 use response::{Effort, Limit, Queue, Window};
 use view::{Loops, Releasing, queues};
@@ -234,11 +234,11 @@ fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effor
         Settings::K2(k2) => Some(k2.max_inflight),
         _ => None,
     };
-    let most = handed.filter(|&most| most <= nvme.inside).ok_or(Limit::Beyond(handed, nvme.inside))?;
+    let max = handed.filter(|&max| max <= nvme.inside).ok_or(Limit::Beyond(handed, nvme.inside))?;
     let (limit, turnaround) = (u128::from(limit.as_ns()), u128::from(scenario.host.turnaround.as_ns()));
     let round = limit + turnaround;
     let begun = Window { inside: round, fixed: 0, earlier: 0, gaps: 0 };
-    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, most.into(), &ahead.higher, effort)?;
+    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, max.into(), &ahead.higher, effort)?;
     let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(Limit::Overload);
     span(window.total() + limit)?;
     Ok(Terms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
@@ -299,7 +299,7 @@ fn one(
         }
     }
     match &scenario.device {
-        Device::Emmc(emmc) => added_up(scenario, view::most_inside(scenario, emmc.depth), loops, &ahead, effort),
+        Device::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, effort),
         Device::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, effort),
         Device::Clusters(_) => Err(Limit::Overload),
     }
@@ -308,7 +308,7 @@ fn one(
 /// H1: all that can go ahead is added up.
 fn added_up(
     scenario: &Scenario,
-    most: Most,
+    max: Max,
     loops: &[Loops],
     ahead: &Ahead<'_>,
     effort: &Effort,
@@ -321,19 +321,19 @@ fn added_up(
     // higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
     let from_release =
-        Window { inside: below.most(most), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, effort);
+        Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, effort);
     // From the last instant on at which nothing higher waited: none of the higher ones' requests is
     // left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
     let equals = Inside::new(loops.iter().filter(|other| rank(other).is_eq()));
     let from_calm = || {
         let mut worst: Option<Window> = None;
-        let several = u64::from(most.all).min(equals.count());
-        for done in (0..=several.min(MOST_APART)).chain((several > MOST_APART).then_some(several)) {
-            let left = most.without(done.min(MOST_APART + 1));
+        let several = u64::from(max.all).min(equals.count());
+        for done in (0..=several.min(MAX_APART)).chain((several > MAX_APART).then_some(several)) {
+            let left = max.without(done.min(MAX_APART + 1));
             let (earlier, gaps) =
-                (equals.most_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
-            let window = Window { inside: others.most(left), fixed: equal + before, earlier, gaps };
+                (equals.max_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
+            let window = Window { inside: others.max(left), fixed: equal + before, earlier, gaps };
             let window = window.fresh(higher, effort)?;
             if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
                 worst = Some(window);
@@ -359,4 +359,4 @@ fn added_up(
 
 /// Up to so many own requests that may be inside when the higher ones begin to wait, each number is
 /// looked at; beyond, all together.
-const MOST_APART: u64 = 64;
+const MAX_APART: u64 = 64;

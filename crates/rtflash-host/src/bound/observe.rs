@@ -26,7 +26,7 @@ pub struct Assumptions<'a> {
     scenario: &'a Scenario,
     bounds: Vec<Option<Span>>,
     /// Commands that may be inside.
-    most: Option<u32>,
+    max: Option<u32>,
     /// I/Os of each job that are pending.
     pending: Vec<u64>,
     /// When I/Os of real-time jobs whose requests are not all at the scheduler were released.
@@ -51,14 +51,14 @@ impl<'a> Assumptions<'a> {
         for Bound { job, terms, .. } in bounds(scenario) {
             limits[job] = terms.ok().map(|terms| terms.bound());
         }
-        let most = match scenario.scheduler {
+        let max = match scenario.scheduler {
             Settings::K2(k2) => Some(k2.max_inflight.max(k2.max_inflight_ahead.unwrap_or(0))),
             _ => None,
         };
         Assumptions {
             scenario,
             bounds: limits,
-            most,
+            max,
             pending: vec![0; scenario.jobs.len()],
             released: HashMap::new(),
             queued: HashMap::new(),
@@ -74,7 +74,7 @@ impl<'a> Assumptions<'a> {
         let periodic = self.scenario.jobs.iter().any(periodic);
         let within = matches!(&self.scenario.device, Device::Nvme(nvme) if nvme.ends_within.is_some());
         let bounded = self.bounds.iter().any(Option::is_some);
-        let observed = [real_time, periodic, self.most.is_some(), true, bounded, within];
+        let observed = [real_time, periodic, self.max.is_some(), true, bounded, within];
         let found = Self::NAMES.into_iter().zip(observed).zip(self.broken);
         found.map(|((name, observed), broken)| Assumption { name, observed, broken })
     }
@@ -123,7 +123,7 @@ impl Watch for Assumptions<'_> {
             }
             Seen::HandedOver(command) | Seen::PartHandedOver(command) => {
                 self.inside += 1;
-                self.judge(2, self.most.is_none_or(|most| self.inside <= most), now);
+                self.judge(2, self.max.is_none_or(|max| self.inside <= max), now);
                 let as_queued = self.leave(command);
                 self.judge(3, as_queued, now);
             }

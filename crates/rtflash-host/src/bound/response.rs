@@ -98,12 +98,12 @@ impl Window {
 
     /// With what is pending as it begins, and what is released in it.
     pub(super) fn with_carried(self, higher: &[Queue], effort: &Effort) -> Result<Window, Limit> {
-        self.least(higher, effort, Queue::carried)
+        self.least_fixed_point(higher, effort, Queue::carried)
     }
 
     /// With what is released in it.
     pub(super) fn fresh(self, higher: &[Queue], effort: &Effort) -> Result<Window, Limit> {
-        self.least(higher, effort, Queue::fresh)
+        self.least_fixed_point(higher, effort, Queue::fresh)
     }
 
     /// With what is pending as it begins, and what is released in it, counted in rounds of its
@@ -111,18 +111,18 @@ impl Window {
     pub(super) fn in_rounds(
         self,
         commands: u128,
-        most: u128,
+        max: u128,
         higher: &[Queue],
         effort: &Effort,
     ) -> Result<Window, Limit> {
-        let mut rounds = commands.div_ceil(most.max(1)).max(1);
+        let mut rounds = commands.div_ceil(max.max(1)).max(1);
         loop {
             effort.spend(higher.len() + 1)?;
             let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(Limit::Overload)?;
             let ahead = higher.iter().try_fold(commands, |sum, queue| {
                 sum.checked_add(queue.carried(total, &self).checked_mul(queue.commands)?)
             });
-            let next = ahead.ok_or(Limit::Overload)?.div_ceil(most.max(1)).max(1);
+            let next = ahead.ok_or(Limit::Overload)?.div_ceil(max.max(1)).max(1);
             if next <= rounds {
                 return Ok(Window { fixed: total - self.inside, ..self });
             }
@@ -131,7 +131,7 @@ impl Window {
     }
 
     /// The least window that holds all that arrives in it.
-    fn least(
+    fn least_fixed_point(
         self,
         higher: &[Queue],
         effort: &Effort,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rtflash_model::Span;
 
-use super::most::Most;
+use super::max::Max;
 use super::response::Queue;
 use crate::run::{Job, Releases, Scenario, cut};
 use crate::scheduler::{Levels, Scheduler, Settings};
@@ -30,13 +30,13 @@ pub(super) fn queues(settings: &Settings) -> Option<Queues> {
 }
 
 /// Commands that may be inside: those of the scheduler, or those of the device if it takes less.
-pub(super) fn most_inside(scenario: &Scenario, depth: u32) -> Most {
+pub(super) fn max_inside(scenario: &Scenario, depth: u32) -> Max {
     match &scenario.scheduler {
         Settings::K2(k2) => {
             let all = k2.max_inflight.min(depth);
-            Most { all, rest: k2.max_inflight_rest.unwrap_or(all).min(all) }
+            Max { all, rest: k2.max_inflight_rest.unwrap_or(all).min(all) }
         }
-        _ => Most { all: depth, rest: depth },
+        _ => Max { all: depth, rest: depth },
     }
 }
 
@@ -85,11 +85,11 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
-        let (mut cost, mut least, mut last) = (0_u128, Span::ZERO, 0);
+        let (mut cost, mut shortest, mut last) = (0_u128, Span::ZERO, 0);
         let mut commands: Vec<(u64, u64)> = Vec::new();
         for (number, command) in commands_of(scenario, position, scheduler.as_ref()).enumerate() {
-            let service = scenario.device.most(&command, number == 0).as_ns();
-            least = least.saturating_add(scenario.device.least(&command, number == 0));
+            let service = scenario.device.longest(&command, number == 0).as_ns();
+            shortest = shortest.saturating_add(scenario.device.shortest(&command, number == 0));
             let whole = service.saturating_add(turnaround);
             cost += u128::from(whole);
             last = u128::from(service);
@@ -104,17 +104,17 @@ impl Loops {
                 let apart = Span::from_ns(period.as_ns().saturating_sub(jitter.as_ns())).unwrap_or(period);
                 (Releasing::Every(apart), 1)
             }
-            Releases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(least)), depth.into()),
+            Releases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(shortest)), depth.into()),
             // A flush releases as many as are whole, and one more at most where something was
             // carried over.
-            Releases::WriteBack(written) => (Releasing::Every(written.flush), written.most_at_once(job.size)),
+            Releases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
         let longest =
             scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
         let merging = longest.map(|whole| {
             let longest = Command { size: scenario.host.max_sectors, ..whole };
-            let cost = scenario.device.most(&longest, true).as_ns().saturating_add(turnaround);
+            let cost = scenario.device.longest(&longest, true).as_ns().saturating_add(turnaround);
             ((whole.op, whole.class, whole.level), cost)
         });
         let pending = pending.min(count.max(1));

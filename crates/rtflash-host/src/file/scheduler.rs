@@ -46,7 +46,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
             Some(Settings::MinimalEffort(MinimalEffortSettings {
                 rate: fields.or("rate", settings.rate, bytes_above_zero),
                 slice: fields.or("slice", settings.slice, time_above_zero),
-                most_reads: fields.or("most_reads", settings.most_reads, Reader::whole_u32),
+                max_reads: fields.or("most_reads", settings.max_reads, Reader::whole_u32),
             }))
         }
         Settings::UserCentric(settings) => {

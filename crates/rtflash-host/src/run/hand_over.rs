@@ -55,7 +55,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
     match scenario.scheduler {
         Settings::None | Settings::MqDeadline(_) | Settings::Bfq(_) | Settings::UserCentric(_) => Ok(jitter),
         Settings::K2(K2Settings { max_inflight, max_inflight_rest, .. }) => {
-            let let_in = max_inflight_rest.map_or(rest, |most| rest.min(most.into()));
+            let let_in = max_inflight_rest.map_or(rest, |max| rest.min(max.into()));
             if urgent.saturating_add(let_in) <= max_inflight.into() {
                 return Ok(jitter);
             }

@@ -26,7 +26,7 @@ impl WriteBack {
     }
 
     /// The most I/Os that a flush releases.
-    pub fn most_at_once(&self, size: u64) -> u64 {
+    pub fn max_at_once(&self, size: u64) -> u64 {
         let bytes = u128::from(self.rate) * u128::from(self.flush.as_ns());
         capped(bytes.div_ceil(SECOND * u128::from(size)))
     }

@@ -145,7 +145,7 @@ impl Kyber {
         for domain in &mut self.domains[..JUDGED] {
             congested |= domain.percentile(Latency::Device, 90, now).is_some_and(|quarter| quarter >= GOOD);
         }
-        for (domain, most) in self.domains[..JUDGED].iter_mut().zip(self.settings.tokens) {
+        for (domain, max) in self.domains[..JUDGED].iter_mut().zip(self.settings.tokens) {
             let fresh = domain.percentile(Latency::Total, 99, now);
             let quarter = if congested {
                 let kept = domain.kept.take();
@@ -156,7 +156,7 @@ impl Kyber {
             };
             let Some(quarter) = quarter.filter(|&quarter| congested || quarter >= GOOD) else { continue };
             let depth = u64::from(domain.depth) * (quarter as u64 + 1) / GOOD as u64;
-            domain.depth = u32::try_from(depth).unwrap_or(most).clamp(1, most);
+            domain.depth = u32::try_from(depth).unwrap_or(max).clamp(1, max);
         }
     }
 

@@ -22,18 +22,18 @@ pub struct MinimalEffortSettings {
     /// How long a slice is, above zero.
     pub slice: Span,
     /// Reads that go before each write at most, where reads wait.
-    pub most_reads: u32,
+    pub max_reads: u32,
 }
 
 impl Default for MinimalEffortSettings {
     fn default() -> MinimalEffortSettings {
-        MinimalEffortSettings { rate: 100_000_000, slice: ms(10), most_reads: 16 }
+        MinimalEffortSettings { rate: 100_000_000, slice: ms(10), max_reads: 16 }
     }
 }
 
 /// The least that is asked of a slice, in bytes, and the greatest quota: so many times what is
 /// asked.
-const LEAST: u64 = 4 << 10;
+const MIN: u64 = 4 << 10;
 const GREATEST: u64 = 64;
 
 /// Minimal-effort write.
@@ -61,7 +61,7 @@ impl MinimalEffort {
     /// With nothing in it.
     pub fn new(settings: MinimalEffortSettings) -> MinimalEffort {
         let bytes = u128::from(settings.rate) * u128::from(settings.slice.as_ns()) / 1_000_000_000;
-        let asked = capped(bytes).max(LEAST);
+        let asked = capped(bytes).max(MIN);
         MinimalEffort {
             settings,
             reads: VecDeque::new(),
@@ -102,7 +102,7 @@ impl MinimalEffort {
             if spent > self.asked {
                 self.quota = (self.quota - self.quota / 8).max(self.asked);
             }
-            self.ratio = (self.ratio + 1).min(self.settings.most_reads);
+            self.ratio = (self.ratio + 1).min(self.settings.max_reads);
         } else if waited {
             let greatest = self.asked.saturating_mul(GREATEST);
             self.quota = self.quota.saturating_add((self.quota / 8).max(1)).min(greatest);

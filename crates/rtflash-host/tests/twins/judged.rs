@@ -191,7 +191,7 @@ impl Writes {
                 self.quota = (self.quota - self.quota / 8).max(asked);
             }
             if spent >= asked {
-                self.ratio = (self.ratio + 1).min(settings.most_reads);
+                self.ratio = (self.ratio + 1).min(settings.max_reads);
             }
             self.held = false;
         }

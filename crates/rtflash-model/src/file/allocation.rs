@@ -120,14 +120,14 @@ impl<'s, 't> Draft<'s, 't> {
     }
 
     fn chips(&mut self, reader: &mut Reader<'t>, list: &'t str, place: &Place<'_>, index: usize) {
-        let most = self.set.device().chips() - 1;
+        let max = self.set.device().chips() - 1;
         let mut at = 0;
         let is_array = reader.list(list, place, "an array of chip numbers", |reader, raw, place| {
             let here = (index, at);
             at += 1;
             let Some(chip) = reader.whole_u32(raw, place) else { return };
-            if chip > most {
-                reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {most}"));
+            if chip > max {
+                reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {max}"));
             } else if let Some(first) = self.chip_at.get(&chip) {
                 let problem = format!("chip {chip} stands already at {}", entry(*first, "chips"));
                 reader.refuse(raw, place, problem, "each chip once");
@@ -258,8 +258,8 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
     let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;
     let kind = reader.required(kind, raw, place, "kind", KINDS)?;
     let placement = placement(reader, kind, &place.key("kind"))?;
-    let mut whole = |slot: Slot<'t>, key: &'static str, most: u64| match slot.or_null() {
-        Slot::Given(raw) => reader.whole(raw, &place.key(key), most).map(Some),
+    let mut whole = |slot: Slot<'t>, key: &'static str, max: u64| match slot.or_null() {
+        Slot::Given(raw) => reader.whole(raw, &place.key(key), max).map(Some),
         _ => Some(None),
     };
     const LONGEST: u64 = (1 << 63) - 1;

@@ -74,8 +74,8 @@ impl<'t> Reader<'t> {
         decoded.map(std::borrow::Cow::into_owned)
     }
 
-    /// A whole number from 0 to `most`, in digits.
-    pub fn whole(&mut self, raw: &str, place: &Place<'_>, most: u64) -> Option<u64> {
+    /// A whole number from 0 to `max`, in digits.
+    pub fn whole(&mut self, raw: &str, place: &Place<'_>, max: u64) -> Option<u64> {
         let subject = || place.subject();
         let (problem, expected) = if Kind::of(raw) != Kind::Number {
             (format!("{} is {}", subject(), Kind::of(raw).noun()), "a whole number, without quotes".to_owned())
@@ -85,8 +85,8 @@ impl<'t> Reader<'t> {
             (format!("{} is not a whole number in digits", subject()), "a whole number, such as 40".to_owned())
         } else {
             match raw.parse() {
-                Ok(number) if number <= most => return Some(number),
-                _ => (format!("{} is too large", subject()), format!("at most {most}")),
+                Ok(number) if number <= max => return Some(number),
+                _ => (format!("{} is too large", subject()), format!("at most {max}")),
             }
         };
         self.refuse(raw, place, problem, expected);

@@ -17,7 +17,7 @@ use crate::time::{Span, TIME_LIMIT_NS};
 pub const MAX_DRAWS: u32 = 1_000_000;
 
 /// T is at least 100 ms before it is adapted to the pages, in nanoseconds.
-const LEAST_PERIOD: u64 = 100_000_000;
+const MIN_PERIOD: u64 = 100_000_000;
 /// The first T that is too long before it is adapted to the pages: 500 ms, in nanoseconds.
 const PERIOD_BOUND: u64 = 500_000_000;
 /// The longest T of a set: 1000 s, in nanoseconds.
@@ -151,8 +151,8 @@ impl SetOptions {
             };
             refused[refusal as usize] += 1;
         }
-        let most = Refusal::ALL.into_iter().max_by_key(|&refusal| refused[refusal as usize]);
-        Err(exhausted(limit, most.unwrap_or(Refusal::Share)))
+        let commonest = Refusal::ALL.into_iter().max_by_key(|&refusal| refused[refusal as usize]);
+        Err(exhausted(limit, commonest.unwrap_or(Refusal::Share)))
     }
 
     /// Gives every task its requests, up to the first that is refused.
@@ -204,7 +204,7 @@ impl SetOptions {
 /// A request of this utilization, with a period that starts from a random one and is adapted to
 /// whole pages. `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
 fn request(stream: &mut Stream, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
-    let period = LEAST_PERIOD + stream.below(PERIOD_BOUND - LEAST_PERIOD);
+    let period = MIN_PERIOD + stream.below(PERIOD_BOUND - MIN_PERIOD);
     let page_cost = float(page_cost.as_ns());
     let pages = whole(utilization * float(period) / page_cost).max(1);
     if u128::from(pages).checked_mul(page_cost_bound).is_none_or(|cost| cost >= u128::from(TIME_LIMIT_NS)) {

@@ -54,17 +54,17 @@ impl Shares {
     /// have more than 1 (for integer shares: 1 or more).
     pub(super) fn new(generator: Generator, tasks: u32, utilization: Utilization) -> Option<Shares> {
         let (billionths, total) = (utilization.billionths(), utilization.to_f64());
-        let most = u64::from(tasks) * ONE;
+        let max = u64::from(tasks) * ONE;
         match generator {
-            Generator::IntegerShares if billionths >= most => None,
+            Generator::IntegerShares if billionths >= max => None,
             Generator::IntegerShares => Some(Shares::Integers { billionths, total }),
-            Generator::UUniFast if billionths > most => None,
+            Generator::UUniFast if billionths > max => None,
             // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
             // carries the uniform distribution on the one to the uniform distribution on the other.
             // Of the two, the slice of the smaller sum is discarded less often.
             Generator::UUniFast => {
-                let complement = billionths > most - billionths;
-                let total = if complement { in_units(most - billionths) } else { total };
+                let complement = billionths > max - billionths;
+                let total = if complement { in_units(max - billionths) } else { total };
                 Some(Shares::Slice { total, method: Method::best(tasks, total), complement })
             }
         }
@@ -157,14 +157,14 @@ fn independent(
     keep: impl Fn(&mut Stream, f64) -> bool,
 ) -> bool {
     let Some((last, others)) = shares.split_last_mut() else { return false };
-    let (mut rest, mut most_to_come) = (total, count(others.len()));
+    let (mut rest, mut max_to_come) = (total, count(others.len()));
     for share in others {
         *share = draw(stream);
         rest -= *share;
-        if rest < 0.0 || rest > most_to_come {
+        if rest < 0.0 || rest > max_to_come {
             return false;
         }
-        most_to_come -= 1.0;
+        max_to_come -= 1.0;
     }
     *last = rest;
     // Without `others` nothing has been tested yet.

@@ -78,9 +78,9 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
     let us = |rng: &mut Rng, low: u32, high: u32| Span::from_us(rng.small(low, high));
     let [page_read, page_program, block_erase, page_transfer] =
         [(1, 60), (5, 400), (10, 800), (1, 50)].map(|(low, high)| us(rng, low, high));
-    let mut shortest = |most: Span| {
-        let least = Span::from_ns(rng.within(1, most.as_ns()));
-        least.filter(|_| times != Times::Worst)
+    let mut shortest = |max: Span| {
+        let min = Span::from_ns(rng.within(1, max.as_ns()));
+        min.filter(|_| times != Times::Worst)
     };
     let shortest = Shortest {
         page_read: shortest(page_read),

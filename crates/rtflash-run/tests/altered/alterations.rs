@@ -1,8 +1,8 @@
 //! What may be wrong with a trace.
 
 use rtflash_exec::trace::{Action, JobId, Kind, LeftOut, Operation, Record, Release, Silent, Starved, Step, Transfer};
-use rtflash_exec::{Aging, Victims};
-use rtflash_model::{Instant, Span};
+use rtflash_exec::{Aging, BlockId, ChannelId, SourceId, Victims};
+use rtflash_model::{ChipId, Instant, Span};
 
 /// A trace is changed like this, and one of these checkers speaks.
 pub struct Alteration {
@@ -199,7 +199,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
             Record::Release(it) if it.kind == Kind::Read => Some(it.job),
             _ => None,
         });
-        let last = last.max_by_key(|job| (job.source == 0, job.index))?;
+        let last = last.max_by_key(|job| (job.source == SourceId(0), job.index))?;
         without(records, |record| job(record) == Some(last))
     };
     "a stream of jobs is missing" => ["releases"] |records| {
@@ -207,7 +207,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         without(records, |record| job(record).is_some_and(|job| job.source == stream))
     };
     "no garbage collection is released" => ["releases"] |records| {
-        let all: Vec<u32> = records.iter().filter_map(|record| match record {
+        let all: Vec<SourceId> = records.iter().filter_map(|record| match record {
             Record::Release(it) if it.kind == Kind::Gc => Some(it.job.source),
             _ => None,
         }).collect();
@@ -315,7 +315,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
     };
     "a transfer on another channel" => ["transfers"] |records| {
         let it = transfer(records)?;
-        it.channel = u32::from(it.channel == 0);
+        it.channel = ChannelId(u32::from(it.channel == ChannelId(0)));
         Some(())
     };
     "a transfer for another job" => ["transfers"] |records| {
@@ -365,17 +365,17 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
     };
     "a copy of something else" => ["copies"] |records| {
         let it = operation(records, |it| it.kind == Kind::Gc && it.action == Action::Program)?;
-        it.lpn = if it.lpn >= 4 { it.lpn - 4 } else { it.lpn + 4 };
+        it.lpn.0 = if it.lpn.0 >= 4 { it.lpn.0 - 4 } else { it.lpn.0 + 4 };
         Some(())
     };
     "a copy from another block" => ["copies", "mapping"] |records| {
         let it = operation(records, |it| it.kind == Kind::Gc && it.action == Action::Read)?;
-        it.block = (it.block + 1) % 16;
+        it.block = BlockId((it.block.0 + 1) % 16);
         Some(())
     };
     "another block is erased" => ["copies"] |records| {
         let it = operation(records, |it| it.action == Action::Erase)?;
-        it.block = (it.block + 1) % 16;
+        it.block = BlockId((it.block.0 + 1) % 16);
         Some(())
     };
     "more is copied than may be" => ["victim-bound"] |records| {
@@ -388,13 +388,13 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
     "another victim is chosen" => ["copies", "victim-choice"] |records| {
         let at = middle(records, |record| matches!(record, Record::Selected(_)))?;
         let Record::Selected(it) = &mut records[at] else { return None };
-        it.block = (it.block + 1) % 16;
+        it.block = BlockId((it.block.0 + 1) % 16);
         Some(())
     };
     "every victim is the next block" => ["victim-choice"] |records| {
         for record in records {
             if let Record::Selected(it) = record {
-                it.block = (it.block + 1) % 16;
+                it.block = BlockId((it.block.0 + 1) % 16);
             }
         }
         Some(())
@@ -476,8 +476,8 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         Some(())
     };
     "a read of somebody else's page" => ["mapping"] |records| {
-        let others = operation(records, |it| it.kind == Kind::Read && it.job.source != 0)?.lpn;
-        let it = operation(records, |it| it.kind == Kind::Read && it.job.source == 0)?;
+        let others = operation(records, |it| it.kind == Kind::Read && it.job.source != SourceId(0))?.lpn;
+        let it = operation(records, |it| it.kind == Kind::Read && it.job.source == SourceId(0))?;
         it.lpn = others;
         Some(())
     };
@@ -488,7 +488,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
     };
     "a read on another chip" => ["mapping", "chip-exclusion"] |records| {
         let it = operation(records, |it| it.kind == Kind::Read)?;
-        it.chip = (it.chip + 1) % 4;
+        it.chip = ChipId((it.chip.0 + 1) % 4);
         Some(())
     };
     "two operations at a time" => ["chip-exclusion"] |records| {

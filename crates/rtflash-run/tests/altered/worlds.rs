@@ -5,7 +5,7 @@ use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims};
-use rtflash_model::{Allocation, Certificate, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
+use rtflash_model::{Allocation, Certificate, ClusterId, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_run::{Servers, execute, plan};
 
 /// How the device is run.
@@ -116,7 +116,7 @@ impl World {
     ) -> Vec<&'static str> {
         let (analysis, dispatch, _) = terms(self.organisation);
         let plan = plan(set, allocation, analysis).expect("a plan");
-        let all: Vec<u32> = (0..).zip(plan.clusters()).map(|(position, _)| position).collect();
+        let all: Vec<ClusterId> = plan.clusters().ids().collect();
         let servers = Servers::new(set, allocation, analysis);
         let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
         records.iter().for_each(|record| checks.record(record));

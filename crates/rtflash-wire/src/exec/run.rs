@@ -1,13 +1,11 @@
 //! An answer of what a run came to.
 
-use std::borrow::Cow;
-
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
 use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
 use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
-use rtflash_model::{Instant, Span, TaskSet};
+use rtflash_model::{ChipId, Instant, Span, TaskSet};
 
 use super::{
     ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
@@ -17,7 +15,7 @@ use crate::parts::{Nanoseconds, Text, task_name, task_names};
 impl WearLine {
     fn new(wear: Wear, settings: &Settings) -> WearLine {
         let Wear { chip, erases, erases_per_day, turns, lifetime_years } = wear;
-        WearLine { measured_ns: settings.duration_ns, chip, erases, erases_per_day, turns, lifetime_years }
+        WearLine { measured_ns: settings.duration_ns, chip: chip.0, erases, erases_per_day, turns, lifetime_years }
     }
 }
 
@@ -84,15 +82,15 @@ impl<'a> ExecAnswer<'a> {
         };
         let holds = findings.iter().all(|finding| finding.gauge.holds());
         let end = Instant::from_ns(settings.duration_ns).unwrap_or(Instant::END);
-        let wear = |chips: &mut dyn Iterator<Item = u32>| {
+        let wear = |chips: &mut dyn Iterator<Item = ChipId>| {
             report.wear(plan.device(), chips, end).map(|wear| WearLine::new(wear, settings))
         };
         let clusters = plan.clusters().iter().zip(&report.clusters).map(|(cluster, did)| {
-            let busy = cluster.chips.iter().map(|&chip| part(report.chips[chip as usize].busy, settings));
+            let busy = cluster.chips.iter().map(|&chip| part(report.chips[chip].busy, settings));
             #[allow(clippy::cast_precision_loss)]
             let used = busy.sum::<f64>() / cluster.chips.len() as f64;
             ClusterLine {
-                chips: Cow::Borrowed(&cluster.chips),
+                chips: cluster.chips.iter().map(|chip| chip.0).collect(),
                 tasks: task_names(set, &cluster.tasks),
                 used,
                 gc_passes: did.gc_passes,
@@ -151,8 +149,8 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
         worst: worst.map(|worst| WorstLine {
             at_ns: worst.place.at.as_ns(),
             job: worst.place.job.map(|job| plan.job_name(job)),
-            cluster: worst.place.cluster,
-            chip: worst.place.chip,
+            cluster: worst.place.cluster.map(|cluster| cluster.0),
+            chip: worst.place.chip.map(|chip| chip.0),
         }),
     }
 }

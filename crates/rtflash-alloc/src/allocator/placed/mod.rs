@@ -55,14 +55,6 @@ pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     }
 }
 
-/// Whether these tasks (positions in the set) hold in a cluster of `chips` chips wherever its chips
-/// are and whatever its neighbours do.
-pub(crate) fn holds_anywhere(set: &TaskSet, test: DemandTest, tasks: &[usize], chips: u32, work: &Work) -> bool {
-    let shapes = Shapes::new(Problem { set, test, work }, Waiting::Full);
-    let mut forms = shapes.forms().iter().filter(|&&form| form != Form::Compact);
-    forms.any(|&form| shapes.load(tasks, form, chips).is_some())
-}
-
 fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     let shapes = Shapes::new(problem, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
     let mut given_up = false;

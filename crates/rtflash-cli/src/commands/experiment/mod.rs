@@ -178,10 +178,10 @@ fn warn(summary: &Summary) -> Status {
         ));
     }
     for contender in summary.contenders.iter().filter(|contender| contender.at.is_none()) {
-        let untold = summary.sets.saturating_sub(contender.sets);
-        if untold > 0 {
+        let undecided = summary.sets.saturating_sub(contender.sets);
+        if undecided > 0 {
             warnings.push(format!(
-                "{} cannot tell for {untold} of {} sets: its ratios are those of the others",
+                "{} cannot tell for {undecided} of {} sets: its ratios are those of the others",
                 contender.algorithm, summary.sets
             ));
         }

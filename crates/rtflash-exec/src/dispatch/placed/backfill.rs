@@ -3,6 +3,7 @@
 use super::Placed;
 use super::operate::Planned;
 use super::unit::Key;
+use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 
 /// Pages looked at for the idle chips of one step at most.
@@ -33,7 +34,7 @@ impl<O: Observer> Placed<'_, O> {
     /// Adds pages that jobs read, in the order of their priorities from the step's own job on,
     /// where their chips are idle and they are sure to end with the step. `read`: the chip of a
     /// user's read that the step is; then no two pages may be on one channel.
-    pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<usize>, planned: &mut Vec<Planned>) {
+    pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<ColumnId>, planned: &mut Vec<Planned>) {
         let of = &self.units[unit];
         // No two pages on one channel, or on one chip.
         let most = if read.is_some() { of.channels } else { of.chips.len() };
@@ -45,8 +46,8 @@ impl<O: Observer> Placed<'_, O> {
         if row && device.page_read() > device.page_program() {
             return;
         }
-        let channel_of = |chip: usize| of.chips[chip] as u64 / u64::from(self.chips_per_channel);
-        let foreign_of = |chip: usize| self.chips[of.chips[chip]].foreign;
+        let channel_of = |chip: ColumnId| self.channel_of(of.chips[chip]);
+        let foreign_of = |chip: ColumnId| self.chips[of.chips[chip]].foreign;
         let mut looks = 0;
         let mut taken: Vec<(usize, usize)> = Vec::new();
         'queue: for key in &of.queue {

@@ -24,9 +24,10 @@ use super::arrivals::Arrival;
 use super::cluster::max_pending;
 use super::sequencer::Sequencer;
 use crate::flash::Bus;
+use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
-use crate::plan::{Plan, Releases};
+use crate::plan::{self, Certified, Plan, Releases};
 use crate::run::RunError;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
@@ -35,17 +36,23 @@ pub(crate) use servers::Servers;
 use slab::Slab;
 use unit::{Job, Part, Unit};
 
-/// Events of one instant: releases come before ends.
-const RELEASE: u8 = 0;
-/// A request may be released from now on.
-const ARM: u8 = 1;
-const END: u8 = 2;
+/// Events of one instant: releases come before ends. Those of requests have the source, by position
+/// in the group, and the number of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A request is released.
+    Release(usize, u64),
+    /// A request may be released from now on.
+    Arm(usize, u64),
+    /// What a chip waits for comes about.
+    End(ChipId),
+}
 
 /// A cluster at run time.
 #[derive(Debug)]
 struct Cluster {
     /// Its position in the plan.
-    position: u32,
+    position: ClusterId,
     units: Range<usize>,
     /// Pages of background jobs that are not finished.
     background: u64,
@@ -54,13 +61,14 @@ struct Cluster {
 /// A group of clusters with certificates. Clusters that share a channel have to be in one group.
 pub(crate) struct Placed<'a, O> {
     plan: &'a Plan,
+    certified: &'a PerId<ClusterId, Certified>,
     options: &'a Options,
     lengths: Lengths,
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
     units: Vec<Unit>,
     /// All chips of the device; those of other groups have nothing to do.
-    chips: Vec<Chip>,
+    chips: PerId<ChipId, Chip>,
     jobs: Slab<Job>,
     parts: Slab<Part>,
     /// Jobs and pages that may be pending.
@@ -69,58 +77,66 @@ pub(crate) struct Placed<'a, O> {
     entered: u64,
     sources: Vec<Source>,
     arrivals: VecDeque<Arrival>,
-    /// When, what, of which source or chip; for releases the number of the request.
-    events: BinaryHeap<Reverse<(Instant, u8, usize, u64)>>,
-    buses: Vec<Bus>,
-    asked: Vec<usize>,
+    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    buses: PerId<ChannelId, Bus>,
+    asked: Vec<ChannelId>,
     /// Units that may begin a step.
     changed: Vec<usize>,
     observer: Sequencer<O>,
     // Kept for their memory.
-    lpns: Vec<u32>,
+    lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
     steps: Vec<unit::Step>,
 }
 
 impl<'a, O: Observer> Placed<'a, O> {
-    /// The clusters at these positions of the plan, ascending.
-    pub(crate) fn new(plan: &'a Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
-        let mut placed = Placed::hosted(plan, options, clusters, observer);
+    /// The clusters at these positions of the plan, ascending, with their certificates.
+    pub(crate) fn new(
+        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        options: &'a Options,
+        clusters: &[ClusterId],
+        observer: O,
+    ) -> Self {
+        let mut placed = Placed::hosted((plan, certified), options, clusters, observer);
         placed.begin();
         placed
     }
 
     /// The same where a host releases all requests.
-    pub(crate) fn hosted(plan: &'a Plan, options: &'a Options, clusters: &[u32], observer: O) -> Self {
+    pub(crate) fn hosted(
+        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        options: &'a Options,
+        clusters: &[ClusterId],
+        observer: O,
+    ) -> Self {
         let device = plan.device();
-        let mut chips: Vec<Chip> = (0..device.chips()).map(|_| Chip::default()).collect();
+        let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
         let mut units = Vec::new();
         let mut runs = Vec::new();
         for (cluster, &position) in clusters.iter().enumerate() {
-            let of = &plan.clusters()[position as usize];
+            let (of, by) = (&plan.clusters()[position], &certified[position]);
             let first = units.len();
-            let count = if of.is_stripe() { of.chips.len() } else { 1 };
+            let count = if by.is_stripe() { of.chips.len() } else { 1 };
             for place in 0..count {
-                let chip = of.is_stripe().then(|| of.chips[place]);
-                let source = plan.sources().iter().zip(0..).find(|(source, _)| {
+                let chip = by.is_stripe().then(|| of.chips[place]);
+                let collected = |source: &plan::Source| {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
-                });
-                let source = source.map_or(u32::MAX, |(_, number)| number);
-                units.push(Unit::new(of, cluster, place, (source, device.chips_per_channel()), options));
+                };
+                let source = plan.sources().enumerate().find(|(_, source)| collected(source));
+                let source = source.map(|(number, _)| number);
+                units.push(Unit::new((of, by), cluster, place, (source, device.chips_per_channel()), options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
-                let channel = device.channel_of(chip);
-                let own = of.chips.iter().filter(|&&other| device.channel_of(other) == channel).count();
-                let ways = device.chips_on(channel);
-                let foreign = ways.saturating_sub(u32::try_from(own).unwrap_or(ways));
-                let unit = if of.is_stripe() { first + place } else { first };
-                chips[chip as usize] = Chip { unit, foreign, others: ways.saturating_sub(1), doing: None };
+                let others = device.chips_on(plan.channel_of(chip).0) - 1;
+                let unit = if by.is_stripe() { first + place } else { first };
+                chips[chip] = Chip { unit, foreign: plan.chips_beside(of, chip), others, doing: None };
             }
             runs.push(Cluster { position, units: first..units.len(), background: 0 });
         }
         Placed {
             plan,
+            certified,
             options,
             lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
@@ -129,12 +145,12 @@ impl<'a, O: Observer> Placed<'a, O> {
             chips,
             jobs: Slab::default(),
             parts: Slab::default(),
-            pending: max_pending(plan, options),
+            pending: max_pending(plan, options, true),
             entered: 0,
-            sources: Source::all(plan, clusters, options),
+            sources: Source::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
-            buses: (0..device.channels()).map(|_| Bus::default()).collect(),
+            buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),
             asked: Vec::new(),
             changed: Vec::new(),
             observer: Sequencer::new(observer),
@@ -198,11 +214,11 @@ impl<'a, O: Observer> Placed<'a, O> {
 
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
-        while let Some(Reverse((now, class, chip, _))) = self.events.pop() {
-            if class == END {
+        while let Some(Reverse((now, event))) = self.events.pop() {
+            if let Event::End(chip) = event {
                 self.end(chip, now);
             }
-            if self.events.peek().is_none_or(|&Reverse((next, ..))| next > now) {
+            if self.events.peek().is_none_or(|&Reverse((next, _))| next > now) {
                 self.grants(now);
             }
         }
@@ -216,12 +232,16 @@ impl<'a, O: Observer> Placed<'a, O> {
 
     /// When something happens next.
     pub(crate) fn next_instant(&self) -> Option<Instant> {
-        let event = self.events.peek().map(|&Reverse((at, ..))| at);
+        let event = self.events.peek().map(|&Reverse((at, _))| at);
         event.into_iter().chain(self.arrivals.front().map(|arrival| arrival.at)).min()
     }
 
+    fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(chip.0 / self.chips_per_channel)
+    }
+
     fn ends(&mut self, now: Instant) {
-        while let Some(&Reverse((at, END, chip, _))) = self.events.peek()
+        while let Some(&Reverse((at, Event::End(chip)))) = self.events.peek()
             && at == now
         {
             self.events.pop();

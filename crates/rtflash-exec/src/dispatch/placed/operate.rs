@@ -7,9 +7,10 @@ use rtflash_model::{Instant, Span};
 use super::pass::GcStep;
 use super::store::Spot;
 use super::unit::Step;
-use super::{END, Placed};
+use super::{Event, Placed};
+use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, Kind, NONE, Observer, Operation, Record, Silent, Transfer};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Record, Silent, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default)]
@@ -40,7 +41,7 @@ pub(super) struct Planned {
     pub(super) kind: Kind,
     pub(super) action: Action,
     pub(super) spot: Spot,
-    pub(super) lpn: u32,
+    pub(super) lpn: Lpn,
 }
 
 impl<O: Observer> Placed<'_, O> {
@@ -52,7 +53,7 @@ impl<O: Observer> Placed<'_, O> {
     /// leaves alone.
     pub(super) fn start_pages(&mut self, unit: usize, planned: &[Planned], reads: bool, now: Instant) {
         let mut step = self.new_step();
-        step.chips = u32::try_from(planned.len()).unwrap_or(0);
+        step.chips = planned.len();
         step.pages.extend(planned.iter().map(|page| page.part));
         self.units[unit].step = Some(step);
         let alone = reads && !self.units[unit].stripe;
@@ -66,13 +67,11 @@ impl<O: Observer> Placed<'_, O> {
         let mut under_way = self.new_step();
         under_way.chips = 1;
         self.units[unit].step = Some(under_way);
-        let first = self.units[unit].chips[0];
-        // Chips are counted in 32 bits.
-        let number = u32::try_from(first).unwrap_or(NONE);
-        let read = now.saturating_add(self.lengths.read(number, now));
+        let first = self.units[unit].first_chip();
+        let read = now.saturating_add(self.lengths.read(first, now));
         match step {
             GcStep::Copyback(from, to, lpn) => {
-                let end = read.saturating_add(self.lengths.program(number, read));
+                let end = read.saturating_add(self.lengths.program(first, read));
                 for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
                     let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
                     let operation = self.operation(unit, &page, start);
@@ -83,7 +82,7 @@ impl<O: Observer> Placed<'_, O> {
             GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
             GcStep::SilentCopyback => {
-                let end = read.saturating_add(self.lengths.program(number, read));
+                let end = read.saturating_add(self.lengths.program(first, read));
                 self.silence((unit, part), trace::Step::Copyback, now, end);
             }
             GcStep::SilentRead => {
@@ -92,31 +91,29 @@ impl<O: Observer> Placed<'_, O> {
             }
             GcStep::SilentRow => {
                 let over = now.saturating_add(self.bus_in_silence(unit, now));
-                let end = over.saturating_add(self.lengths.program(number, over));
+                let end = over.saturating_add(self.lengths.program(first, over));
                 self.silence((unit, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
-                let chips = std::mem::take(&mut self.units[unit].chips);
-                if let Some(step) = &mut self.units[unit].step {
-                    (step.chips, step.erases) = (u32::try_from(chips.len()).unwrap_or(1), Some(part));
-                }
-                let cluster = self.units[unit].cluster;
-                self.units[unit].chips = chips;
-                for chip in 0..self.units[unit].chips.len() {
+                let of = &mut self.units[unit];
+                let cluster = of.cluster;
+                let step = of.step.as_mut().expect("a step has just begun");
+                (step.chips, step.erases) = (of.chips.len(), Some(part));
+                for chip in self.units[unit].chips.ids() {
                     let spot = Spot { chip, block, page: NONE };
-                    let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NONE };
+                    let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
                     let operation = self.operation(unit, &page, now);
                     let end = now.saturating_add(self.lengths.erase(operation.chip, now));
                     self.observer.push(Record::Operation(Operation { end, ..operation }));
-                    self.work(self.units[unit].chips[chip], end);
+                    self.work(operation.chip, end);
                 }
                 self.erase_begins(cluster, now);
             }
         }
     }
 
-    fn start_row(&mut self, unit: usize, part: usize, action: Action, pages: &[(Spot, u32)], now: Instant) {
+    fn start_row(&mut self, unit: usize, part: usize, action: Action, pages: &[(Spot, Lpn)], now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
@@ -125,7 +122,7 @@ impl<O: Observer> Placed<'_, O> {
             self.backfill_reads(unit, None, &mut planned);
         }
         if let Some(step) = &mut self.units[unit].step {
-            step.chips = u32::try_from(planned.len()).unwrap_or(0);
+            step.chips = planned.len();
             step.pages.extend(planned[own..].iter().map(|page| page.part));
         }
         for page in &planned {
@@ -136,16 +133,16 @@ impl<O: Observer> Placed<'_, O> {
 
     fn silence(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
         let of = &self.units[unit];
-        let (cluster, chip, first) = (self.clusters[of.cluster].position, of.first_chip(), of.chips[0]);
+        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
         let job = self.jobs[self.parts[part].job].id;
         self.observer.push(Record::Silent(Silent { start: now, end, job, cluster, chip, step }));
-        self.work(first, end);
+        self.work(chip, end);
     }
 
     /// A chip is busy to the end of its part in the step.
-    fn work(&mut self, chip: usize, end: Instant) {
+    fn work(&mut self, chip: ChipId, end: Instant) {
         self.chips[chip].doing = Some(Doing::Working);
-        self.events.push(Reverse((end, END, chip, 0)));
+        self.events.push(Reverse((end, Event::End(chip))));
     }
 
     fn operation(&mut self, unit: usize, page: &Planned, now: Instant) -> Operation {
@@ -156,8 +153,7 @@ impl<O: Observer> Placed<'_, O> {
             start: now,
             end: now,
             cluster: self.clusters[unit.cluster].position,
-            // Chips are counted in 32 bits.
-            chip: u32::try_from(unit.chips[page.spot.chip]).unwrap_or(NONE),
+            chip: unit.chips[page.spot.chip],
             action: page.action,
             job: self.jobs[part.job].id,
             kind: page.kind,
@@ -167,18 +163,16 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    /// What a page waits for one transfer of so many chips, at the most.
-    fn waiting_for(&self, chips: u32) -> Span {
-        self.plan.device().page_transfer().checked_mul(chips.into()).unwrap_or_default()
-    }
-
     /// The time on the bus that a step without pages lets pass, with what it waits for.
     fn bus_in_silence(&self, unit: usize, at: Instant) -> Span {
         let chips = &self.units[unit].chips;
-        let channel = u32::try_from(chips[0]).unwrap_or(NONE) / self.chips_per_channel;
+        let channel = self.channel_of(chips[ColumnId(0)]);
         let waits = match self.options.placed.waits {
             Waits::Actual => Span::ZERO,
-            Waits::Worst => self.waiting_for(chips.iter().map(|&chip| self.chips[chip].others).max().unwrap_or(0)),
+            Waits::Worst => {
+                let others = chips.iter().map(|&chip| self.chips[chip].others).max();
+                self.plan.transfers(others.expect("a unit has chips"))
+            }
         };
         self.lengths.transfer(channel, at).saturating_add(waits)
     }
@@ -187,11 +181,11 @@ impl<O: Observer> Placed<'_, O> {
     /// bus.
     fn start_page(&mut self, unit: usize, page: &Planned, alone: bool, now: Instant) {
         let operation = self.operation(unit, page, now);
-        let chip = operation.chip as usize;
+        let chip = operation.chip;
         if self.options.placed.waits == Waits::Worst {
             let Chip { foreign, others, .. } = self.chips[chip];
-            let wait = self.waiting_for(if alone { foreign } else { others });
-            let channel = operation.chip / self.chips_per_channel;
+            let wait = self.plan.transfers(if alone { foreign } else { others });
+            let channel = self.channel_of(chip);
             let end = if page.action == Action::Read {
                 let sensed = now.saturating_add(self.lengths.read(operation.chip, now)).saturating_add(wait);
                 sensed.saturating_add(self.lengths.transfer(channel, sensed))
@@ -208,27 +202,27 @@ impl<O: Observer> Placed<'_, O> {
         let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
         if page.action == Action::Read && sensed > now {
             self.chips[chip].doing = Some(Doing::Sensing(operation));
-            self.events.push(Reverse((sensed, END, chip, 0)));
+            self.events.push(Reverse((sensed, Event::End(chip))));
         } else {
             self.ask(chip, operation, now);
         }
     }
 
-    fn ask(&mut self, chip: usize, operation: Operation, now: Instant) {
-        let channel = (operation.chip / self.chips_per_channel) as usize;
+    fn ask(&mut self, chip: ChipId, operation: Operation, now: Instant) {
+        let channel = self.channel_of(operation.chip);
         self.buses[channel].request(now, operation.chip);
         self.chips[chip].doing = Some(Doing::Waiting(operation));
         self.asked.push(channel);
     }
 
     /// What a chip waited for has come about.
-    pub(super) fn end(&mut self, chip: usize, now: Instant) {
+    pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
         let Some(doing) = self.chips[chip].doing else { return };
         match doing {
             Doing::Sensing(operation) => self.ask(chip, operation, now),
             Doing::Waiting(_) => {}
             Doing::Transferring(operation) => {
-                let channel = (operation.chip / self.chips_per_channel) as usize;
+                let channel = self.channel_of(operation.chip);
                 self.buses[channel].release();
                 self.asked.push(channel);
                 if operation.end > now {
@@ -241,7 +235,7 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    fn chip_ends(&mut self, chip: usize, now: Instant) {
+    fn chip_ends(&mut self, chip: ChipId, now: Instant) {
         self.chips[chip].doing = None;
         let unit = self.chips[chip].unit;
         let Some(step) = &mut self.units[unit].step else { return };
@@ -287,20 +281,19 @@ impl<O: Observer> Placed<'_, O> {
         asked.dedup();
         for &channel in &asked {
             let Some(chip) = self.buses[channel].grant() else { continue };
-            let chip = chip as usize;
             let Some(Doing::Waiting(mut operation)) = self.chips[chip].doing else { continue };
-            let over = now.saturating_add(self.lengths.transfer(operation.chip / self.chips_per_channel, now));
+            let over = now.saturating_add(self.lengths.transfer(channel, now));
             operation.end = match operation.action {
                 Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
                 _ => over,
             };
             self.chips[chip].doing = Some(Doing::Transferring(operation));
-            self.events.push(Reverse((over, END, chip, 0)));
+            self.events.push(Reverse((over, Event::End(chip))));
             self.observer.close(Record::Operation(operation));
             self.observer.push(Record::Transfer(Transfer {
                 start: now,
                 end: over,
-                channel: operation.chip / self.chips_per_channel,
+                channel,
                 cluster: operation.cluster,
                 chip: operation.chip,
                 job: operation.job,

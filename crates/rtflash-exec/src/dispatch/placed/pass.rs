@@ -1,16 +1,17 @@
 //! Garbage collection of a unit: one pass, step by step.
 
 use super::store::{Spot, Store};
+use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 
 /// What a pass does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GcStep {
     /// Copies a page inside the chip (stripe): where it is, where it goes, what it is.
-    Copyback(Spot, Spot, u32),
+    Copyback(Spot, Spot, Lpn),
     /// Reads a page on each chip that has one left (superblock).
-    Read(Vec<(Spot, u32)>),
+    Read(Vec<(Spot, Lpn)>),
     /// Programs pages that were read, a row at most (superblock).
-    Row(Vec<(Spot, u32)>),
+    Row(Vec<(Spot, Lpn)>),
     /// Lets the time of such a step pass: with worst victims.
     SilentCopyback,
     /// Likewise.
@@ -20,17 +21,20 @@ pub(super) enum GcStep {
     /// No free page to copy to.
     Starved,
     /// Erases the victim on all chips.
-    Erase(u32),
+    Erase(BlockId),
 }
+
+/// The only chip of a unit of a stripe, and the first one of a superblock.
+const FIRST: ColumnId = ColumnId(0);
 
 /// A pass under way.
 #[derive(Debug)]
 pub(super) struct Pass {
-    victim: u32,
+    victim: BlockId,
     /// The first row of the victim not looked at yet, on each chip.
-    rows: Vec<u32>,
+    rows: PerId<ColumnId, u32>,
     /// Pages read and not programmed yet, with where they were.
-    buffered: Vec<(u32, u32)>,
+    buffered: Vec<(PageId, Lpn)>,
     /// Read steps, or copies, so far; and row steps.
     steps: (u64, u64),
     /// As many of them are taken at least.
@@ -40,27 +44,27 @@ pub(super) struct Pass {
 impl Pass {
     /// A pass over this victim of a unit of `width` chips. `padded`: copies (stripe), or read steps
     /// and row steps (superblock) at least.
-    pub(super) fn new(victim: u32, width: usize, padded: (u64, u64)) -> Pass {
-        Pass { victim, rows: vec![0; width], buffered: Vec::new(), steps: (0, 0), padded }
+    pub(super) fn new(victim: BlockId, width: u32, padded: (u64, u64)) -> Pass {
+        Pass { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), padded }
     }
 
     /// The victim.
-    pub(super) fn victim(&self) -> u32 {
+    pub(super) fn victim(&self) -> BlockId {
         self.victim
     }
 
     /// A logical page that the next step will probably read.
-    pub(super) fn next(&self, store: &Store) -> Option<u32> {
-        store.next_valid(self.victim, 0, self.rows[0]).map(|(_, _, lpn)| lpn)
+    pub(super) fn next(&self, store: &Store) -> Option<Lpn> {
+        store.next_valid(self.victim, FIRST, self.rows[FIRST]).map(|(_, _, lpn)| lpn)
     }
 
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
     /// happen on the chip before it is.
     pub(super) fn step_in_chip(&mut self, store: &mut Store) -> GcStep {
-        if let Some((row, _, lpn)) = store.next_valid(self.victim, 0, self.rows[0]) {
+        if let Some((row, _, lpn)) = store.next_valid(self.victim, FIRST, self.rows[FIRST]) {
             let from = store.locate(lpn);
             let Some(to) = store.program(lpn) else { return GcStep::Starved };
-            self.rows[0] = row + 1;
+            self.rows[FIRST] = row + 1;
             self.steps.0 += 1;
             return GcStep::Copyback(from, to, lpn);
         }
@@ -78,7 +82,7 @@ impl Pass {
         let width = self.rows.len();
         if self.buffered.len() < width {
             let mut reads = Vec::new();
-            for (chip, from) in self.rows.iter_mut().enumerate() {
+            for (chip, from) in self.rows.ids().zip(self.rows.iter_mut()) {
                 if let Some((row, page, lpn)) = store.next_valid(self.victim, chip, *from) {
                     *from = row + 1;
                     self.buffered.push((page, lpn));

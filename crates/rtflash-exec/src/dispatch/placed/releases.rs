@@ -2,21 +2,22 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{Instant, Placement, Span};
+use rtflash_model::{Instant, Span};
 
 use super::unit::{Job, Part};
-use super::{ARM, Placed, RELEASE};
+use super::{Event, Placed};
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::Requests;
+use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
-use crate::plan::{Plan, Releases};
+use crate::plan::{Certified, Plan, Releases};
 use crate::trace::{JobId, Kind, Observer, Record, Release};
 
 /// The read or the write requests of a task.
 #[derive(Debug)]
 pub(super) struct Source {
-    number: u32,
+    number: SourceId,
     kind: Kind,
     /// By position in the group.
     cluster: usize,
@@ -37,14 +38,16 @@ pub(super) struct Source {
 
 impl Source {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
-    pub(super) fn all(plan: &Plan, clusters: &[u32], options: &Options) -> Vec<Source> {
-        let of_tasks = plan.sources().iter().zip(0..).filter_map(|(source, number)| {
+    pub(super) fn all(
+        (plan, certified): (&Plan, &PerId<ClusterId, Certified>),
+        clusters: &[ClusterId],
+        options: &Options,
+    ) -> Vec<Source> {
+        let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let Releases::Periodic(period) = source.releases else { return None };
             let position = source.cluster?;
             let cluster = clusters.binary_search(&position).ok()?;
-            let of = plan.clusters().get(position as usize)?;
-            let range = of.ranges.get(of.tasks.binary_search(&source.owner).ok()?)?.clone();
-            let placement = if of.is_stripe() { Placement::Stripe } else { Placement::Superblock };
+            let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let pages = source.read_pages + source.write_pages;
             // A request's period is whole.
             let period = u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?;
@@ -63,7 +66,7 @@ impl Source {
                     (options.pattern, options.seed),
                     number,
                     source.access,
-                    range,
+                    plan.range(source),
                     (placement, of.layout.chips()),
                 ),
             })
@@ -75,9 +78,9 @@ impl Source {
 impl<O: Observer> Placed<'_, O> {
     /// All that is released now.
     pub(super) fn releases(&mut self, now: Instant) {
-        while let Some(&Reverse((at, class, source, number))) = self.events.peek()
+        while let Some(&Reverse((at, event @ (Event::Release(source, number) | Event::Arm(source, number))))) =
+            self.events.peek()
             && at == now
-            && class <= ARM
         {
             // A thousand requests of a million pages at once: the run is over as soon as one too
             // many is there.
@@ -87,11 +90,11 @@ impl<O: Observer> Placed<'_, O> {
             self.events.pop();
             if self.sources[source].next != number {
                 // It was released before.
-            } else if class == RELEASE {
+            } else if matches!(event, Event::Release(..)) {
                 self.release(source, now);
             } else {
                 self.sources[source].armed = true;
-                self.later_at(now.saturating_add(self.sources[source].period), RELEASE, source);
+                self.later_at(now.saturating_add(self.sources[source].period), Event::Release, source);
             }
         }
         while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
@@ -110,9 +113,9 @@ impl<O: Observer> Placed<'_, O> {
         match self.options.placed.phases {
             Phases::Periodic => {
                 let late = self.jitter(source);
-                self.later_at(nominal.saturating_add(late), RELEASE, source);
+                self.later_at(nominal.saturating_add(late), Event::Release, source);
             }
-            Phases::AtErases => self.later_at(nominal, ARM, source),
+            Phases::AtErases => self.later_at(nominal, Event::Arm, source),
         }
     }
 
@@ -122,9 +125,9 @@ impl<O: Observer> Placed<'_, O> {
         release_jitter(self.options.seed, of.number, of.next, of.jitter)
     }
 
-    fn later_at(&mut self, at: Instant, class: u8, source: usize) {
+    fn later_at(&mut self, at: Instant, event: impl Fn(usize, u64) -> Event, source: usize) {
         if at < self.options.duration {
-            self.events.push(Reverse((at, class, source, self.sources[source].next)));
+            self.events.push(Reverse((at, event(source, self.sources[source].next))));
         }
     }
 
@@ -142,7 +145,7 @@ impl<O: Observer> Placed<'_, O> {
         for source in 0..self.sources.len() {
             if self.sources[source].armed && self.sources[source].cluster == cluster {
                 self.sources[source].armed = false;
-                self.later_at(soon, RELEASE, source);
+                self.later_at(soon, Event::Release, source);
             }
         }
     }
@@ -161,7 +164,7 @@ impl<O: Observer> Placed<'_, O> {
 
     /// A host releases the next request of the source with this number in the plan, that arrived
     /// nominally then. `None` where no task has it here.
-    pub(crate) fn request(&mut self, number: u32, nominal: Instant, now: Instant) -> Option<JobId> {
+    pub(crate) fn request(&mut self, number: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
         let source = self.sources.iter().position(|source| source.number == number)?;
         Some(self.release_as_of(source, nominal, now))
     }
@@ -182,11 +185,7 @@ impl<O: Observer> Placed<'_, O> {
             lpns = self.units[first].store.fullest(&of.requests.range(), pages);
         }
         let (left, store) = (pages - lpns.len() as u64, &self.units[first].store);
-        of.requests.draw(
-            left,
-            &mut lpns,
-            |lpn| if stripe { 0 } else { u32::try_from(store.locate(lpn).chip).unwrap_or(0) },
-        );
+        of.requests.draw(left, &mut lpns, |lpn| if stripe { ColumnId(0) } else { store.locate(lpn).chip });
         let release = Release {
             at: now,
             job: id,
@@ -209,7 +208,7 @@ impl<O: Observer> Placed<'_, O> {
 
     /// Rule S1: divides a job among its cluster's units: `lpns` are the pages that it reads,
     /// `reads` of them, and then those that it writes.
-    fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[u32], u64)) {
+    fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[Lpn], u64)) {
         let units = self.clusters[cluster].units.clone();
         let (count, number) = (units.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(Job { id, parts: 0 });
@@ -218,7 +217,7 @@ impl<O: Observer> Placed<'_, O> {
         parts.clear();
         parts.resize(count, None);
         for (&lpn, place) in lpns.iter().zip(0..) {
-            let at = lpn as usize % count;
+            let at = lpn.index() % count;
             let unit = &mut self.units[units.start + at];
             let part = *parts[at].get_or_insert_with(|| {
                 let part =
@@ -255,7 +254,8 @@ impl<O: Observer> Placed<'_, O> {
         let unit = &mut self.units[number];
         let Some(deadline) = unit.terms.deadline else { return };
         while unit.arrived / unit.terms.reclaimed > unit.collected {
-            let id = JobId { source: unit.source, index: unit.collected };
+            let source = unit.source.expect("a unit with a GC deadline has a source of GC jobs");
+            let id = JobId { source, index: unit.collected };
             unit.collected += 1;
             let due = now.saturating_add(deadline);
             let cluster = Some(self.clusters[unit.cluster].position);
@@ -279,10 +279,7 @@ impl<O: Observer> Placed<'_, O> {
             }),
             // Blocking and reserve are there only where the certificate has a server.
             Service::Background => (0..self.clusters.len())
-                .filter(|&cluster| {
-                    let certificate = self.plan.clusters()[self.clusters[cluster].position as usize].certificate;
-                    certificate.is_some_and(|certificate| certificate.server_thousandths > 0)
-                })
+                .filter(|&cluster| self.certified[self.clusters[cluster].position].certificate.server_thousandths > 0)
                 .min_by_key(|&cluster| self.clusters[cluster].background)
                 .map(|it| (it, None)),
         };
@@ -296,10 +293,13 @@ impl<O: Observer> Placed<'_, O> {
         };
         self.observer.push(Record::Release(release));
         let Some((cluster, deadline)) = placed else { return };
-        let of = &self.plan.clusters()[self.clusters[cluster].position as usize];
-        let stream = self.plan.sources()[arrival.job.source as usize].owner;
-        let lpns =
-            arrival.pages(self.options.seed, self.clusters[cluster].position, &of.ranges[of.tasks.len() + stream]);
+        let number = self.clusters[cluster].position;
+        let stream = self.plan.sources()[arrival.job.source].owner;
+        let lpns = arrival.pages(
+            self.options.seed,
+            number,
+            &self.certified[number].ranges[self.plan.clusters()[number].tasks.len() + stream],
+        );
         if deadline.is_none() {
             self.clusters[cluster].background += pages;
         }

@@ -4,7 +4,8 @@
 use rtflash_model::Instant;
 
 use crate::dispatch::{Arrival, Grant};
-use crate::plan::Plan;
+use crate::ids::{ClusterId, PerId};
+use crate::plan::{Certified, Plan};
 
 /// A server's account.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,9 +19,10 @@ struct Account {
 /// The servers of all clusters.
 pub(crate) struct Servers<'a> {
     plan: &'a Plan,
+    certified: &'a PerId<ClusterId, Certified>,
     seed: u64,
     /// For each cluster, each of its units; none without a server.
-    accounts: Vec<Vec<Account>>,
+    accounts: PerId<ClusterId, Vec<Account>>,
 }
 
 /// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on
@@ -28,41 +30,40 @@ pub(crate) struct Servers<'a> {
 type Offer = (Instant, Vec<(usize, Account)>);
 
 impl<'a> Servers<'a> {
-    pub(crate) fn new(plan: &'a Plan, seed: u64) -> Servers<'a> {
-        let accounts = plan.clusters().iter().map(|cluster| {
-            let served = cluster.certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some());
-            let units = if cluster.is_stripe() { cluster.chips.len() } else { 1 };
+    pub(crate) fn new(plan: &'a Plan, certified: &'a PerId<ClusterId, Certified>, seed: u64) -> Servers<'a> {
+        let accounts = plan.clusters().iter().zip(certified).map(|(cluster, by)| {
+            let served = by.certificate.server_thousandths > 0 && by.certificate.collection.is_some();
+            let units = if by.is_stripe() { cluster.chips.len() } else { 1 };
             vec![Account::default(); if served { units } else { 0 }]
         });
-        Servers { plan, seed, accounts: accounts.collect() }
+        Servers { plan, certified, seed, accounts: accounts.collect() }
     }
 
     /// Grants the job to the cluster that offers the earliest deadline, the lowest position among
     /// equals.
     pub(crate) fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
-        let offers = (0..self.accounts.len()).filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
+        let offers = self.accounts.ids().filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
         let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
         for (unit, account) in accounts {
             self.accounts[cluster][unit] = Account { deadline, ..account };
         }
-        Some(Grant { cluster: u32::try_from(cluster).ok()?, deadline, gc_passes: 0 })
+        Some(Grant { cluster, deadline, gc_passes: 0 })
     }
 
     /// The latest of the deadlines that the units with a part in the job give it; all of them take
     /// that one. `None` without a server, and where the deadline is beyond the end of time.
-    fn offer(&self, cluster: usize, arrival: &Arrival) -> Option<Offer> {
-        let accounts = self.accounts.get(cluster).filter(|accounts| !accounts.is_empty())?;
-        let of = self.plan.clusters().get(cluster)?;
-        let certificate = of.certificate?;
+    fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
+        let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
+        let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);
+        let certificate = by.certificate;
         let device = self.plan.device();
         arrival.read_pages.checked_add(arrival.write_pages)?;
-        let number = u32::try_from(cluster).ok()?;
-        let stream = self.plan.sources().get(arrival.job.source as usize)?.owner;
-        let range = of.ranges.get(of.tasks.len() + stream)?;
+        let stream = self.plan.sources()[arrival.job.source].owner;
+        let range = &by.ranges[of.tasks.len() + stream];
         let mut parts = vec![(0u64, 0u64); accounts.len()];
-        if of.is_stripe() {
-            for (lpn, place) in arrival.pages(self.seed, number, range).into_iter().zip(0..) {
-                let part = &mut parts[lpn as usize % accounts.len()];
+        if by.is_stripe() {
+            for (lpn, place) in arrival.pages(self.seed, cluster, range).into_iter().zip(0..) {
+                let part = &mut parts[lpn.index() % accounts.len()];
                 *(if place < arrival.read_pages { &mut part.0 } else { &mut part.1 }) += 1;
             }
         } else {
@@ -72,8 +73,8 @@ impl<'a> Servers<'a> {
         let bus = of.page_delay.checked_add(device.page_transfer())?;
         let read = u128::from(device.page_read().checked_add(bus)?.as_ns());
         let program = u128::from(device.page_program().checked_add(bus)?.as_ns());
-        let (pass, reclaimed) = (of.pass_cost(device)?, certificate.collection?.reclaimed_pages);
-        let wide = if of.is_stripe() { 1 } else { of.chips.len() as u64 };
+        let (pass, reclaimed) = (by.pass?, certificate.collection?.reclaimed_pages);
+        let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;
         let mut after = Vec::new();
         for (unit, (&account, (reads, writes))) in accounts.iter().zip(parts).enumerate() {

@@ -6,17 +6,26 @@ use rtflash_model::random::Stream as Random;
 
 use crate::flash::{Blocks, Stream};
 use crate::ftl::initial_pages;
+use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
-use crate::plan::ClusterPlan;
-use crate::trace::NONE;
+use crate::plan::{Certified, ClusterPlan};
+use crate::trace::NO_LPN;
 
 /// A page of a unit: which of its chips, the block, and the page in the chip's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
-    pub(super) chip: usize,
-    pub(super) block: u32,
+    pub(super) chip: ColumnId,
+    pub(super) block: BlockId,
     pub(super) page: u32,
 }
+
+rtflash_model::ids! {
+    /// A logical page of a unit, by position among those of the unit.
+    SlotId
+}
+
+/// No page.
+const NOWHERE: PageId = PageId(u32::MAX);
 
 /// The logical pages of a unit on its chips.
 #[derive(Debug)]
@@ -26,8 +35,8 @@ pub(super) struct Store {
     /// Pages of a block of the unit.
     block_pages: u32,
     blocks: Blocks,
-    /// Where each logical page of the unit is.
-    places: Vec<u32>,
+    /// Where each logical page of the unit is; [`NOWHERE`] while the start is filled in.
+    places: PerId<SlotId, PageId>,
     /// Logical page `l` of the cluster is the unit's page (l − offset)/stride.
     stride: u32,
     offset: u32,
@@ -37,58 +46,64 @@ pub(super) struct Store {
 impl Store {
     /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
-    pub(super) fn new(cluster: &ClusterPlan, position: u32, number: u32, options: &Options) -> Store {
+    pub(super) fn new(
+        (cluster, by): (&ClusterPlan, &Certified),
+        position: ColumnId,
+        number: ChipId,
+        options: &Options,
+    ) -> Store {
         let layout = &cluster.layout;
-        let (width, stride) = if cluster.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
+        let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
         let block_pages = width * layout.pages();
         let mut random = Random::numbered(options.seed, b"initial\0", number.into());
-        let lpns = initial_pages(cluster, position, options.aging, &mut random);
-        let closed = lpns.len() / block_pages as usize * block_pages as usize;
+        let lpns = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
+        let programmed = lpns.count();
+        let closed = PageId(programmed / block_pages * block_pages);
         let mut store = Store {
             width,
             block_pages,
-            blocks: Blocks::new(layout.blocks(), block_pages, &lpns[..closed]),
-            places: vec![NONE; layout.logical_per_chip() as usize * width as usize],
+            blocks: Blocks::new(layout.blocks(), block_pages, &lpns[PageId(0)..closed]),
+            places: PerId::filled(NOWHERE, layout.logical_per_chip() * width),
             stride,
-            offset: position * u32::from(stride > 1),
-            free: u64::from(layout.blocks()) * u64::from(block_pages) - lpns.len() as u64,
+            offset: position.0 * u32::from(stride > 1),
+            free: u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed),
         };
-        for &lpn in &lpns[closed..] {
-            let page = store.blocks.program(Stream::Write, lpn);
-            if let (NONE, Some(page)) = (lpn, page) {
+        for &lpn in &lpns[closed..PageId(programmed)] {
+            let page = store.blocks.program(Stream::Write, lpn).expect("behind the closed blocks one is erased");
+            if lpn == NO_LPN {
                 store.blocks.invalidate(page);
             }
         }
-        for (&lpn, page) in lpns.iter().zip(0..).filter(|&(&lpn, _)| lpn != NONE) {
+        for (page, &lpn) in lpns.enumerate().filter(|&(_, &lpn)| lpn != NO_LPN) {
             let slot = store.slot(lpn);
             store.places[slot] = page;
         }
         store
     }
 
-    fn slot(&self, lpn: u32) -> usize {
-        ((lpn - self.offset) / self.stride) as usize
+    fn slot(&self, lpn: Lpn) -> SlotId {
+        SlotId((lpn.0 - self.offset) / self.stride)
     }
 
-    fn spot(&self, page: u32) -> Spot {
-        let (block, place) = (page / self.block_pages, page % self.block_pages);
-        Spot { chip: (place % self.width) as usize, block, page: place / self.width }
+    fn spot(&self, page: PageId) -> Spot {
+        let (block, place) = self.blocks.block_and_page(page);
+        Spot { chip: ColumnId(place % self.width), block, page: place / self.width }
     }
 
     /// Where a logical page is.
-    pub(super) fn locate(&self, lpn: u32) -> Spot {
+    pub(super) fn locate(&self, lpn: Lpn) -> Spot {
         self.spot(self.places[self.slot(lpn)])
     }
 
     /// Asks memory for the place of a logical page.
     #[inline]
-    pub(super) fn prefetch_place(&self, lpn: u32) {
-        prefetch_index(&self.places, self.slot(lpn));
+    pub(super) fn prefetch_place(&self, lpn: Lpn) {
+        prefetch_index(self.places.as_slice(), self.slot(lpn).index());
     }
 
     /// Asks memory for what is at the place of a logical page.
     #[inline]
-    pub(super) fn prefetch_page(&self, lpn: u32) {
+    pub(super) fn prefetch_page(&self, lpn: Lpn) {
         self.blocks.prefetch(self.places[self.slot(lpn)]);
     }
 
@@ -99,11 +114,11 @@ impl Store {
 
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
-    pub(super) fn program(&mut self, lpn: u32) -> Option<Spot> {
+    pub(super) fn program(&mut self, lpn: Lpn) -> Option<Spot> {
         let page = self.blocks.program(Stream::Write, lpn)?;
         let slot = self.slot(lpn);
         let old = std::mem::replace(&mut self.places[slot], page);
-        if old != NONE {
+        if old != NOWHERE {
             self.blocks.invalidate(old);
         }
         self.free -= 1;
@@ -112,7 +127,7 @@ impl Store {
 
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
     /// among equals; with its valid pages.
-    pub(super) fn take_victim(&mut self) -> Option<(u32, u32)> {
+    pub(super) fn take_victim(&mut self) -> Option<(BlockId, u32)> {
         let victim = self.blocks.fewest_valid()?;
         self.blocks.take_victim(victim);
         Some((victim, self.blocks.valid(victim)))
@@ -120,23 +135,21 @@ impl Store {
 
     /// The first valid page of a block on one of the unit's chips from row `from` on: its row, its
     /// number in the unit, and its logical page.
-    pub(super) fn next_valid(&self, block: u32, chip: usize, from: u32) -> Option<(u32, u32, u32)> {
-        // A unit has at most so many chips.
-        let column = u32::try_from(chip).unwrap_or(0);
+    pub(super) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
         (from..self.block_pages / self.width).find_map(|row| {
-            let page = block * self.block_pages + row * self.width + column;
+            let page = PageId(block.0 * self.block_pages + row * self.width + chip.0);
             let lpn = self.blocks.lpn(page);
-            (lpn != NONE).then_some((row, page, lpn))
+            (lpn != NO_LPN).then_some((row, page, lpn))
         })
     }
 
     /// Whether a page of the unit still holds this logical page.
-    pub(super) fn holds(&self, page: u32, lpn: u32) -> bool {
+    pub(super) fn holds(&self, page: PageId, lpn: Lpn) -> bool {
         self.blocks.lpn(page) == lpn
     }
 
     /// A victim is erased.
-    pub(super) fn erase(&mut self, block: u32) {
+    pub(super) fn erase(&mut self, block: BlockId) {
         self.blocks.erase(block);
         self.free += u64::from(self.block_pages);
     }
@@ -144,17 +157,18 @@ impl Store {
     /// So many logical pages whose overwriting keeps victims full: one after another from the block
     /// that then has the most valid pages, the lowest among equals; of the block, the first of them
     /// within `range`. Blocks that passes are working on and the open one are left alone.
-    pub(super) fn fullest(&self, range: &std::ops::Range<u32>, pages: u64) -> Vec<u32> {
-        let mut chosen: Vec<u32> = Vec::new();
-        let mut blocks: Vec<(u32, u32, u32)> = self.blocks.closed().map(|(block, valid)| (valid, block, 0)).collect();
+    pub(super) fn fullest(&self, range: &std::ops::Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        let mut chosen: Vec<Lpn> = Vec::new();
+        let mut blocks: Vec<(u32, BlockId, u32)> =
+            self.blocks.closed().map(|(block, valid)| (valid, block, 0)).collect();
         while (chosen.len() as u64) < pages {
             let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, std::cmp::Reverse(blocks[at].1))) else {
                 break;
             };
             let (valid, block, from) = &mut blocks[at];
             let found = (*from..self.block_pages).find_map(|place| {
-                let lpn = self.blocks.lpn(*block * self.block_pages + place);
-                (lpn != NONE && range.contains(&lpn)).then_some((place, lpn))
+                let lpn = self.blocks.lpn(PageId(block.0 * self.block_pages + place));
+                (lpn != NO_LPN && range.contains(&lpn)).then_some((place, lpn))
             });
             match found {
                 Some((place, lpn)) => {

@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rtflash_model::Span;
+use rtflash_model::{Id, Span};
 
 use super::pass::Pass;
 use super::store::Store;
 use crate::dispatch::cluster::BACKGROUND;
+use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
-use crate::plan::ClusterPlan;
-use crate::trace::{JobId, Kind, NONE};
+use crate::plan::{Certified, ClusterPlan};
+use crate::trace::{JobId, Kind};
 
 /// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC
 /// jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks
 /// for.
-pub(super) type Key = (u64, Kind, u32, u64, usize);
+pub(super) type Key = (u64, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +45,9 @@ pub(super) struct Part {
     pub(super) unit: usize,
     pub(super) key: Key,
     /// Pages not begun.
-    pub(super) reads: VecDeque<u32>,
+    pub(super) reads: VecDeque<Lpn>,
     /// Likewise.
-    pub(super) writes: VecDeque<u32>,
+    pub(super) writes: VecDeque<Lpn>,
     /// Pages not ended.
     pub(super) unfinished: u64,
     /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has
@@ -80,7 +81,7 @@ pub(super) struct Terms {
 #[derive(Debug, Default)]
 pub(super) struct Step {
     /// Chips that have not ended.
-    pub(super) chips: u32,
+    pub(super) chips: usize,
     /// Parts that a page is read or programmed for, once for each page.
     pub(super) pages: Vec<usize>,
     /// The part whose pass erases its victim.
@@ -93,14 +94,14 @@ pub(super) struct Unit {
     /// Its cluster, by position in the group.
     pub(super) cluster: usize,
     /// Its chips' numbers in the device.
-    pub(super) chips: Vec<usize>,
+    pub(super) chips: PerId<ColumnId, ChipId>,
     /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: Store,
     pub(super) terms: Terms,
-    /// The source of its GC jobs.
-    pub(super) source: u32,
+    /// The source of its GC jobs; `None` where none are released.
+    pub(super) source: Option<SourceId>,
     pub(super) queue: BTreeSet<Key>,
     /// Parts that found no free page, until an erase ends.
     pub(super) starved: Vec<Key>,
@@ -126,17 +127,17 @@ pub(super) struct Unit {
 impl Unit {
     /// The unit with this position in its cluster; 0 for a superblock.
     pub(super) fn new(
-        of: &ClusterPlan,
+        (of, by): (&ClusterPlan, &Certified),
         cluster: usize,
         position: usize,
-        (source, chips_per_channel): (u32, u32),
+        (source, chips_per_channel): (Option<SourceId>, u32),
         options: &Options,
     ) -> Unit {
-        let stripe = of.is_stripe();
+        let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
-        let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip / chips_per_channel).collect();
-        let column = u32::try_from(position).unwrap_or(0);
-        let collection = of.certificate.and_then(|certificate| certificate.collection);
+        let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
+        let column = ColumnId::from_index(position);
+        let collection = by.certificate.collection;
         let valid = match options.victims {
             Victims::Actual => 0,
             Victims::Worst => collection.map_or(0, |collection| collection.victim_pages),
@@ -158,10 +159,10 @@ impl Unit {
         );
         Unit {
             cluster,
-            chips: numbers.iter().map(|&chip| chip as usize).collect(),
+            chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: Store::new(of, column, numbers[0], options),
+            store: Store::new((of, by), column, numbers[0], options),
             terms,
             source,
             queue: BTreeSet::new(),
@@ -185,9 +186,8 @@ impl Unit {
     }
 
     /// Its first chip's number in the device.
-    pub(super) fn first_chip(&self) -> u32 {
-        // Chips are counted in 32 bits.
-        self.chips.first().and_then(|&chip| u32::try_from(chip).ok()).unwrap_or(NONE)
+    pub(super) fn first_chip(&self) -> ChipId {
+        self.chips[ColumnId(0)]
     }
 
     /// Rule V2: whether the server's next pass is due.
@@ -197,9 +197,9 @@ impl Unit {
 
     /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where there is nothing to
     /// collect. Says what its victim is, with its valid pages.
-    pub(super) fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
+    pub(super) fn begin_pass(&mut self, server: bool) -> Option<(BlockId, u32)> {
         let (victim, valid) = self.store.take_victim()?;
-        let pass = Pass::new(victim, self.chips.len(), self.terms.padded);
+        let pass = Pass::new(victim, self.chips.count(), self.terms.padded);
         *(if server { &mut self.server_pass } else { &mut self.pass }) = Some(pass);
         Some((victim, valid))
     }

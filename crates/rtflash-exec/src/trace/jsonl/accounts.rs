@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::fields::{Fields, Wrong, flag, instant, number, or_null, present, string, wrong};
 use super::{JobId, JobNames, Line, Record};
+use crate::ids::{ChipId, ClusterId};
 use crate::options::{Aging, Service, Victims, Waits};
 use crate::trace::record::Step;
 use crate::trace::setup::Setup;
@@ -82,7 +83,7 @@ impl Line {
         let key = |line: &mut Line, key: &str, at: Instant| {
             line.text("{\"").text(key).text("\":").number(at.as_ns());
         };
-        let place = |line: &mut Line, job: Option<JobId>, cluster: u32, chip: u32| {
+        let place = |line: &mut Line, job: Option<JobId>, cluster: ClusterId, chip: ChipId| {
             if let Some(job) = job {
                 line.job(names, job);
             }

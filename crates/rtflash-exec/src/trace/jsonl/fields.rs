@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_model::Instant;
+use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -121,7 +121,7 @@ pub(super) fn number(field: &str, value: &RawValue, most: u64) -> Result<u64, Wr
 
 pub(super) fn instant(field: &str, value: &RawValue) -> Result<Instant, Wrong> {
     number(field, value, Instant::END.as_ns())
-        .map(|nanoseconds| Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
+        .map(|nanoseconds| Instant::from_ns(nanoseconds).expect("nanoseconds up to the end of time"))
         .map_err(|wrong| Wrong { expected: "whole nanoseconds below 2^63".into(), ..wrong })
 }
 
@@ -135,11 +135,16 @@ pub(super) fn flag(field: &str, value: Option<&RawValue>, default: bool) -> Resu
     }
 }
 
-/// A position among `count` things.
+/// A number below `count`.
 pub(super) fn below(field: &str, value: Option<&RawValue>, count: u32) -> Result<u32, Wrong> {
     let value = present(field, value)?;
     let most = count.checked_sub(1).ok_or_else(|| wrong(format!("`{field}` where there is none"), "no such line"))?;
-    number(field, value, most.into()).map(|number| u32::try_from(number).unwrap_or(most))
+    number(field, value, most.into()).map(|number| u32::try_from(number).expect("a number up to one of 32 bits"))
+}
+
+/// A position among `count` things.
+pub(super) fn position<I: Id>(field: &str, value: Option<&RawValue>, count: u32) -> Result<I, Wrong> {
+    below(field, value, count).map(I::new)
 }
 
 pub(super) fn string<'a>(field: &str, value: &'a RawValue) -> Result<Cow<'a, str>, Wrong> {

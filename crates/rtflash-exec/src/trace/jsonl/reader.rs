@@ -6,14 +6,17 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::value::RawValue;
 
-use crate::Plan;
+use crate::ids::{ChipId, ClusterId, SourceId};
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NONE, Operation, Record, Release, Reserve, Selection, Silent,
-    Starved, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Record, Release, Reserve, Selection,
+    Silent, Starved, Transfer,
 };
+use crate::{Layout, Plan};
 
 use super::accounts;
-use super::fields::{Fields, Wrong, below, flag, instant, kind, number, or_null, present, shortened, string, wrong};
+use super::fields::{
+    Fields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
+};
 
 /// Bytes that a line of a trace may have, the newline not counted.
 pub const MAX_LINE: usize = 1 << 20;
@@ -47,7 +50,7 @@ impl std::error::Error for TraceError {}
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
     plan: &'p Plan,
-    sources: HashMap<&'p str, u32>,
+    sources: HashMap<&'p str, SourceId>,
     buffer: Vec<u8>,
     line: u64,
     /// Whether there was a record.
@@ -58,7 +61,7 @@ pub struct TraceReader<'p, R: BufRead> {
 impl<'p, R: BufRead> TraceReader<'p, R> {
     /// The records in `input`.
     pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
-        let sources = plan.sources().iter().map(|source| source.name.as_str()).zip(0..).collect();
+        let sources = plan.sources().enumerate().map(|(number, source)| (source.name.as_str(), number)).collect();
         TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, begun: false, over: false }
     }
 
@@ -144,8 +147,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             }),
             6 => {
                 let cluster = self.cluster(fields)?;
-                let layout = self.plan.clusters().get(cluster as usize).map(|cluster| &cluster.layout);
-                let lpn = below("lpn", fields.lpn, layout.map_or(0, |layout| layout.logical_pages()))?;
+                let lpn = position("lpn", fields.lpn, self.layout(cluster).logical_pages())?;
                 let (at, job) = (instant("moved", at)?, self.job(fields)?.0);
                 Record::Moved(Moved { at, job, cluster, chip: self.chip(fields)?, lpn })
             }
@@ -154,7 +156,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 job: self.collecting(fields)?,
                 cluster: self.cluster(fields)?,
                 chip: self.chip(fields)?,
-                block: below("block", fields.block, self.plan.device().blocks_per_chip())?,
+                block: position("block", fields.block, self.plan.device().blocks_per_chip())?,
                 valid: below("valid", fields.valid, NONE)?,
                 forced: flag("forced", fields.forced, false)?,
             }),
@@ -216,7 +218,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             "program" => Action::Program,
             "erase" => Action::Erase,
             "transfer" => {
-                let channel = below("channel", fields.channel, self.plan.device().channels())?;
+                let channel = position("channel", fields.channel, self.plan.device().channels())?;
                 return Ok(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
             }
             _ => {
@@ -224,14 +226,11 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 return Err(wrong(problem, "`op` to be one of read, program, erase and transfer"));
             }
         };
-        let layout = self.plan.clusters().get(cluster as usize).map(|cluster| &cluster.layout);
-        let block = below("block", fields.block, layout.map_or(0, |layout| layout.blocks()))?;
+        let layout = self.layout(cluster);
+        let block = position("block", fields.block, layout.blocks())?;
         let (page, lpn) = match action {
-            Action::Erase => (NONE, NONE),
-            _ => (
-                below("page", fields.page, layout.map_or(0, |layout| layout.pages()))?,
-                below("lpn", fields.lpn, layout.map_or(0, |layout| layout.logical_pages()))?,
-            ),
+            Action::Erase => (NONE, NO_LPN),
+            _ => (below("page", fields.page, layout.pages())?, position("lpn", fields.lpn, layout.logical_pages())?),
         };
         Ok(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))
     }
@@ -247,10 +246,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let index =
             index.ok_or_else(|| wrong(format!("not the number of a job in `{}`", shortened(&name)), expected))?;
         match self.sources.get(source) {
-            Some(&position) => {
-                let kind = self.plan.sources().get(position as usize).map_or(Kind::Server, |source| source.kind);
-                Ok((JobId { source: position, index }, kind))
-            }
+            Some(&source) => Ok((JobId { source, index }, self.plan.sources()[source].kind)),
             None => Err(wrong(
                 format!("unknown job: there is no `{}`", shortened(source)),
                 "a trace of this task set and allocation",
@@ -258,12 +254,16 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         }
     }
 
-    fn cluster(&self, fields: &Fields<'_>) -> Result<u32, Wrong> {
-        below("cluster", fields.cluster, u32::try_from(self.plan.clusters().len()).unwrap_or(u32::MAX))
+    fn layout(&self, cluster: ClusterId) -> &Layout {
+        &self.plan.clusters()[cluster].layout
     }
 
-    fn chip(&self, fields: &Fields<'_>) -> Result<u32, Wrong> {
-        below("chip", fields.chip, self.plan.device().chips())
+    fn cluster(&self, fields: &Fields<'_>) -> Result<ClusterId, Wrong> {
+        position("cluster", fields.cluster, self.plan.clusters().count())
+    }
+
+    fn chip(&self, fields: &Fields<'_>) -> Result<ChipId, Wrong> {
+        position("chip", fields.chip, self.plan.device().chips())
     }
 }
 

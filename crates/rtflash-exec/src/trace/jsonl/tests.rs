@@ -1,6 +1,7 @@
 //! What is written is what other tools expect, and is read back; what is not a trace is refused
 //! with a reason.
 
+use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn, SourceId};
 use std::io::{BufReader, Cursor};
 
 use proptest::prelude::*;
@@ -20,23 +21,43 @@ fn written(plan: &Plan, records: &[Record]) -> String {
 #[test]
 fn lines_are_as_the_interface_fixes_them() {
     let plan = plan();
-    let job = JobId { source: 0, index: 0 };
+    let job = JobId { source: SourceId(0), index: 0 };
     let (start, end, cluster, chip, kind) = (at(0), at(50_000), 0, 1, Kind::Read);
-    let read = Operation { start, end, cluster, chip, action: Action::Read, job, kind, block: 7, page: 3, lpn: 42 };
-    let gc = JobId { source: 2, index: 12 };
-    let stream = JobId { source: 6, index: u64::MAX };
-    let odd = JobId { source: 3, index: 1 };
-    let erase = Operation { action: Action::Erase, kind: Kind::Gc, job: gc, page: NONE, lpn: NONE, ..read };
-    let release = Release { at: start, job, kind, deadline: Some(at(36_000_000)), pages: 40, cluster: Some(0) };
+    let read = Operation {
+        start,
+        end,
+        cluster: ClusterId(cluster),
+        chip: ChipId(chip),
+        action: Action::Read,
+        job,
+        kind,
+        block: BlockId(7),
+        page: 3,
+        lpn: Lpn(42),
+    };
+    let gc = JobId { source: SourceId(2), index: 12 };
+    let stream = JobId { source: SourceId(6), index: u64::MAX };
+    let odd = JobId { source: SourceId(3), index: 1 };
+    let erase = Operation { action: Action::Erase, kind: Kind::Gc, job: gc, page: NONE, lpn: Lpn(NONE), ..read };
+    let release =
+        Release { at: start, job, kind, deadline: Some(at(36_000_000)), pages: 40, cluster: Some(ClusterId(0)) };
     let background = Release { job: stream, kind: Kind::Server, deadline: None, cluster: None, ..release };
     let records = [
         Record::Release(release),
         Record::Release(background),
         Record::Complete(Complete { at: at(2_000_000), job: odd }),
-        Record::Starved(Starved { at: at(9), job: stream, cluster: 1, chip: 4 }),
+        Record::Starved(Starved { at: at(9), job: stream, cluster: ClusterId(1), chip: ChipId(4) }),
         Record::Operation(read),
         Record::Operation(erase),
-        Record::Transfer(Transfer { start, end, channel: 2, cluster: 1, chip, job: stream, kind: Kind::Server }),
+        Record::Transfer(Transfer {
+            start,
+            end,
+            channel: ChannelId(2),
+            cluster: ClusterId(1),
+            chip: ChipId(chip),
+            job: stream,
+            kind: Kind::Server,
+        }),
     ];
     let expected = r##"{"release":0,"job":"camera.read#0","kind":"read","deadline":36000000,"pages":40,"cluster":0}
 {"release":0,"job":"log#18446744073709551615","kind":"server","deadline":null,"pages":40,"cluster":null}

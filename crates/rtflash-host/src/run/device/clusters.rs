@@ -6,7 +6,7 @@ use std::fmt;
 use rtflash_exec::trace::{JobId, Kind, Record};
 use rtflash_exec::{
     Aging, ClusterTerms, DEFAULT_MEMORY, HostJob, Hosted, Options, Period, Plan, PlanError, Releases as Released,
-    Timing, memory,
+    SourceId, Timing, memory,
 };
 use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
 
@@ -24,9 +24,9 @@ pub struct Clusters {
     allocation: Allocation,
     plan: Plan,
     /// Of each task's read and write requests, their source in the plan.
-    sources: Vec<u32>,
+    sources: Vec<SourceId>,
     /// Of each other job, likewise.
-    streams: Vec<u32>,
+    streams: Vec<SourceId>,
     /// How late a task's request is released at most.
     jitter: Span,
     /// What is on the device when the run begins.
@@ -87,14 +87,13 @@ impl Clusters {
         beside: &[String],
         jitter: Span,
     ) -> Result<Clusters, ClustersError> {
-        if let Some(cluster) = (0..allocation.len()).find(|&cluster| allocation.certificate(cluster).is_none()) {
-            return Err(ClustersError::NotCertified { cluster });
-        }
-        let serves = |cluster| {
+        let mut certificates = Vec::with_capacity(allocation.len());
+        for cluster in 0..allocation.len() {
             let certificate = allocation.certificate(cluster);
-            certificate.is_some_and(|of| of.server_thousandths > 0 && of.collection.is_some())
-        };
-        if !beside.is_empty() && !(0..allocation.len()).any(serves) {
+            certificates.push(*certificate.ok_or(ClustersError::NotCertified { cluster })?);
+        }
+        let serves = |of: &rtflash_model::Certificate| of.server_thousandths > 0 && of.collection.is_some();
+        if !beside.is_empty() && !certificates.iter().any(serves) {
             return Err(ClustersError::NoServer);
         }
         // A host says when they come, and with how many pages.
@@ -106,12 +105,7 @@ impl Clusters {
         };
         let served = TaskSet::new(*set.device(), set.tasks().to_vec(), beside.iter().map(job).collect());
         let served = served.map_err(ClustersError::Names)?;
-        let terms = |(cluster, of): (usize, rtflash_model::Cluster)| ClusterTerms {
-            page_delay: Span::ZERO,
-            gc_periods: vec![None; of.tasks.len()],
-            certificate: allocation.certificate(cluster).copied(),
-        };
-        let terms: Vec<ClusterTerms> = allocation.clusters().into_iter().enumerate().map(terms).collect();
+        let terms: Vec<ClusterTerms> = certificates.into_iter().map(ClusterTerms::Certified).collect();
         let plan = Plan::new(&served, allocation, Timing::of_device(set.device()), &terms);
         let plan = plan.map_err(ClustersError::Plan)?.for_host();
         let needed = memory(&plan, &Options { duration: Instant::START, ..Options::default() });
@@ -119,8 +113,8 @@ impl Clusters {
             return Err(ClustersError::Memory { needed });
         }
         let of_kind = |wanted: fn(Kind) -> bool| {
-            let sources = plan.sources().iter().zip(0..).filter(|(source, _)| wanted(source.kind));
-            sources.map(|(_, number)| number).collect()
+            let sources = plan.sources().enumerate().filter(|(_, source)| wanted(source.kind));
+            sources.map(|(number, _)| number).collect()
         };
         let sources = of_kind(|kind| matches!(kind, Kind::Read | Kind::Write));
         let streams = of_kind(|kind| kind == Kind::Server);
@@ -166,14 +160,13 @@ impl Clusters {
     /// J of a task's requests, by the job's position in the scenario: how late one may reach the
     /// device.
     pub fn declared_jitter(&self, job: usize) -> Option<Span> {
-        let source = self.sources.get(job)?;
-        self.plan.sources().get(*source as usize).map(|source| source.jitter)
+        self.sources.get(job).map(|&source| self.plan.sources()[source].jitter)
     }
 
     /// J and D of a task's requests, by the job's position in the scenario: how late one may reach
     /// the device, and by when, from its nominal release on, it is done then.
     pub fn promised(&self, job: usize) -> Option<(Span, Span)> {
-        let source = self.plan.sources().get(*self.sources.get(job)? as usize)?;
+        let source = &self.plan.sources()[*self.sources.get(job)?];
         Some((source.jitter, source.deadline?))
     }
 
@@ -201,7 +194,7 @@ impl Clusters {
             until: None,
             pace: None,
         };
-        let sources = self.sources.iter().filter_map(|&source| self.plan.sources().get(source as usize));
+        let sources = self.sources.iter().map(|&source| &self.plan.sources()[source]);
         sources.map(job).collect()
     }
 }
@@ -219,7 +212,7 @@ fn whole(period: Period) -> Option<Span> {
 /// A task's requests at run time.
 #[derive(Debug)]
 struct Requests {
-    source: u32,
+    source: SourceId,
     phase: Instant,
     period: Span,
     handed: u64,
@@ -239,7 +232,7 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// With nothing in it.
-    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, told: bool) -> Running<'a> {
+    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, watched: bool) -> Running<'a> {
         let requests = of.sources.iter().zip(jobs).map(|(&source, job)| {
             let period = match job.releases {
                 Releases::Every { period, .. } => period,
@@ -249,7 +242,7 @@ impl<'a> Running<'a> {
         });
         Running {
             of,
-            hosted: Some(Hosted::new(&of.plan, options, Kept::new(told))),
+            hosted: Some(Hosted::new(&of.plan, options, Kept::new(watched))),
             requests: requests.collect(),
             commands: HashMap::new(),
             over: Vec::new(),
@@ -306,7 +299,7 @@ impl Target for Running<'_> {
         self.hosted.as_ref().is_some_and(Hosted::is_overloaded)
     }
 
-    fn told(&mut self, _: Instant, over: bool) -> Vec<Record> {
+    fn records(&mut self, _: Instant, over: bool) -> Vec<Record> {
         if over {
             return self.hosted.take().map_or_else(Vec::new, |hosted| hosted.finish().take());
         }

@@ -72,7 +72,7 @@ impl Emmc {
     }
 
     /// The most that a command takes, in whatever episodes; `first`: of its I/O.
-    pub fn most(&self, command: &Command, first: bool) -> Span {
+    pub fn longest(&self, command: &Command, first: bool) -> Span {
         let (own, cost) = (most_extra(self.slow), self.cost(command));
         self.service(command, first).saturating_add(own).saturating_add(cost.extra())
     }

@@ -68,7 +68,7 @@ pub(super) trait Target: fmt::Debug {
     }
 
     /// What the flash in it did, as far as that can be told by now; `over`: the run is over.
-    fn told(&mut self, now: Instant, over: bool) -> Vec<Record> {
+    fn records(&mut self, now: Instant, over: bool) -> Vec<Record> {
         let _ = (now, over);
         Vec::new()
     }
@@ -87,18 +87,18 @@ pub enum Device {
 
 impl Device {
     /// The least that a command takes in it; `first`: of its I/O.
-    pub(crate) fn least(&self, command: &Command, first: bool) -> Span {
+    pub(crate) fn shortest(&self, command: &Command, first: bool) -> Span {
         match self {
             Device::Emmc(emmc) => emmc.service(command, first),
-            Device::Nvme(nvme) => nvme.least(command),
+            Device::Nvme(nvme) => nvme.shortest(command),
             Device::Clusters(_) => Span::ZERO,
         }
     }
 
     /// The most that a command takes in it, once it is its turn.
-    pub(crate) fn most(&self, command: &Command, first: bool) -> Span {
+    pub(crate) fn longest(&self, command: &Command, first: bool) -> Span {
         match self {
-            Device::Emmc(emmc) => emmc.most(command, first),
+            Device::Emmc(emmc) => emmc.longest(command, first),
             Device::Nvme(_) | Device::Clusters(_) => Span::LONGEST,
         }
     }
@@ -139,17 +139,17 @@ impl Device {
         }
     }
 
-    /// The device with nothing in it. `told`: somebody wants to know what the flash in it does.
+    /// The device with nothing in it. `watched`: somebody wants to know what the flash in it does.
     pub(super) fn target<'a>(
         &'a self,
         (host, jobs): (&Host, &[Job]),
         options: &'a Options,
-        told: bool,
+        watched: bool,
     ) -> Box<dyn Target + 'a> {
         match self {
             Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, options.seed)),
-            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, told)),
-            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, told)),
+            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, watched)),
+            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, watched)),
         }
     }
 }

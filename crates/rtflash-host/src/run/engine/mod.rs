@@ -209,7 +209,7 @@ impl<W: Watch> Engine<'_, W> {
 
     /// Tells what the flash has done; all of it when the run is over.
     fn look_inside(&mut self, over: bool) {
-        let records = self.device.told(self.now, over);
+        let records = self.device.records(self.now, over);
         records.iter().for_each(|record| self.watch.inside(record));
     }
 

@@ -60,11 +60,11 @@ fn wrong(name: &str, value: &str, expected: &str) -> Wrong {
     (problem, expected.to_owned())
 }
 
-/// A number from `least` to `most`.
-fn within(name: &str, value: &str, least: u64, most: u64) -> Result<u32, Wrong> {
+/// A number from `min` to `max`.
+fn within(name: &str, value: &str, min: u64, max: u64) -> Result<u32, Wrong> {
     let found =
-        number(value).filter(|number| (least..=most).contains(number)).and_then(|number| u32::try_from(number).ok());
-    found.ok_or_else(|| wrong(name, value, &format!("a whole number from {least} to {most}")))
+        number(value).filter(|number| (min..=max).contains(number)).and_then(|number| u32::try_from(number).ok());
+    found.ok_or_else(|| wrong(name, value, &format!("a whole number from {min} to {max}")))
 }
 
 fn operation(value: &str) -> Result<(Op, Pattern), Wrong> {

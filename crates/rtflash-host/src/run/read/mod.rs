@@ -200,7 +200,7 @@ pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Setting
             return misfit(None, problem, "longer pieces (`max_sectors`), or as many `requests` in `host`");
         }
         for piece in cut(request, piece) {
-            alone = alone.saturating_add(device.least(&piece, first));
+            alone = alone.saturating_add(device.shortest(&piece, first));
             first = false;
         }
     }

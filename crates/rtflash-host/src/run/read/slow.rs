@@ -20,7 +20,7 @@ pub(super) fn slow<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
 }
 
 /// A time or a range of times, none of them shorter than this.
-fn between(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, least: Span) -> Option<Between> {
+fn between(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, min: Span) -> Option<Between> {
     let (shortest, longest) = reader.times(raw, place)?;
     let shortest = shortest.unwrap_or(longest);
     if shortest > longest {
@@ -28,8 +28,8 @@ fn between(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, least: Span) -
         reader.refuse(raw, place, problem, "the shortest, two dots and the longest");
         return None;
     }
-    if shortest < least {
-        reader.refuse(raw, place, format!("{} may be {shortest}", place.subject()), format!("times from {least} up"));
+    if shortest < min {
+        reader.refuse(raw, place, format!("{} may be {shortest}", place.subject()), format!("times from {min} up"));
         return None;
     }
     Some(Between { shortest, longest })

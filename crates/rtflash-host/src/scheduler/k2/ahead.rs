@@ -78,9 +78,9 @@ impl Outlook {
                 let size = if start < earliest { line.largest(earliest.since(start)) } else { 0 };
                 if size >= command.size { command.size } else { size / PAGE * PAGE }
             }
-            Ends::Within { limit, inside: most } => {
+            Ends::Within { limit, inside: max } => {
                 let ends = now.saturating_add(limit).max(self.free);
-                if inside < most && ends <= earliest { command.size } else { 0 }
+                if inside < max && ends <= earliest { command.size } else { 0 }
             }
         }
     }

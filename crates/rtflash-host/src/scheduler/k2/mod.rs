@@ -144,7 +144,7 @@ impl K2 {
 
     /// What goes out of what is not real-time.
     fn ask_rest(&mut self, now: Instant) -> Option<Command> {
-        if self.settings.max_inflight_rest.is_some_and(|most| self.rest_inside >= most) {
+        if self.settings.max_inflight_rest.is_some_and(|max| self.rest_inside >= max) {
             return None;
         }
         let request = *self.rest.front()?;
@@ -152,14 +152,14 @@ impl K2 {
             return if self.inside < self.settings.max_inflight { self.rest.pop_front() } else { None };
         }
         let fits = self.outlook.fits(&request, self.inside, now);
-        let least = if self.inside < self.settings.max_inflight {
+        let min = if self.inside < self.settings.max_inflight {
             self.cut(&request).unwrap_or(request.size)
-        } else if self.settings.max_inflight_ahead.is_some_and(|most| self.inside < most) {
+        } else if self.settings.max_inflight_ahead.is_some_and(|max| self.inside < max) {
             0
         } else {
             return None;
         };
-        let size = fits.max(least).min(request.size);
+        let size = fits.max(min).min(request.size);
         if size == 0 {
             return None;
         }

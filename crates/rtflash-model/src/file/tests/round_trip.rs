@@ -84,9 +84,9 @@ fn set() -> impl Strategy<Value = TaskSet> {
         let tasks = tasks.into_iter().map(|(name, one, other, swap, data)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
             let sequential = |request: Option<Request>| request.filter(|of| of.access() == Access::Sequential);
-            let least = [read, write].map(|request| sequential(request).map_or(1, |request| request.pages()));
-            let least = least[0].max(least[1]);
-            let data_pages = data.filter(|_| least <= room).map(|data| least + data % (room - least + 1));
+            let min = [read, write].map(|request| sequential(request).map_or(1, |request| request.pages()));
+            let min = min[0].max(min[1]);
+            let data_pages = data.filter(|_| min <= room).map(|data| min + data % (room - min + 1));
             Task { name: unlike(name), read, write, data_pages }
         });
         let tasks = tasks.collect();

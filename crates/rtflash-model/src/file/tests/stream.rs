@@ -105,11 +105,11 @@ fn memory_is_bounded() {
     line.push_str(&format!("\n{{\"a\":\"{}\"}}\n", "y".repeat(1000)));
     let stream = line.repeat(10_000);
     let mut frames = Frames::new(stream.as_bytes());
-    let mut most = 0;
+    let mut max = 0;
     while let Some(batch) = frames.next_batch().unwrap() {
-        most = most.max(frames.capacity().max(batch.iter().map(|frame| frame.text.len()).sum()));
+        max = max.max(frames.capacity().max(batch.iter().map(|frame| frame.text.len()).sum()));
     }
-    assert!(most < 2 << 20, "{most} bytes");
+    assert!(max < 2 << 20, "{max} bytes");
 }
 
 /// A JSON value on one line.

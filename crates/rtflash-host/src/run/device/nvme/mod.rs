@@ -10,7 +10,9 @@ mod streams;
 use std::fmt;
 
 use rtflash_exec::{Aging, ClusterTerms, DEFAULT_MEMORY, Options, Plan, PlanError, Timing, memory};
-use rtflash_model::{Allocation, Arrivals, Cluster, Device, Instant, LogicalRatio, RatioError, Span, TaskSet};
+use rtflash_model::{
+    Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
+};
 
 pub(super) use running::Running;
 
@@ -127,7 +129,7 @@ fn plan(flash: &Device) -> Result<Plan, PlanError> {
     let set = TaskSet::new(*flash, vec![], vec![host]).map_err(|_| PlanError::OtherAllocation)?;
     let all = Cluster { chips: (0..flash.chips()).collect(), tasks: vec![] };
     let allocation = Allocation::new(flash.chips(), 0, &[all]).map_err(|_| PlanError::OtherAllocation)?;
-    let terms = [ClusterTerms { page_delay: Span::ZERO, gc_periods: vec![], certificate: None }];
+    let terms = [ClusterTerms::Utilization { page_delay: Span::ZERO, gc_periods: vec![] }];
     Ok(Plan::new(&set, &allocation, Timing::of_device(flash), &terms)?.for_host())
 }
 
@@ -177,7 +179,7 @@ impl Nvme {
     }
 
     /// The least that a command takes: in no episode, and with nothing of the flash.
-    pub(super) fn least(&self, command: &Command) -> Span {
+    pub(super) fn shortest(&self, command: &Command) -> Span {
         let Costs { sequential, random } = self.costs(command.op);
         let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
         of(sequential).min(of(random))
@@ -185,6 +187,6 @@ impl Nvme {
 
     /// Its logical pages.
     fn logical_pages(&self) -> u64 {
-        self.plan.clusters().first().map_or(1, |all| u64::from(all.layout.logical_pages())).max(1)
+        self.plan.clusters()[ClusterId(0)].layout.logical_pages().into()
     }
 }

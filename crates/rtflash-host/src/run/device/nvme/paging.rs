@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use rtflash_exec::HostJob;
 use rtflash_exec::trace::JobId;
+use rtflash_exec::{HostJob, SourceId};
 use rtflash_model::Instant;
 
 use super::cache::Found;
@@ -79,7 +79,7 @@ impl Running<'_> {
     /// Hands a page over to the flash.
     fn flash(&mut self, page: u32, reads: bool, purpose: Purpose, now: Instant) {
         let (read_pages, write_pages) = if reads { (1, 0) } else { (0, 1) };
-        let job = HostJob { source: 0, read_pages, write_pages, first_page: Some(page.into()) };
+        let job = HostJob { source: SourceId(0), read_pages, write_pages, first_page: Some(page.into()) };
         let id = self.hosted.as_mut().and_then(|hosted| hosted.hand_over(job, now));
         // Numbers follow each other; from the end of the run on there are none.
         self.purposes.extend(id.map(|_| Some(purpose)));

@@ -113,12 +113,12 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// With nothing in it, behind a host of so many cores.
-    pub(crate) fn new(of: &'a Nvme, cpus: u32, options: &'a Options, told: bool) -> Running<'a> {
+    pub(crate) fn new(of: &'a Nvme, cpus: u32, options: &'a Options, watched: bool) -> Running<'a> {
         let queues = of.queues.unwrap_or(cpus).max(1) as usize;
         let chips = of.plan.device().chips();
         Running {
             of,
-            hosted: Some(Hosted::new(&of.plan, options, Kept::new(told))),
+            hosted: Some(Hosted::new(&of.plan, options, Kept::new(watched))),
             logical: of.logical_pages(),
             page_size: of.plan.device().page_size(),
             queues: vec![VecDeque::new(); queues],
@@ -257,7 +257,7 @@ impl Target for Running<'_> {
         std::mem::take(&mut self.late)
     }
 
-    fn told(&mut self, _: Instant, over: bool) -> Vec<Record> {
+    fn records(&mut self, _: Instant, over: bool) -> Vec<Record> {
         if over {
             return self.hosted.take().map_or_else(Vec::new, |hosted| hosted.finish().take());
         }

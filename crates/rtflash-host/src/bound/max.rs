@@ -2,18 +2,18 @@
 
 /// Commands that may be inside.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
+pub(super) struct Max {
     /// Of whatever class.
     pub(super) all: u32,
     /// That are not real-time.
     pub(super) rest: u32,
 }
 
-impl Most {
+impl Max {
     /// With so many places taken.
-    pub(super) fn without(self, taken: u64) -> Most {
+    pub(super) fn without(self, taken: u64) -> Max {
         let taken = u32::try_from(taken).unwrap_or(self.all);
         let all = self.all.saturating_sub(taken);
-        Most { all, rest: self.rest.min(all) }
+        Max { all, rest: self.rest.min(all) }
     }
 }

@@ -1,0 +1,24 @@
+//! Tasks in a cluster of which nothing is known but its number of chips.
+
+use rtflash_model::{Placement, TaskSet};
+
+use super::{Bus, Choice, Contention, Unit, choose};
+use crate::work::Work;
+
+/// Whether these tasks (positions in the set) hold in a cluster of `chips` chips, with one of these
+/// placements of pages, wherever its chips are and whatever its neighbours do.
+pub(crate) fn holds_anywhere(
+    set: &TaskSet,
+    placements: &[Placement],
+    tasks: &[usize],
+    chips: u32,
+    work: &Work,
+) -> bool {
+    let holds = |placement: Placement| {
+        let members = tasks.iter().filter_map(|&task| set.tasks().get(task));
+        let unit = Unit::new(set.device(), members, chips, placement, Bus::anywhere(set.device()))?;
+        Some(matches!(choose(&unit, &[Contention::none()], 0, work), Choice::Holds(_)))
+    };
+    let fits = |placement: Placement| set.space(tasks, chips, Some(placement)).fits();
+    placements.iter().any(|&placement| fits(placement) && holds(placement) == Some(true))
+}

@@ -1,0 +1,250 @@
+//! What dispatching and garbage collection are judged by: Theorem 1, or certificates.
+
+use rtflash_model::{Instant, Span};
+
+use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED};
+use super::collect::Collections;
+use super::gauge::Gauge;
+use super::ledger::Pending;
+use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
+use super::passes::{Collecting, Passes};
+use super::timing::{Blocking, lateness};
+use super::units::Units;
+use crate::ids::{ClusterId, PerId};
+use crate::options::{Dispatch, Victims};
+use crate::plan::{Certified, Plan, Promise, Releases};
+use crate::trace::{Operation, Release};
+
+/// The checkers that only one of the two kinds of plan has.
+#[derive(Debug)]
+pub(super) enum Rules<'a> {
+    Utilization(Box<ByUtilization>),
+    Certified(Box<ByCertificates<'a>>),
+}
+
+/// Those of a plan that is run by Theorem 1.
+#[derive(Debug)]
+pub(super) struct ByUtilization {
+    pub(super) passes: Passes,
+    pub(super) blocking: Blocking,
+    pub(super) order: Order,
+    /// By cluster under serial dispatch, by chip under parallel dispatch.
+    pub(super) under_way: UnderWay,
+}
+
+/// Who goes first, under either dispatch.
+#[derive(Debug)]
+pub(super) enum Order {
+    Serial(SerialEdf, SerialIdling),
+    Parallel(ParallelEdf),
+}
+
+/// Those of a plan that is run by certificates.
+#[derive(Debug)]
+pub(super) struct ByCertificates<'a> {
+    pub(super) certified: &'a PerId<ClusterId, Certified>,
+    pub(super) units: Units,
+    pub(super) collections: Collections,
+}
+
+/// What they have found.
+pub(super) struct Found<'r> {
+    pub(super) gc: &'r Collecting,
+    pub(super) cost: Gauge,
+    pub(super) victims: Gauge,
+    pub(super) blocking: Gauge,
+    pub(super) order: Gauge,
+    pub(super) idling: Gauge,
+    /// Of pages that wait for buses, beside what is looked at for both kinds.
+    pub(super) waits: Gauge,
+    /// What is only guarded under certificates.
+    pub(super) more: Vec<Gauge>,
+    /// The names of all that is guarded.
+    pub(super) named: &'static [Assumption],
+}
+
+impl<'a> Rules<'a> {
+    /// For these clusters, which have `watched` chips.
+    pub(super) fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId], watched: usize) -> Rules<'a> {
+        match plan.promise() {
+            Promise::Utilization => {
+                let (order, places) = match dispatch {
+                    Dispatch::Serial => {
+                        (Order::Serial(SerialEdf::new(plan), SerialIdling::new(plan)), plan.clusters().count())
+                    }
+                    Dispatch::Parallel => (Order::Parallel(ParallelEdf::new(plan, clusters)), plan.device().chips()),
+                };
+                Rules::Utilization(Box::new(ByUtilization {
+                    passes: Passes::new(plan, dispatch, watched),
+                    blocking: Blocking::default(),
+                    order,
+                    under_way: UnderWay::new(places),
+                }))
+            }
+            Promise::Certified(certified) => Rules::Certified(Box::new(ByCertificates {
+                certified,
+                units: Units::new(plan, certified, clusters),
+                collections: Collections::new(plan, certified, clusters),
+            })),
+        }
+    }
+
+    pub(super) fn setup(&mut self, victims: Victims) {
+        match self {
+            Rules::Utilization(by) => by.passes.setup(victims),
+            Rules::Certified(by) => by.collections.setup(victims),
+        }
+    }
+
+    /// Whether a cluster is one superblock.
+    pub(super) fn is_superblock(&self, cluster: ClusterId) -> bool {
+        match self {
+            Rules::Utilization(_) => false,
+            Rules::Certified(by) => !by.certified[cluster].is_stripe(),
+        }
+    }
+
+    /// How late a server's job may be.
+    pub(super) fn lateness(&self, plan: &Plan, pending: &Pending) -> Span {
+        match self {
+            Rules::Utilization(_) => Span::ZERO,
+            Rules::Certified(by) => lateness(plan, by.certified, pending),
+        }
+    }
+
+    /// The gauges of garbage collection.
+    pub(super) fn collecting(&mut self) -> &mut Collecting {
+        match self {
+            Rules::Utilization(by) => &mut by.passes.gc,
+            Rules::Certified(by) => &mut by.collections.gc,
+        }
+    }
+
+    /// A job waits again, or for the first time.
+    pub(super) fn waits(&mut self, pending: &Pending) {
+        if let Rules::Utilization(by) = self
+            && let Order::Serial(edf, _) = &mut by.order
+        {
+            edf.waits(pending);
+        }
+    }
+
+    /// A job is complete, or starved.
+    pub(super) fn leaves(&mut self, pending: &Pending) {
+        if let Rules::Utilization(by) = self
+            && let Order::Serial(edf, _) = &mut by.order
+        {
+            edf.leaves(pending);
+        }
+    }
+
+    /// Operations of a job begin together, the first of them this one.
+    #[inline]
+    pub(super) fn begins(&mut self, first: &Operation, pending: &Pending) {
+        if let Rules::Utilization(by) = self
+            && let Order::Serial(edf, idling) = &mut by.order
+        {
+            edf.operation(first, pending);
+            by.under_way.begins(first.cluster.index(), first, pending.deadline());
+            idling.works(first.cluster, first.start, first.end);
+            idling.serves(first.cluster, first.start, pending);
+        }
+    }
+
+    /// The run is over, and a job is pending in a cluster, under parallel dispatch or certificates:
+    /// what it waits for should not have idled.
+    pub(super) fn end_on_chips(&mut self, plan: &Plan, cluster: ClusterId, duration: Instant, pending: &Pending) {
+        let superblock = self.is_superblock(cluster);
+        let chips = &plan.clusters()[cluster].chips;
+        match self {
+            Rules::Certified(by) if superblock => by.units.end(chips[0], duration, pending),
+            Rules::Certified(by) => match plan.sources()[pending.release.job.source].releases {
+                Releases::Collected { chip: Some(chip) } => by.units.end_on_chips(&[chip], duration, pending),
+                _ => by.units.end_on_chips(chips, duration, pending),
+            },
+            Rules::Utilization(by) => {
+                if let Order::Parallel(edf) = &mut by.order {
+                    edf.end(chips, duration, pending);
+                }
+            }
+        }
+    }
+
+    /// The run is over. Releases of GC jobs that are not as they should be are added to `releases`.
+    pub(super) fn finish(&mut self, duration: Instant, releases: &mut Gauge) {
+        if let Rules::Certified(by) = self {
+            by.collections.finish(duration);
+            releases.merge(&by.collections.releases);
+        }
+    }
+
+    pub(super) fn found(&self) -> Found<'_> {
+        match self {
+            Rules::Utilization(by) => {
+                let (order, idling) = match &by.order {
+                    Order::Serial(edf, idling) => (edf.gauge, idling.gauge),
+                    Order::Parallel(edf) => (edf.gauge, edf.idling),
+                };
+                Found {
+                    gc: &by.passes.gc,
+                    cost: by.passes.cost,
+                    victims: by.passes.victims,
+                    blocking: by.blocking.gauge,
+                    order,
+                    idling,
+                    waits: Gauge::default(),
+                    more: Vec::new(),
+                    named: &ASSUMPTIONS,
+                }
+            }
+            Rules::Certified(by) => {
+                let (units, of) = (&by.units, &by.collections);
+                Found {
+                    gc: &of.gc,
+                    cost: of.cost,
+                    victims: of.victims,
+                    blocking: units.blocking,
+                    order: units.order,
+                    idling: units.idling,
+                    waits: units.waits,
+                    more: vec![of.open, of.reserve],
+                    named: &CERTIFIED,
+                }
+            }
+        }
+    }
+}
+
+impl ByUtilization {
+    /// Looks for operations under way that block a job released now.
+    pub(super) fn look_for_blocking(&mut self, release: &Release, pending: &mut Pending, plan: &Plan) {
+        let Some(cluster) = release.cluster else { return };
+        let (erase, deadline) = (plan.device().block_erase(), pending.deadline());
+        let chips = &plan.clusters()[cluster].chips;
+        match &self.order {
+            Order::Serial(..) => {
+                if let Some(left) = self.under_way.blocks(cluster.index(), release.at, deadline) {
+                    self.blocking.blocked(left, erase, pending, chips[0]);
+                }
+            }
+            Order::Parallel(_) => {
+                for &chip in chips {
+                    if let Some(left) = self.under_way.blocks(chip.index(), release.at, deadline) {
+                        pending.blockers.push((chip, left));
+                    }
+                }
+            }
+        }
+    }
+
+    /// An operation on a chip under parallel dispatch.
+    pub(super) fn on_chip(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
+        let Order::Parallel(edf) = &mut self.order else { return };
+        if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
+            let (_, left) = pending.blockers.swap_remove(at);
+            self.blocking.blocked(left, plan.device().block_erase(), pending, operation.chip);
+        }
+        edf.operation(operation, pending);
+        self.under_way.begins(operation.chip.index(), operation, pending.deadline());
+    }
+}
