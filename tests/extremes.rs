@@ -7,7 +7,7 @@ use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
 use rtflash::alloc::sizing::size;
 use rtflash::alloc::sound::held;
 use rtflash::alloc::verdict::{completed, passing, report};
-use rtflash::check::{Equations, judge, judge_sound};
+use rtflash::check::{Equations, verify, verify_sound};
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
@@ -107,10 +107,10 @@ impl Rng {
 /// What the verifier says of the allocation; `None` where it cannot tell.
 fn verified(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<bool> {
     match Equations::from_name(analysis.name()) {
-        Some(equations) => Some(judge(set, allocation, equations).schedulable()),
+        Some(equations) => Some(verify(set, allocation, equations).schedulable()),
         None => {
-            let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
-            Some(judgement.holds()? && judgement.approves())
+            let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+            Some(verification.holds()? && verification.accepts())
         }
     }
 }

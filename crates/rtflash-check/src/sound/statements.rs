@@ -5,22 +5,22 @@ use rtflash_model::{Certificate, Reliance, Span, Tightest};
 
 use super::levels::Levels;
 use super::unit::Unit;
-use super::{Shares, SoundClusterJudgement};
+use super::{Shares, SoundClusterVerification};
 
 /// Judges what the cluster is said to rely on.
-pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClusterJudgement) {
+pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClusterVerification) {
     let Some(needed) = found.relies_on else { return };
     let words = || format!("it states that it relies on {}, and it needs {}", stated.name(), needed.name());
     if stated > needed {
         found.notes.push(words());
     } else if stated < needed && levels.refutes(stated) {
-        found.complaints.push(words());
+        found.discrepancies.push(words());
     }
 }
 
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of
 /// others.
-pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterJudgement) {
+pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterVerification) {
     let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min();
     let shortest = shortest.expect("a cluster with tasks has requests");
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {
