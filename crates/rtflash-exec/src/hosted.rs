@@ -76,9 +76,9 @@ impl<O> std::fmt::Debug for Hosted<'_, O> {
 }
 
 impl<'a, O: Observer> Hosted<'a, O> {
-    /// The device as a run begins. Of the options, phases are not looked at. The observer is notified
-    /// that releases are sporadic: a request's nominal arrival is a period after the one before at
-    /// the earliest.
+    /// The device as a run begins. Of the options, phases are not looked at. The observer is
+    /// notified that releases are sporadic: a request's nominal arrival is a period after the one
+    /// before at the earliest.
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
         let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
         let mut observer = (Over::default(), observer);

@@ -280,7 +280,7 @@ pub fn enter_gc(world: &mut World, id: JobId) {
 
 /// Whether a cluster may serve jobs at all.
 fn serves(world: &World, cluster: usize) -> bool {
-    certified(&world.plan, cluster).certificate.server_thousandths > 0
+    certified(world.plan, cluster).certificate.server_thousandths > 0
 }
 
 fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
@@ -305,7 +305,7 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
     let Some(cluster) = cluster else { return };
     let of = &world.plan.clusters().as_slice()[cluster];
     let stream = world.plan.sources()[arrival.job.source].owner;
-    let range = &certified(&world.plan, cluster).ranges[of.tasks.len() + stream];
+    let range = &certified(world.plan, cluster).ranges[of.tasks.len() + stream];
     let (number, job) = (ClusterId::from_index(cluster), arrival.job);
     let lpns = job_pages(world.options.seed, number, job, pages, range);
     let reads = usize::try_from(arrival.read_pages).expect("few pages");

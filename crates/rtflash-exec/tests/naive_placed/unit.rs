@@ -115,7 +115,7 @@ impl Unit {
 
     /// Releases GC jobs.
     pub fn collect(&mut self, world: &mut World) {
-        let collection = certified(&world.plan, self.cluster).certificate.collection;
+        let collection = certified(world.plan, self.cluster).certificate.collection;
         let Some(collection) = collection else { return };
         let Some(relative) = collection.deadline else { return };
         while self.arrived >= (self.collected + 1) * collection.reclaimed_pages {
@@ -181,13 +181,13 @@ impl Unit {
     }
 
     fn server_due(&self, world: &World) -> bool {
-        let collection = certified(&world.plan, self.cluster).certificate.collection;
+        let collection = certified(world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
     }
 
     /// f − b ≥ H, also after so many more pages.
     fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
-        let collection = certified(&world.plan, self.cluster).certificate.collection;
+        let collection = certified(world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
     }
 
@@ -434,7 +434,7 @@ impl Unit {
 
     /// Valid pages that every victim counts as having: v with worst victims.
     fn padded_to(&self, world: &World) -> u64 {
-        let collection = certified(&world.plan, self.cluster).certificate.collection;
+        let collection = certified(world.plan, self.cluster).certificate.collection;
         match world.options.victims {
             Victims::Actual => 0,
             Victims::Worst => collection.map_or(0, |of| of.victim_pages),
