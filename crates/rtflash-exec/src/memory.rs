@@ -1,6 +1,6 @@
 //! How much memory a run takes, known before any of it is asked for.
 
-use rtflash_model::{Arrivals, Instant};
+use rtflash_model::{Arrivals, Instant, capped};
 
 use crate::groups::groups;
 use crate::options::{Options, Pattern};
@@ -62,16 +62,12 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         .clusters()
         .iter()
         .map(|cluster| PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(cluster.layout.chips()));
-    whole(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
+    capped(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
 }
 
 /// Bytes that judging a recorded trace of a plan takes at most, beside what grows with the trace.
 pub fn memory_of_trace(plan: &Plan) -> u64 {
-    whole(everything(plan, 1, Instant::START))
-}
-
-fn whole(bytes: u128) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
+    capped(everything(plan, 1, Instant::START))
 }
 
 /// All but the pages of the machine.

@@ -64,7 +64,8 @@ pub(super) fn cell_of(from: u64, to: u64, cells: usize, at: u64) -> usize {
     // The last cell that starts at or before: (cell_start is rounded down).
     let offset = u128::from(at.saturating_sub(from)) + 1;
     let cell = (offset * cells as u128).div_ceil(u128::from(to - from)).saturating_sub(1);
-    usize::try_from(cell).unwrap_or(usize::MAX).min(cells.saturating_sub(1))
+    let last = cells.saturating_sub(1);
+    usize::try_from(cell).map_or(last, |cell| cell.min(last))
 }
 
 /// So many cells, but none shorter than a nanosecond: such a one would look idle.

@@ -1,6 +1,8 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Id, PerId, Placement, Span, TaskSet};
+use rtflash_model::{
+    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Id, PerId, Placement, Span, TaskSet, capped,
+};
 
 use super::layout::Layout;
 use super::{
@@ -16,8 +18,7 @@ const MAX_PARTS: usize = 1 << 22;
 pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
     let space = set.space(&cluster.tasks, cluster.size(), placement);
     // What is said of more than 64 bits hold: they do not fit.
-    let pages = |pages: u128| u64::try_from(pages).unwrap_or(u64::MAX);
-    space.declared.then(|| Data { pages: pages(space.needed_pages), room: pages(space.logical_pages) })
+    space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
 }
 
 /// What cannot be run of the whole.

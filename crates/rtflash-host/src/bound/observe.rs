@@ -52,7 +52,7 @@ impl<'a> Assumptions<'a> {
             limits[job] = terms.ok().map(|terms| terms.bound());
         }
         let max = match scenario.scheduler {
-            Settings::K2(k2) => Some(k2.max_inflight.max(k2.max_inflight_ahead.unwrap_or(0))),
+            Settings::K2(k2) => Some(k2.max_inflight_ahead.map_or(k2.max_inflight, |ahead| ahead.max(k2.max_inflight))),
             _ => None,
         };
         Assumptions {

@@ -98,7 +98,7 @@ impl Loops {
                 _ => commands.push((whole, 1)),
             }
         }
-        let count = job.count.unwrap_or(u64::MAX);
+        let count = job.max_ios();
         let (releasing, pending) = match job.releases {
             Releases::Every { period, jitter } => {
                 let apart = Span::from_ns(period.as_ns().saturating_sub(jitter.as_ns())).unwrap_or(period);

@@ -74,7 +74,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
 fn commands(scenario: &Scenario, position: usize) -> Option<u64> {
     let job = scenario.jobs.get(position)?;
     let ios = match job.releases {
-        Releases::Closed { depth, .. } => u64::from(depth).min(job.count.unwrap_or(u64::MAX)),
+        Releases::Closed { depth, .. } => u64::from(depth).min(job.max_ios()),
         Releases::Every { .. } | Releases::WriteBack(_) => job.count?,
     };
     let scheduler = scenario.scheduler.scheduler();

@@ -96,6 +96,11 @@ impl Job {
         self.class == Class::RealTime
     }
 
+    /// I/Os at most; 2⁶⁴ − 1 where nothing ends them.
+    pub(crate) fn max_ios(&self) -> u64 {
+        self.count.unwrap_or(u64::MAX)
+    }
+
     /// An I/O at a place, as the scheduler would see it in one piece; `number`: of the job.
     pub(super) fn io(&self, number: u32, from: u64) -> Command {
         Command {

@@ -35,6 +35,9 @@ const DATASHEET: [usize; 3] = [6, 7, 8];
 /// Those of them, from `chips` on, that a device without a profile has to have.
 const NEEDED: usize = 10;
 
+/// What stands in for a count that is wrong.
+const STAND_IN: u32 = 1;
+
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
 
 /// Reads a device by itself: the text of a JSON value, as the field `device` of a task-set file has
@@ -99,11 +102,11 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     }
     // Stand-ins that make no fault of their own, so that the other fields are checked all the same.
     let spec = DeviceSpec {
-        chips: chips.unwrap_or(1),
-        chips_per_channel: chips_per_channel.unwrap_or(1),
-        blocks_per_chip: blocks.unwrap_or(1),
-        pages_per_block: pages.unwrap_or(2),
-        page_size: page_size.unwrap_or(1),
+        chips: chips.unwrap_or(STAND_IN),
+        chips_per_channel: chips_per_channel.unwrap_or(STAND_IN),
+        blocks_per_chip: blocks.unwrap_or(STAND_IN),
+        pages_per_block: pages.unwrap_or(2 * STAND_IN),
+        page_size: page_size.unwrap_or(STAND_IN),
         logical_ratio: ratio.unwrap_or(LogicalRatio::HALF),
         page_read: read.map_or(SHORTEST, |times| times.1),
         page_program: program.map_or(SHORTEST, |times| times.1),

@@ -6,6 +6,9 @@ use crate::capped::capped;
 use crate::task::{Access, Request};
 use crate::time::Span;
 
+/// What stands in for a number of pages that is wrong.
+const A_PAGE: u64 = 1;
+
 /// The shortest time there is.
 pub(super) const SHORTEST: Span = Span::from_ns(1).expect("one is below 2^63");
 
@@ -89,7 +92,7 @@ pub(super) fn request<'t>(
         _ => None,
     };
     // Stand-ins for what is wrong, so that the other fields are checked all the same.
-    let known = Request::new(pages.unwrap_or(1), period.unwrap_or(SHORTEST))?;
+    let known = Request::new(pages.unwrap_or(A_PAGE), period.unwrap_or(SHORTEST))?;
     let known = if let Some(access) = pattern { known.with_access(access) } else { known };
     let known = deadline(reader, due.or_null(), known, period, place);
     Some(jitter(reader, late.or_null(), known, period, place))

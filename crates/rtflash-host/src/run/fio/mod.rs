@@ -20,6 +20,11 @@ use crate::{Class, Op};
 /// Jobs that a file may have.
 const MAX_JOBS: usize = 4_096;
 
+/// What fio takes where a job does not say: `numjobs`, `iodepth`, `offset`.
+const NUMJOBS: u32 = 1;
+const IODEPTH: u32 = 1;
+const OFFSET: u64 = 0;
+
 /// Faults after which a file is given up.
 const MAX_FAULTS: usize = 1_000;
 
@@ -170,7 +175,7 @@ impl Reader<'_> {
 
     fn clones(&mut self, section: &Section) {
         let options = &section.options;
-        let clones = options.numjobs.unwrap_or(1);
+        let clones = options.numjobs.unwrap_or(NUMJOBS);
         if self.jobs.len() + clones as usize > MAX_JOBS {
             let wrong = ("too many jobs".into(), format!("at most {MAX_JOBS} in all"));
             self.refuse(section.at.clone(), Path::root().key(&section.name), wrong);
@@ -206,7 +211,7 @@ impl Reader<'_> {
             _ => 2,
         };
         let size = options.bs.and_then(|sizes| sizes[of]).unwrap_or(4_096);
-        let from = options.offset.unwrap_or(0);
+        let from = options.offset.unwrap_or(OFFSET);
         let phase = Instant::START.saturating_add(options.startdelay.unwrap_or(Span::ZERO));
         let until = options.runtime.map(|runtime| phase.checked_add(runtime));
         let mut wrong: Vec<Fault> = stretch(options, pattern, size, from).into_iter().collect();
@@ -233,7 +238,7 @@ impl Reader<'_> {
             cpu: core(&options.cores, 0).unwrap_or(0),
             user_centric: false,
             releases: Releases::Closed {
-                depth: options.iodepth.unwrap_or(1),
+                depth: options.iodepth.unwrap_or(IODEPTH),
                 think: options.thinktime.unwrap_or(Span::ZERO),
             },
             phase,
