@@ -31,18 +31,18 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
         by_leader[lead(&mut leader, position)].push(position);
     }
     let groups: Vec<Vec<ClusterId>> = by_leader.iter().filter(|group| !group.is_empty()).cloned().collect();
-    if groups.len() <= MOST {
+    if groups.len() <= MAX_GROUPS {
         return groups;
     }
     // Observers are as large as the device: so many of them would not fit into memory.
-    let mut bundles: Vec<Vec<ClusterId>> = vec![Vec::new(); MOST];
-    groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MOST].extend(group));
+    let mut bundles: Vec<Vec<ClusterId>> = vec![Vec::new(); MAX_GROUPS];
+    groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MAX_GROUPS].extend(group));
     bundles.iter_mut().for_each(|bundle| bundle.sort_unstable());
     bundles
 }
 
 /// Groups at most: more are run several together.
-const MOST: usize = 64;
+const MAX_GROUPS: usize = 64;
 
 fn lead(leader: &mut PerId<ClusterId, ClusterId>, mut of: ClusterId) -> ClusterId {
     while leader[of] != of {

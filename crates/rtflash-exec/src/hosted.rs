@@ -19,7 +19,7 @@ impl Observer for Over {
     fn starved(&mut self, _: &Starved) {}
     fn operations(&mut self, _: &[Operation]) {}
     fn transfer(&mut self, _: &Transfer) {}
-    fn is_told(&self) -> bool {
+    fn is_notified(&self) -> bool {
         false
     }
     #[inline]
@@ -54,7 +54,7 @@ pub struct HostJob {
 /// [`settle`](Hosted::settle), without which time must not go on. What is handed over by then is
 /// released together. All else is as in [`run`](crate::run), record by record: where a host
 /// releases what a run would release, records are the same. At one instant ends come before
-/// releases here, which background service alone can tell, where it looks for the cluster with the
+/// releases here. Only background service sees that, where it looks for the cluster with the
 /// fewest pages.
 pub struct Hosted<'a, O> {
     plan: &'a Plan,
@@ -76,7 +76,7 @@ impl<O> std::fmt::Debug for Hosted<'_, O> {
 }
 
 impl<'a, O: Observer> Hosted<'a, O> {
-    /// The device as a run begins. Of the options, phases are not looked at. The observer is told
+    /// The device as a run begins. Of the options, phases are not looked at. The observer is notified
     /// that releases are sporadic: a request's nominal arrival is a period after the one before at
     /// the earliest.
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
@@ -102,23 +102,23 @@ impl<'a, O: Observer> Hosted<'a, O> {
             Engine::Parallel(engine) => engine.next_instant(),
             Engine::Placed(engine) => engine.next_instant(),
         };
-        next.into_iter().chain((!self.over.is_empty()).then(|| self.told_at())).min()
+        next.into_iter().chain((!self.over.is_empty()).then(|| self.notified_at())).min()
     }
 
     /// When the host learns of what was over as chips went on.
-    fn told_at(&self) -> Instant {
-        self.now.saturating_add(Span::from_ns(1).unwrap_or_default())
+    fn notified_at(&self) -> Instant {
+        self.now.saturating_add(Span::NANOSECOND)
     }
 
     /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is
     /// over by now is added to `over`. A job that is over because its last pass is left out, when
-    /// chips go on, is told of one nanosecond later: at one instant chips go on once.
+    /// chips go on, is reported one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.ends_at(now),
             Engine::Placed(engine) => engine.ends_at(now),
         }
-        if now >= self.told_at() {
+        if now >= self.notified_at() {
             over.append(&mut self.over);
         }
         over.append(&mut self.observers().0.0);
@@ -184,12 +184,12 @@ impl<'a, O: Observer> Hosted<'a, O> {
         }
     }
 
-    /// Who has been told so far.
+    /// The observer, which knows what has happened so far.
     pub fn observer(&mut self) -> &mut O {
         &mut self.observers().1
     }
 
-    /// Tells the observer what it can be told by now, and says from when on something may be
+    /// Notifies the observer of what is known by now, and says from when on something may be
     /// missing.
     pub fn settled(&mut self, now: Instant) -> Instant {
         match &mut self.engine {
@@ -198,7 +198,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
         }
     }
 
-    /// Ends the run: what is under way is followed to its end, and the observer told the rest.
+    /// Ends the run: what is under way is followed to its end, and the observer notified.
     pub fn finish(self) -> O {
         match self.engine {
             Engine::Parallel(engine) => engine.finish().1,

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 /// A time that may be shorter by up to so much.
 #[derive(Debug, Clone, Copy)]
 struct Length {
-    most: Span,
+    max: Span,
     shorter: Span,
 }
 
@@ -43,7 +43,7 @@ impl Lengths {
     pub fn new(plan: &Plan, options: &Options) -> Lengths {
         let (device, timing) = (plan.device(), plan.timing());
         let [read, program, erase, transfer] = ranges(device);
-        let length = |most: Span, shorter: Span| Length { most, shorter: shorter.min(most) };
+        let length = |max: Span, shorter: Span| Length { max, shorter: shorter.min(max) };
         Lengths {
             times: options.times,
             seed: options.seed,
@@ -96,25 +96,25 @@ impl Lengths {
 
     #[inline]
     fn length(&self, part: Part, place: u32, at: Instant) -> Span {
-        let Length { most, shorter } = self.parts[part as usize];
+        let Length { max, shorter } = self.parts[part as usize];
         match self.times {
-            Times::Worst => most,
-            Times::Best => most.saturating_sub(shorter),
-            Times::Random if shorter == Span::ZERO => most,
-            Times::Random => most.saturating_sub(self.drawn(part, place, at, shorter)),
+            Times::Worst => max,
+            Times::Best => max.saturating_sub(shorter),
+            Times::Random if shorter == Span::ZERO => max,
+            Times::Random => max.saturating_sub(self.drawn(part, place, at, shorter)),
         }
     }
 
-    /// Anything from zero to `most`.
+    /// Anything from zero to `max`.
     #[cold]
-    fn drawn(&self, part: Part, place: u32, at: Instant, most: Span) -> Span {
+    fn drawn(&self, part: Part, place: u32, at: Instant, max: Span) -> Span {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
         key[8..16].copy_from_slice(b"lengths\0");
         key[16..24].copy_from_slice(&at.as_ns().to_le_bytes());
         key[24..28].copy_from_slice(&place.to_le_bytes());
         key[28] = part as u8;
-        Span::from_ns(Stream::new(key).below(most.as_ns() + 1)).expect("at most a span")
+        Span::from_ns(Stream::new(key).below(max.as_ns() + 1)).expect("at max a span")
     }
 }
 

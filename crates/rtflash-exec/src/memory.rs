@@ -62,7 +62,7 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         .clusters()
         .iter()
         .map(|cluster| PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(cluster.layout.chips()));
-    whole(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.max().unwrap_or(0))
+    whole(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
 }
 
 /// Bytes that judging a recorded trace of a plan takes at most, beside what grows with the trace.

@@ -147,7 +147,7 @@ impl Default for Options {
     /// As `rtflash exec` has it: ten seconds.
     fn default() -> Options {
         Options {
-            duration: Instant::START.checked_add(Span::from_us(10_000_000)).unwrap_or(Instant::END),
+            duration: Instant::START.saturating_add(Span::from_us(10_000_000)),
             dispatch: Dispatch::default(),
             service: Service::default(),
             victims: Victims::default(),

@@ -78,7 +78,7 @@ impl<'a, O: Observer> Group<'a, O> {
         }
     }
 
-    /// Nothing that starts before this instant is still to be told of.
+    /// Every record of what starts before this instant has been passed on.
     fn settled(&mut self, limit: Instant) -> Instant {
         match self {
             Group::Serial(group) => group.settled(limit),
@@ -182,7 +182,7 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
         })
         .collect();
     let mut queue = ArrivalQueue::new(plan, options.seed);
-    let width = Span::from_ns(window.as_ns().max(1)).unwrap_or_default();
+    let width = window.since(Instant::START).max(Span::NANOSECOND);
     let mut end = Instant::START;
     while end < options.duration {
         end = end.saturating_add(width).min(options.duration);
@@ -195,7 +195,7 @@ fn run_in_windows<O: Observer + Send, E: From<RunError>>(
                 group.run_until(end)
             })
             .collect::<Result<Vec<()>, RunError>>()?;
-        let settled = running.iter_mut().map(|group| group.settled(end)).min().unwrap_or(end);
+        let settled = running.iter_mut().map(|group| group.settled(end)).min().expect("there is a group");
         let mut observers: Vec<&mut O> = running.iter_mut().map(Group::observer).collect();
         between(settled, &mut observers)?;
     }
@@ -229,7 +229,7 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
 ) -> Result<Vec<O>, E> {
     // Long enough to be worth it, short enough for what happens in it to be kept.
     let window = (options.duration.as_ns() / 10_000).max(10_000_000);
-    let window = Instant::from_ns(window.min(longest_window(plan))).unwrap_or(Instant::END);
+    let window = Instant::from_ns(window.min(longest_window(plan))).expect("no longer than a run, or ten milliseconds");
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {

@@ -114,6 +114,11 @@ impl Instant {
         Instant(if sum < TIME_LIMIT_NS { sum } else { TIME_LIMIT_NS - 1 })
     }
 
+    /// The point `span` earlier, or the start.
+    pub const fn saturating_sub(self, span: Span) -> Instant {
+        Instant(self.0.saturating_sub(span.0))
+    }
+
     /// The time from `earlier` to this point; zero where `earlier` is not earlier.
     pub const fn since(self, earlier: Instant) -> Span {
         Span(self.0.saturating_sub(earlier.0))

@@ -37,7 +37,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         for record in TraceReader::new(&plan, &text[..]) {
             checks.record(&record.expect("a record"));
         }
-        assert_eq!(checks.setup_told(), Setup::from(&case.options), "run {number} of seed {seed}, {world:?}");
+        assert_eq!(checks.setup_stated(), Setup::from(&case.options), "run {number} of seed {seed}, {world:?}");
         let findings = checks.finish(case.options.duration);
         assert_eq!(broken(&findings), broken(&run.findings), "run {number} of seed {seed}, {world:?}");
         passed += u32::from(broken(&findings).is_empty());

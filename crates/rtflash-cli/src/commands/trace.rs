@@ -87,7 +87,7 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
     let end = observe(&plan, trace, &mut checks)?;
-    let setup = checks.setup_told();
+    let setup = checks.setup_stated();
     // Where nobody says when the run ended, nothing is missing behind its last record.
     let duration = stated.or(setup.duration).unwrap_or(end.saturating_add(Span::NANOSECOND));
     // Use is a share of the time, which may be known only now: statistics are made in a second

@@ -6,12 +6,12 @@ use rtflash_model::{Instant, Span};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::mapping::Mapping;
-use super::passes::{Collecting, leaving, selected, silence};
+use super::passes::{Collecting, leaving, padding_place, selected};
 use super::timing::place;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Victims;
 use crate::plan::{Certified, ClusterPlan, Plan, Releases};
-use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Release, Reserve, Selection, Silent, Step};
+use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
 
 /// What a certificate says of a unit.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ struct Pass {
     /// Pages read.
     copied: u64,
     /// When the last step of reads and the last one of programs began, and how many there were,
-    /// silent ones included.
+    /// padding included.
     began: (Option<Instant>, Option<Instant>),
     /// When the last read ends.
     read: Option<Instant>,
@@ -68,24 +68,24 @@ struct Account {
     chip: usize,
     position: ColumnId,
     chips: u32,
-    /// a, as told; pages of requests that have been programmed; GC jobs released.
+    /// a, as recorded; pages of requests that have been programmed; GC jobs released.
     arrived: u64,
     programmed: u64,
     collected: u64,
-    /// When a was told last, and when a GC job was released last.
-    told: Option<Instant>,
+    /// When a was recorded last, and when a GC job was released last.
+    stated: Option<Instant>,
     released: Option<Instant>,
     /// Of the GC jobs, and of the server.
     passes: [Pass; 2],
 }
 
 /// Pages that a cluster's requests have to write: all that were released, and all that the units
-/// were told of.
+/// are recorded to have received.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrivals {
     at: Instant,
     released: u64,
-    told: u64,
+    stated: u64,
 }
 
 /// All units that are watched.
@@ -142,7 +142,7 @@ impl Collections {
                         arrived: 0,
                         programmed: 0,
                         collected: 0,
-                        told: None,
+                        stated: None,
                         released: None,
                         passes: [pass(), pass()],
                     });
@@ -187,10 +187,10 @@ impl Collections {
         let Some(cluster) = release.cluster else { return };
         if release.kind == Kind::Write {
             let arrivals = &mut self.arrivals[cluster];
-            // What was released before has been told of.
-            let untold = release.at > arrivals.at && arrivals.released != arrivals.told;
+            // What was released before has been recorded on the units.
+            let unstated = release.at > arrivals.at && arrivals.released != arrivals.stated;
             (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
-            self.releases.note(0, u64::from(untold), || Place {
+            self.releases.note(0, u64::from(unstated), || Place {
                 at: release.at,
                 job: Some(release.job),
                 cluster: release.cluster,
@@ -210,13 +210,17 @@ impl Collections {
         let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
         // A GC job came in between where no pages did.
         let astray =
-            account.released > account.told && account.released != Some(reserve.at) && account.released.is_some();
+            account.released > account.stated && account.released != Some(reserve.at) && account.released.is_some();
         let more = reserve.arrived.checked_sub(account.arrived);
         let arrivals = &mut self.arrivals[reserve.cluster];
-        arrivals.told = arrivals.told.saturating_add(more.unwrap_or(0));
+        // A count that falls is no arrival of pages; it is noted below.
+        arrivals.stated = more.map_or(arrivals.stated, |more| arrivals.stated.saturating_add(more));
         let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
-        (account.arrived, account.told) = (reserve.arrived, Some(reserve.at));
-        let off = account.cluster != reserve.cluster || more.unwrap_or(0) == 0 || astray || account.collected != due;
+        (account.arrived, account.stated) = (reserve.arrived, Some(reserve.at));
+        let off = account.cluster != reserve.cluster
+            || more.is_none_or(|more| more == 0)
+            || astray
+            || account.collected != due;
         self.releases.note(0, u64::from(off), place);
         let pending = account.arrived.checked_sub(account.programmed);
         let free = map.free(account.cluster, account.position, account.chip, reserve.at);
@@ -266,15 +270,15 @@ impl Collections {
     }
 
     /// A copy only lets time pass.
-    pub(super) fn silent(&mut self, silent: &Silent, pending: &Pending) {
+    pub(super) fn padding(&mut self, padding: &Padding, pending: &Pending) {
         let worst = self.worst;
-        let Some(account) = self.unit(silent.chip).map(|unit| &mut self.accounts[unit]) else { return };
-        let is_valid = worst && (silent.step == Step::Copyback) == account.terms.stripe;
-        self.gc.padding.note(0, u64::from(!is_valid), || silence(silent));
+        let Some(account) = self.unit(padding.chip).map(|unit| &mut self.accounts[unit]) else { return };
+        let is_valid = worst && (padding.step == Step::Copyback) == account.terms.stripe;
+        self.gc.padding.note(0, u64::from(!is_valid), || padding_place(padding));
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         let time = &mut pass.times[ColumnId(0)];
-        *time = time.saturating_add(silent.end.since(silent.start).as_ns());
-        match silent.step {
+        *time = time.saturating_add(padding.end.since(padding.start).as_ns());
+        match padding.step {
             Step::Read | Step::Copyback => pass.steps.0 += 1,
             Step::Program => pass.steps.1 += 1,
         }
@@ -365,7 +369,7 @@ impl Collections {
     pub(super) fn finish(&mut self, duration: Instant) {
         for account in &self.accounts {
             let due = if account.terms.releases { account.arrived / account.terms.reclaimed } else { 0 };
-            let astray = account.released.is_some() && account.released > account.told;
+            let astray = account.released.is_some() && account.released > account.stated;
             if account.collected != due || astray {
                 let cluster = Some(account.cluster);
                 self.releases.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
@@ -378,7 +382,7 @@ impl Collections {
             }
         }
         for (cluster, arrivals) in self.arrivals.enumerate() {
-            if arrivals.released != arrivals.told {
+            if arrivals.released != arrivals.stated {
                 self.releases.note(0, 1, || Place { at: duration, job: None, cluster: Some(cluster), chip: None });
             }
         }

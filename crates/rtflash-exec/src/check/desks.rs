@@ -7,32 +7,32 @@ use super::gauge::{Gauge, Place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::Waits;
 use crate::plan::{Certified, Plan, Promise};
-use crate::trace::{Action, JobId, Kind, NONE, Operation, Silent, Step, Transfer};
+use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Step, Transfer};
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
 struct Length {
-    least: Span,
-    most: Span,
+    min: Span,
+    max: Span,
 }
 
 impl Length {
     /// Up to a span, and shorter by so much.
-    fn within(most: Span, shorter: Span) -> Length {
-        Length { least: most.saturating_sub(shorter), most }
+    fn within(max: Span, shorter: Span) -> Length {
+        Length { min: max.saturating_sub(shorter), max }
     }
 
     /// By how much a span is not within.
     #[inline]
     fn off(self, span: Span) -> u64 {
-        span.saturating_sub(self.most).max(self.least.saturating_sub(span)).as_ns()
+        span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
     }
 }
 
 impl std::ops::Add<Span> for Length {
     type Output = Length;
     fn add(self, span: Span) -> Length {
-        Length { least: self.least.saturating_add(span), most: self.most.saturating_add(span) }
+        Length { min: self.min.saturating_add(span), max: self.max.saturating_add(span) }
     }
 }
 
@@ -62,7 +62,7 @@ struct Line {
 struct Site {
     stripe: bool,
     /// What chips of other clusters may make it wait.
-    foreign: Span,
+    foreign_wait: Span,
     /// What all other chips of its channel may make it wait.
     others: Span,
     /// The most of that in its cluster.
@@ -123,7 +123,7 @@ impl Desks {
             sensing: Length::within(timing.sensing(), read),
             programming: Length {
                 // Where the transfer is a part of the page's time, a short one leaves more of it.
-                most: match plan.promise() {
+                max: match plan.promise() {
                     Promise::Utilization => timing.programming().saturating_add(transfer),
                     Promise::Certified(_) => timing.programming(),
                 },
@@ -188,7 +188,7 @@ impl Desks {
             match place {
                 // A step that is a user's read waits for strangers alone.
                 Some(place) if !place.stripe && !program && operation.kind != Kind::Gc => {
-                    all.min((alone + place.foreign).off(took))
+                    all.min((alone + place.foreign_wait).off(took))
                 }
                 _ => all,
             }
@@ -234,12 +234,12 @@ impl Desks {
         let (wanted, rest) = if desk.program {
             (desk.start, self.programming.off(behind))
         } else {
-            (desk.start.saturating_add(self.sensing.least), behind.as_ns())
+            (desk.start.saturating_add(self.sensing.min), behind.as_ns())
         };
         let early = wanted.since(transfer.start).as_ns();
         let off = self.transfer.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note(0, off, place);
-        if self.sensing.least == self.sensing.most {
+        if self.sensing.min == self.sensing.max {
             // The bus goes to whoever has waited longest, the lowest chip among equals, as soon as
             // it is free.
             let turn = wanted.max(bus.free_at);
@@ -252,30 +252,30 @@ impl Desks {
     }
 
     /// A copy that only lets time pass. `granted`: such copies may be.
-    pub(super) fn silent(&mut self, silent: &Silent) {
-        let took = silent.end.since(silent.start);
-        let place = self.places.as_ref().map(|places| &places[silent.chip]);
+    pub(super) fn padding(&mut self, padding: &Padding) {
+        let took = padding.end.since(padding.start);
+        let place = self.places.as_ref().map(|places| &places[padding.chip]);
         let bus = match (place, self.waits) {
             (Some(place), _) if place.stripe => None,
             (Some(_), Waits::Actual) => Some(Span::ZERO),
             (Some(place), Waits::Worst) => Some(place.slowest),
             (None, _) => None,
         };
-        let expected = match (silent.step, bus) {
+        let expected = match (padding.step, bus) {
             (Step::Read, None) => self.read,
             (Step::Program, None) => self.program,
             (Step::Copyback, _) => {
-                let both = self.read.most.saturating_add(self.program.most);
-                Length { least: self.read.least.saturating_add(self.program.least), most: both }
+                let both = self.read.max.saturating_add(self.program.max);
+                Length { min: self.read.min.saturating_add(self.program.min), max: both }
             }
             (Step::Read, Some(wait)) => self.pages.0 + wait,
             (Step::Program, Some(wait)) => self.pages.1 + wait,
         };
         self.lengths.note(0, expected.off(took), || Place {
-            at: silent.start,
-            job: Some(silent.job),
-            cluster: Some(silent.cluster),
-            chip: Some(silent.chip),
+            at: padding.start,
+            job: Some(padding.job),
+            cluster: Some(padding.cluster),
+            chip: Some(padding.chip),
         });
     }
 
@@ -303,9 +303,9 @@ fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId,
         let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().expect("a cluster has chips"));
         for &chip in &cluster.chips {
             let channel = plan.channel_of(chip);
-            let foreign = moving(device.chips_on(channel.0) - own[channel]);
+            let foreign_wait = moving(device.chips_on(channel.0) - own[channel]);
             let stripe = by.is_stripe();
-            places[chip] = Site { stripe, foreign, others: moving(others(chip)), slowest };
+            places[chip] = Site { stripe, foreign_wait, others: moving(others(chip)), slowest };
         }
     }
     places

@@ -100,7 +100,7 @@ impl PageOrder {
             }
             Action::Program => (*next == NONE || *next == operation.page) && operation.page < self.pages,
         };
-        *next = operation.page.saturating_add(1);
+        *next = operation.page + 1;
         self.gauge.note(0, u64::from(!is_valid), || place(operation));
     }
 }

@@ -119,10 +119,10 @@ mod tests {
     }
 
     /// Bound, observed, and where if it breaks: an observation that breaks nothing may be anywhere.
-    type Told = Option<(u64, u64, Option<Place>)>;
+    type Kept = Option<(u64, u64, Option<Place>)>;
 
     /// Violations, verdict, worst.
-    fn told(gauge: &Gauge) -> (u64, Option<bool>, Told) {
+    fn kept(gauge: &Gauge) -> (u64, Option<bool>, Kept) {
         let place = |worst: Worst| (worst.observed > worst.bound).then_some(worst.place);
         let worst = gauge.worst().map(|worst| (worst.bound, worst.observed, place(worst)));
         (gauge.violations(), gauge.verdict(), worst)
@@ -145,8 +145,8 @@ mod tests {
                 (bound, observed, (observed > bound).then_some(Place { at, ..Place::default() }))
             });
             let verdict = worst.map(|_| broken == 0);
-            prop_assert_eq!(told(&gauge(&seen)), (broken, verdict, expected));
-            prop_assert_eq!(told(&joined), (broken, verdict, expected));
+            prop_assert_eq!(kept(&gauge(&seen)), (broken, verdict, expected));
+            prop_assert_eq!(kept(&joined), (broken, verdict, expected));
             prop_assert_eq!(joined.holds(), broken == 0);
         }
     }

@@ -1,4 +1,4 @@
-//! Jobs released and not complete, as the events tell of them.
+//! Jobs released and not complete, as the events have it.
 
 use std::collections::VecDeque;
 

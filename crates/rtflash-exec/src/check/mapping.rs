@@ -1,4 +1,4 @@
-//! The page map, as the records tell of it: what is read, what is erased, how full every block is,
+//! The page map, as the records have it: what is read, what is erased, how full every block is,
 //! how much is free.
 
 use prefetch_index::prefetch_index;
@@ -24,7 +24,8 @@ struct Shape {
 /// Free pages of a unit, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default)]
 struct Pool {
-    /// Without what erases have freed that have not been looked at: it may be below zero.
+    /// Without what erases have freed that have not been looked at: it may be below zero, also
+    /// because a trace has more programs than there are pages.
     free: i64,
     /// Ends of these erases.
     erases: Vec<Instant>,
@@ -141,7 +142,7 @@ impl Mapping {
         self.pools[pool].free -= 1;
     }
 
-    /// All that was on the device at the start has been told.
+    /// All that was on the device at the start is known.
     pub(super) fn is_known(&mut self) {
         self.known = true;
     }
@@ -173,7 +174,7 @@ impl Mapping {
             pool.free += if over { pages } else { 0 };
             !over
         });
-        self.known.then(|| u64::try_from(pool.free).unwrap_or(0))
+        self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
     /// Of the unit of a chip: the fewest valid pages of a closed block that is no victim, the
@@ -226,8 +227,8 @@ impl Mapping {
         self.clusters[cluster].get(lpn) == Some(&spot)
     }
 
-    /// Whether of two programs of a page in one row, which a trace tells of by chip, the one told
-    /// of first was the later one.
+    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
+    /// first was the later one.
     fn was_overwritten(&mut self, operation: &Operation) -> bool {
         let (began, row) = &mut self.rows[operation.cluster];
         if *began != operation.start {
@@ -324,6 +325,7 @@ impl Mapping {
     #[inline]
     fn count(&mut self, block: usize, change: i32) {
         let (valid, candidate) = (&mut self.valid[block], &mut self.candidates[block]);
+        // In a trace, more pages may become stale than were programmed.
         *valid = valid.saturating_add_signed(change);
         if *candidate != NONE {
             *candidate = *valid;

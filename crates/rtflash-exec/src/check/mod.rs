@@ -148,7 +148,7 @@ impl<'a> Checks<'a> {
     }
 
     /// How the run was made, as far as its records say.
-    pub fn setup_told(&self) -> Setup {
+    pub fn setup_stated(&self) -> Setup {
         self.setup
     }
 

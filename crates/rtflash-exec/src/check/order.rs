@@ -9,7 +9,7 @@ use super::ledger::Pending;
 use super::timing::place;
 use crate::ids::{ChipId, ClusterId, Lpn, PerId};
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, Moved, Operation, Silent};
+use crate::trace::{Action, JobId, Kind, Moved, Operation, Padding};
 
 /// Whether operations start in the order of their deadlines: how much earlier than the deadline
 /// served the earliest one that had to wait was, against zero. Starved jobs do not count: they
@@ -95,7 +95,7 @@ impl SerialIdling {
         *until = end.max(*until);
     }
 
-    /// A job is served from `at` on, and the cluster has been told to be busy with it.
+    /// A job is served from `at` on, and the cluster is known to be busy with it.
     #[inline]
     pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
         let (since, _) = self.busy[cluster];
@@ -180,10 +180,10 @@ impl ParallelEdf {
     }
 
     /// A chip is busy with a copy that only lets time pass.
-    pub(super) fn silent(&mut self, silent: &Silent) {
-        let chip = &mut self.chips[silent.chip];
-        chip.works(silent.start, silent.end);
-        chip.collected = silent.end;
+    pub(super) fn padding(&mut self, padding: &Padding) {
+        let chip = &mut self.chips[padding.chip];
+        chip.works(padding.start, padding.end);
+        chip.collected = padding.end;
     }
 
     /// Since when an operation may have waited for its chip.
@@ -211,7 +211,7 @@ impl ParallelEdf {
             return begun;
         }
         // Behind what started at the very instant at which it came.
-        begun.max(came.saturating_add(Span::from_ns(1).unwrap_or_default()))
+        begun.max(came.saturating_add(Span::NANOSECOND))
     }
 
     /// The run is over, and a job is pending in the cluster of these chips: they should not all
@@ -269,7 +269,7 @@ impl Chip {
     }
 }
 
-/// What is under way in each cluster (serial) or on each chip (parallel), to tell who is blocked by
+/// What is under way in each cluster (serial) or on each chip (parallel), to find who is blocked by
 /// it.
 ///
 /// Kept field by field: read as a whole, what has just been written field by field has to wait for

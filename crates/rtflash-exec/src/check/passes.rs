@@ -10,7 +10,7 @@ use super::timing::place;
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::Plan;
-use crate::trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Selection, Silent, Step};
+use crate::trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Padding, Selection, Step};
 
 /// What a chip has done for the pass under way.
 #[derive(Debug, Clone, Copy)]
@@ -20,16 +20,16 @@ struct ChipPass {
     victim: Option<BlockId>,
     /// Pages read from it.
     valid: u64,
-    /// Copies that have been read, silent ones included.
+    /// Copies that have been read, padding included.
     reads: u64,
     /// A page that has been read and not programmed: the logical page, and where it was;
     /// [`NO_LPN`] where there is none.
-    hand: (Lpn, u32),
+    held: (Lpn, u32),
     /// Where the page programmed last is.
     last: u32,
 }
 
-const IDLE: ChipPass = ChipPass { time: 0, victim: None, valid: 0, reads: 0, hand: (NO_LPN, NONE), last: NONE };
+const IDLE: ChipPass = ChipPass { time: 0, victim: None, valid: 0, reads: 0, held: (NO_LPN, NONE), last: NONE };
 
 /// A cluster's pass.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ pub(super) struct Collecting {
     pub(super) copies: Gauge,
     /// Passes that begin, or are left out, where they should not, against zero.
     pub(super) left_out: Gauge,
-    /// Copies that a pass lacks with worst victims; silent ones without.
+    /// Copies that a pass lacks with worst victims; padding without.
     pub(super) padding: Gauge,
 }
 
@@ -90,11 +90,11 @@ impl Collecting {
     /// where `fewest` says what there was. `off`: how far the two may be apart, because of what
     /// else happens at the instant.
     pub(super) fn chosen(&mut self, selection: &Selection, fewest: (u32, BlockId), valid: u32, off: u32) {
-        let (least, lowest) = fewest;
+        let (fewest, lowest) = fewest;
         let at = || selected(selection);
-        let tie = off == 0 && valid == least && lowest != selection.block;
+        let tie = off == 0 && valid == fewest && lowest != selection.block;
         let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
-        self.choice.note(u64::from(least) + u64::from(off), observed.into(), at);
+        self.choice.note(u64::from(fewest) + u64::from(off), observed.into(), at);
         // What the record says of its victim.
         let claimed = selection.valid > valid || selection.valid.saturating_add(off) < valid;
         self.copies.note(0, u64::from(claimed), at);
@@ -114,8 +114,8 @@ pub(super) fn leaving(left_out: &LeftOut) -> Place {
 }
 
 /// Where time passed.
-pub(super) fn silence(silent: &Silent) -> Place {
-    Place { at: silent.start, job: Some(silent.job), cluster: Some(silent.cluster), chip: Some(silent.chip) }
+pub(super) fn padding_place(padding: &Padding) -> Place {
+    Place { at: padding.start, job: Some(padding.job), cluster: Some(padding.cluster), chip: Some(padding.chip) }
 }
 
 impl Passes {
@@ -187,9 +187,9 @@ impl Passes {
             (of.began, of.steps) = (None, 0);
         }
         if begins && !selection.forced {
-            let most = self.threshold(cluster, pending);
+            let threshold = self.threshold(cluster, pending);
             if let Some(free) = map.free(cluster, position, chip, selection.at) {
-                let needless = free.saturating_sub(off.into()) > most;
+                let needless = free.saturating_sub(off.into()) > threshold;
                 self.gc.left_out.note(0, u64::from(needless), at);
             }
         }
@@ -209,14 +209,14 @@ impl Passes {
     /// A pass is left out.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, first: usize, pending: &Pending, map: &mut Mapping) {
         let cluster = left_out.cluster;
-        let most = self.threshold(cluster, pending);
+        let threshold = self.threshold(cluster, pending);
         let chips = self.clusters[cluster].chips;
         let off = if self.parallel { u64::from(chips) } else { 0 };
         let mut is_valid = true;
         if let Some(free) = map.free(cluster, ColumnId(0), first, left_out.at) {
             is_valid &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
         }
-        if left_out.free > most {
+        if left_out.free > threshold {
             *self.flag(cluster, pending) = true;
             self.clusters[cluster].left_out += 1;
         } else {
@@ -231,11 +231,11 @@ impl Passes {
     }
 
     /// A copy only lets time pass.
-    pub(super) fn silent(&mut self, silent: &Silent, chip: usize) {
-        self.gc.padding.note(0, u64::from(!self.worst), || silence(silent));
-        let (of, cluster) = (&mut self.chips[chip], &mut self.clusters[silent.cluster]);
-        of.time = of.time.saturating_add(silent.end.since(silent.start).as_ns());
-        if silent.step == Step::Read {
+    pub(super) fn padding(&mut self, padding: &Padding, chip: usize) {
+        self.gc.padding.note(0, u64::from(!self.worst), || padding_place(padding));
+        let (of, cluster) = (&mut self.chips[chip], &mut self.clusters[padding.cluster]);
+        of.time = of.time.saturating_add(padding.end.since(padding.start).as_ns());
+        if padding.step == Step::Read {
             of.reads += 1;
             cluster.steps += 1;
         }
@@ -254,16 +254,16 @@ impl Passes {
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
         let at = || place(operation.start, pending, Some(operation.chip));
         // What was read and is still where it was has to be programmed before anything else.
-        let dropped = |hand: (Lpn, u32)| hand.0 != NO_LPN && map.is_at(operation.cluster, hand.0, hand.1);
+        let dropped = |held: (Lpn, u32)| held.0 != NO_LPN && map.is_at(operation.cluster, held.0, held.1);
         let is_valid = match operation.action {
             Action::Program => {
-                let hand = std::mem::replace(&mut work.hand, (NO_LPN, NONE));
+                let held = std::mem::replace(&mut work.held, (NO_LPN, NONE));
                 work.last = map.spot(position, operation.block, operation.page);
-                hand.0 == operation.lpn && map.is_at(operation.cluster, hand.0, hand.1)
+                held.0 == operation.lpn && map.is_at(operation.cluster, held.0, held.1)
             }
             Action::Read => {
                 let here = map.spot(position, operation.block, operation.page);
-                let hand = std::mem::replace(&mut work.hand, (operation.lpn, here));
+                let held = std::mem::replace(&mut work.held, (operation.lpn, here));
                 work.reads += 1;
                 let cluster = &mut self.clusters[operation.cluster];
                 if cluster.began != Some(operation.start) {
@@ -273,17 +273,17 @@ impl Passes {
                 let of_victim = work.victim == Some(operation.block);
                 work.valid += u64::from(of_victim);
                 let again = self.worst && here == work.last;
-                (of_victim || again) && !dropped(hand)
+                (of_victim || again) && !dropped(held)
             }
             Action::Erase => {
-                let ChipPass { time, victim, valid, reads, hand, .. } = std::mem::replace(work, IDLE);
+                let ChipPass { time, victim, valid, reads, held, .. } = std::mem::replace(work, IDLE);
                 self.cost.note(self.pass, time, at);
                 self.victims.note(self.bound, if victim == Some(operation.block) { valid } else { 0 }, at);
                 if self.worst {
                     let copies = if self.parallel { reads } else { self.clusters[operation.cluster].steps };
                     self.gc.padding.note(0, self.bound.saturating_sub(copies), at);
                 }
-                victim == Some(operation.block) && !dropped(hand)
+                victim == Some(operation.block) && !dropped(held)
             }
         };
         self.gc.copies.note(0, u64::from(!is_valid), at);

@@ -7,7 +7,7 @@ use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
-use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
+use crate::plan::{Certified, Plan, Promise, Releases, Source};
 use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
@@ -85,7 +85,7 @@ impl<'a> Released<'a> {
         match source.releases {
             Releases::Periodic(period) => {
                 let request =
-                    source.deadline.map(|deadline| self.nominal(source, whole(period), deadline, seen, release));
+                    source.deadline.map(|deadline| self.nominal(source, period.of_request(), deadline, seen, release));
                 let due = match request {
                     Some((nominal, deadline)) => {
                         last = nominal;
@@ -182,10 +182,9 @@ impl<'a> Released<'a> {
             let nominal = u128::from(period.as_ns()) * u128::from(index);
             return (u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END), deadline);
         }
-        let before = |at: Instant, time: Span| Instant::from_ns(at.as_ns().saturating_sub(time.as_ns())).unwrap_or(at);
-        let least = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
-        let stated = release.deadline.map_or(release.at, |due| before(due, deadline));
-        (stated.min(release.at).max(before(release.at, source.jitter)).max(least), deadline)
+        let earliest = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
+        let stated = release.deadline.map_or(release.at, |due| due.saturating_sub(deadline));
+        (stated.min(release.at).max(release.at.saturating_sub(source.jitter)).max(earliest), deadline)
     }
 
     /// The run is over: what should have been released before `duration`, in the clusters that are
@@ -221,10 +220,4 @@ impl<'a> Released<'a> {
             Arrivals::Every(gap) | Arrivals::Uniform(_, gap) => Some(seen.last.saturating_add(*gap)),
         }
     }
-}
-
-/// A request's period, which is whole.
-fn whole(period: Period) -> Span {
-    let nanoseconds = u64::try_from(period.numerator() / period.denominator().max(1)).ok();
-    nanoseconds.and_then(Span::from_ns).unwrap_or_default()
 }

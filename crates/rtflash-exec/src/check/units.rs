@@ -20,7 +20,7 @@ struct Stretch {
     deadline: u64,
 }
 
-/// A unit, as its operations tell of it.
+/// A unit, as its operations show it.
 #[derive(Debug, Default)]
 struct Line {
     under_way: Option<Stretch>,
@@ -31,7 +31,7 @@ struct Line {
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
-    silent: VecDeque<(Instant, Instant)>,
+    paddings: VecDeque<(Instant, Instant)>,
     /// Until when it was busy, once the run is over.
     over: Option<Instant>,
     /// What it did before, the latest last.
@@ -71,8 +71,8 @@ impl Line {
     /// that.
     fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
-        while let Some(&(from, to)) = self.silent.front().filter(|&&(from, _)| from < start) {
-            self.silent.pop_front();
+        while let Some(&(from, to)) = self.paddings.front().filter(|&&(from, _)| from < start) {
+            self.paddings.pop_front();
             if from > end {
                 self.busy_since = from;
             }
@@ -106,7 +106,7 @@ struct Bounds {
 pub(super) struct Units {
     of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.
-    foreign: PerId<ChipId, u64>,
+    foreign_waits: PerId<ChipId, u64>,
     bounds: Vec<Bounds>,
     lines: Vec<Line>,
     /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not
@@ -119,7 +119,7 @@ pub(super) struct Units {
 
 impl Units {
     pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Units {
-        let (mut of_chip, mut foreign) = (plan.per_chip(None), plan.per_chip(0));
+        let (mut of_chip, mut foreign_waits) = (plan.per_chip(None), plan.per_chip(0));
         let mut bounds = Vec::new();
         for &number in clusters {
             let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
@@ -129,12 +129,12 @@ impl Units {
                     bounds.push(Bounds { step: step.as_ns(), stripe });
                 }
                 of_chip[chip] = Some(bounds.len() - 1);
-                foreign[chip] = plan.transfers(plan.chips_beside(cluster, chip)).as_ns();
+                foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
         Units {
             of_chip,
-            foreign,
+            foreign_waits,
             lines: bounds.iter().map(|_| Line::default()).collect(),
             bounds,
             waits: Gauge::default(),
@@ -148,13 +148,13 @@ impl Units {
         self.of_chip[chip]
     }
 
-    pub(super) fn silent(&mut self, chip: ChipId, start: Instant, end: Instant) {
+    pub(super) fn padding(&mut self, chip: ChipId, start: Instant, end: Instant) {
         if let Some(unit) = self.unit(chip) {
-            self.lines[unit].silent.push_back((start, end));
+            self.lines[unit].paddings.push_back((start, end));
         }
     }
 
-    /// When the step that was told of last ends, on the unit of a chip.
+    /// When the step that was recorded last ends, on the unit of a chip.
     pub(super) fn step_end(&self, chip: ChipId) -> Option<Instant> {
         self.lines[self.unit(chip)?].under_way.map(|step| step.end)
     }
@@ -165,8 +165,8 @@ impl Units {
         let Some(unit) = self.unit(chip) else { return };
         let line = &mut self.lines[unit];
         let last = line.under_way.map_or(Instant::START, |step| step.end);
-        let silent = line.silent.back().map_or(Instant::START, |&(_, end)| end);
-        let since = last.max(silent).max(pending.release.at);
+        let padded = line.paddings.back().map_or(Instant::START, |&(_, end)| end);
+        let since = last.max(padded).max(pending.release.at);
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
     }
 
@@ -175,14 +175,14 @@ impl Units {
     /// own chip.
     pub(super) fn end_on_chips(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
         let released = pending.release.at;
-        let mut least = None;
+        let mut shortest = None;
         for &chip in chips {
             let Some(unit) = self.unit(chip) else { continue };
             let line = &mut self.lines[unit];
             let idle = duration.since(line.over().max(released)).max(line.busy_since.since(released));
-            least = Some(least.map_or(idle, |least: Span| least.min(idle)));
+            shortest = Some(shortest.map_or(idle, |shortest: Span| shortest.min(idle)));
         }
-        self.idling.note(0, least.map_or(0, Span::as_ns), || place(duration, pending, None));
+        self.idling.note(0, shortest.map_or(0, Span::as_ns), || place(duration, pending, None));
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
@@ -217,7 +217,7 @@ impl Units {
             line.only_reads &= operation.action == Action::Read && !gc;
             let alone = plan.timing().read();
             let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
-            let bound = self.foreign[operation.chip];
+            let bound = self.foreign_waits[operation.chip];
             line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
         }
         if !pending.was_starved {

@@ -10,7 +10,7 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Release, Reserve, Selection, Setup, Silent,
+    Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Release, Reserve, Selection, Setup,
     Starved, Transfer,
 };
 
@@ -37,7 +37,8 @@ impl Checks<'_> {
             }
             _ => None,
         };
-        step.unwrap_or(pending.last_end).max(pending.left_out.unwrap_or_default())
+        let end = step.unwrap_or(pending.last_end);
+        pending.left_out.map_or(end, |left_out| end.max(left_out))
     }
 }
 
@@ -249,35 +250,35 @@ impl Observer for Checks<'_> {
         }
     }
 
-    fn silent(&mut self, silent: &Silent) {
-        let chip = self.chip(silent.cluster, silent.chip);
-        let (Some(pending), Some((_, chip))) = (self.ledger.get(silent.job), chip) else {
-            self.violation(silent.start, silent.job);
+    fn padding(&mut self, padding: &Padding) {
+        let chip = self.chip(padding.cluster, padding.chip);
+        let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
+            self.violation(padding.start, padding.job);
             return;
         };
-        self.desks.silent(silent);
+        self.desks.padding(padding);
         pending.collected = true;
-        pending.last_end = silent.end.max(pending.last_end);
+        pending.last_end = padding.end.max(pending.last_end);
         match &mut self.rules {
             Rules::Certified(by) => {
-                by.units.silent(silent.chip, silent.start, silent.end);
-                by.collections.silent(silent, pending);
+                by.units.padding(padding.chip, padding.start, padding.end);
+                by.collections.padding(padding, pending);
             }
             Rules::Utilization(by) => {
-                by.passes.silent(silent, chip);
+                by.passes.padding(padding, chip);
                 match &mut by.order {
                     Order::Serial(edf, idling) => {
                         if std::mem::take(&mut pending.starved) {
                             edf.waits(pending);
                         }
-                        idling.works(silent.cluster, silent.start, silent.end);
-                        idling.serves(silent.cluster, silent.start, pending);
+                        idling.works(padding.cluster, padding.start, padding.end);
+                        idling.serves(padding.cluster, padding.start, pending);
                     }
-                    Order::Parallel(edf) => edf.silent(silent),
+                    Order::Parallel(edf) => edf.padding(padding),
                 }
             }
         }
-        self.latest = self.latest.max(silent.start);
+        self.latest = self.latest.max(padding.start);
     }
 
     #[inline]

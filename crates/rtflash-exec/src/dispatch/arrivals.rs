@@ -31,17 +31,17 @@ pub trait Admission {
 /// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
 /// for each source and number. A quarter of the requests are not late at all, a quarter as late as
 /// they may be, the others anything in between.
-pub fn release_jitter(seed: u64, source: SourceId, index: u64, most: Span) -> Span {
-    if most == Span::ZERO {
-        return most;
+pub fn release_jitter(seed: u64, source: SourceId, index: u64, max: Span) -> Span {
+    if max == Span::ZERO {
+        return max;
     }
     let mut domain = *b"jitt\0\0\0\0";
     domain[4..].copy_from_slice(&source.0.to_le_bytes());
     let mut stream = Stream::numbered(seed, &domain, index);
     match stream.below(4) {
         0 => Span::ZERO,
-        1 => most,
-        _ => Span::from_ns(stream.below(most.as_ns() + 1)).expect("at most a span"),
+        1 => max,
+        _ => Span::from_ns(stream.below(max.as_ns() + 1)).expect("at max a span"),
     }
 }
 

@@ -96,13 +96,13 @@ impl Cluster {
         self.left_out[own]
     }
 
-    /// Begins a pass for a job, and tells of each victim; `false` where there is nothing to
+    /// Begins a pass for a job, and notifies of each victim; `false` where there is nothing to
     /// collect. `forced`: it was not asked whether to leave it out.
     pub(crate) fn begin_pass(
         &mut self,
         (job, forced): (JobId, bool),
         at: Instant,
-        mut tell: impl FnMut(Selection),
+        mut notify: impl FnMut(Selection),
     ) -> bool {
         if !self.collector.begin(&mut self.map) {
             return false;
@@ -110,7 +110,7 @@ impl Cluster {
         for (position, &chip) in self.chips.enumerate() {
             if let Some(block) = self.collector.victim(position) {
                 let valid = self.map.valid(position, block);
-                tell(Selection { at, job, cluster: self.position, chip, block, valid, forced });
+                notify(Selection { at, job, cluster: self.position, chip, block, valid, forced });
             }
         }
         true
@@ -246,7 +246,7 @@ const MAX_PENDING: usize = 1 << 20;
 /// many groups, and where each job is compared at its release with what many chips are doing,
 /// `side_by_side`. So all of them together take less than a gigabyte.
 pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) -> usize {
-    let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).max().unwrap_or(0);
+    let widest = plan.clusters().iter().map(|cluster| cluster.chips.len()).fold(0, usize::max);
     let compared = if side_by_side { 1 + widest / 64 } else { 1 };
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }

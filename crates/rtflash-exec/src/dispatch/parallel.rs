@@ -17,7 +17,7 @@ use crate::options::{Options, Victims};
 use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{
-    Action, Complete, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Release, Silent, Starved, Step, Transfer,
+    Action, Complete, Kind, Moved, NO_LPN, NONE, Observer, Operation, Padding, Record, Release, Starved, Step, Transfer,
 };
 
 /// Events of one instant: releases come before ends.
@@ -48,7 +48,7 @@ enum Doing {
     Waiting(Operation),
     Transferring(Operation),
     Programming,
-    /// A GC read or GC program, of a page or silent.
+    /// A GC read or GC program, of a page or as padding.
     Copying,
     Erasing,
 }
@@ -169,9 +169,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
         Ok(())
     }
 
-    /// Nothing that starts before this instant is still to be told of.
+    /// Every record of what starts before this instant has been passed on.
     pub(crate) fn settled(&mut self, limit: Instant) -> Instant {
-        self.observer.tell_before(limit)
+        self.observer.notify_before(limit)
     }
 
     /// Ends the run at its duration: what is under way is followed to its end.
@@ -187,7 +187,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         self.observer.finish()
     }
 
-    /// Who has been told.
+    /// The observer.
     pub(crate) fn observer(&mut self) -> &mut O {
         self.observer.observer()
     }
@@ -511,8 +511,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         // A job that is not real-time collects for itself: nobody else might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
-        let tell = |chosen| self.observer.push(Record::Selected(chosen));
-        if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, tell) {
+        let notify = |chosen| self.observer.push(Record::Selected(chosen));
+        if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, notify) {
             return Attempt::Waits;
         }
         self.jobs[slot].passes = 1;
@@ -556,8 +556,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let position = self.chips[chip].position;
         if !cluster.collector.is_under_way() {
             let id = self.jobs[slot].id;
-            let tell = |chosen| self.observer.push(Record::Selected(chosen));
-            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, tell) {
+            let notify = |chosen| self.observer.push(Record::Selected(chosen));
+            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, notify) {
                 self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
@@ -580,7 +580,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             (self.lengths.program(number, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Silent) => (self.lengths.read(number, now), None),
+                Some(Copy::Padding) => (self.lengths.read(number, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
                     (self.lengths.read(number, now), Some((Action::Read, block, page, lpn)))
@@ -600,7 +600,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         } else {
             let of = self.clusters[self.chips[chip].cluster].position;
             let job = self.jobs[slot].id;
-            self.observer.push(Record::Silent(Silent { start: now, end, job, cluster: of, chip: number, step }));
+            self.observer.push(Record::Padding(Padding { start: now, end, job, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
         self.events.push(Reverse((end, Event::End(chip))));

@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 
 use crate::trace::{Observer, Record};
 
-/// Records that are held at least before it is looked which of them can be told of.
+/// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 512;
 
 /// Holds records back until nothing can come before them any more.
@@ -16,22 +16,22 @@ pub(crate) struct Sequencer<O> {
     held: Vec<Record>,
     /// How many have to be held for the next look.
     enough: usize,
-    /// Starts of operations that are not told of yet, ascending, with how many there are of each;
-    /// none at the front that has none left.
+    /// Starts of operations that nobody is notified of yet, ascending, with how many there are of
+    /// each; none at the front that has none left.
     open: VecDeque<(Instant, u32)>,
-    /// Whether anybody is told.
-    told: bool,
+    /// Whether anybody is notified.
+    notifies: bool,
     observer: O,
 }
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), told: observer.is_told(), observer }
+        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), notifies: observer.is_notified(), observer }
     }
 
-    /// An operation has begun that will be told of later. None has begun after it.
+    /// An operation has begun whose record comes later. None has begun after it.
     pub(crate) fn open(&mut self, start: Instant) {
-        if !self.told {
+        if !self.notifies {
             return;
         }
         match self.open.back_mut() {
@@ -40,18 +40,15 @@ impl<O: Observer> Sequencer<O> {
         }
     }
 
-    /// An operation that was opened is told of.
+    /// The record of an operation that was opened.
     pub(crate) fn close(&mut self, record: Record) {
-        if !self.told {
+        if !self.notifies {
             return;
         }
         let start = record.order().0;
         let at = self.open.partition_point(|&(open, _)| open < start);
-        if let Some((open, count)) = self.open.get_mut(at)
-            && *open == start
-        {
-            *count = count.saturating_sub(1);
-        }
+        let opened = self.open.get_mut(at).filter(|(open, _)| *open == start);
+        opened.expect("an operation is opened before it is closed").1 -= 1;
         while self.open.front().is_some_and(|&(_, count)| count == 0) {
             self.open.pop_front();
         }
@@ -60,25 +57,25 @@ impl<O: Observer> Sequencer<O> {
 
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        if self.told {
+        if self.notifies {
             self.held.push(record);
         }
     }
 
     /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing
-    /// can precede is told.
+    /// can precede is passed on.
     #[inline]
     pub(crate) fn passes(&mut self, now: Instant) {
         if self.held.len() >= self.enough {
-            self.tell_before(now);
+            self.notify_before(now);
         }
     }
 
-    /// Tells everything from before `now` that nothing can precede any more, and says from when on
+    /// Passes on everything from before `now` that nothing can precede any more. Says from when on
     /// something may be missing.
-    pub(crate) fn tell_before(&mut self, now: Instant) -> Instant {
+    pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
-        // Stable: what has the same place in the order is told as it was pushed.
+        // Stable: what has the same place in the order is passed on as it was pushed.
         self.held.sort_by_key(Record::order);
         let ready = self.held.partition_point(|record| record.order().0 < limit);
         for record in self.held.drain(..ready) {
@@ -88,7 +85,7 @@ impl<O: Observer> Sequencer<O> {
         limit
     }
 
-    /// Tells the rest.
+    /// Passes on the rest.
     pub(crate) fn finish(mut self) -> O {
         self.held.sort_by_key(Record::order);
         for record in &self.held {
@@ -97,8 +94,8 @@ impl<O: Observer> Sequencer<O> {
         self.observer
     }
 
-    /// Who is told, to be looked at.
-    pub(crate) fn told(&self) -> &O {
+    /// The observer, to be looked at.
+    pub(crate) fn as_observer(&self) -> &O {
         &self.observer
     }
 

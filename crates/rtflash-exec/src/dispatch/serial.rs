@@ -17,7 +17,7 @@ use crate::options::{Options, Victims};
 use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{
-    self, Action, Complete, Kind, NO_LPN, NONE, Observer, Operation, Release, Silent, Starved, Transfer,
+    self, Action, Complete, Kind, NO_LPN, NONE, Observer, Operation, Padding, Release, Starved, Transfer,
 };
 
 /// Events of one instant: releases come before ends.
@@ -52,13 +52,13 @@ struct Lane {
     running: Option<(usize, Step)>,
     /// An operation on a shared bus. Its end is known when it gets the bus.
     open: Option<(Operation, Phase)>,
-    /// Releases since the start of an operation that has not been told of yet: they are told of
+    /// Releases since the start of an operation that nobody has been notified of yet. They come
     /// after it.
     held: Vec<Release>,
 }
 
 impl Lane {
-    /// Whether an operation has begun that nobody has been told of.
+    /// Whether an operation has begun that nobody has been notified of.
     fn is_holding(&self) -> bool {
         matches!(self.open, Some((_, Phase::Sensing | Phase::Waiting)))
     }
@@ -169,7 +169,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         Ok(())
     }
 
-    /// Nothing that starts before this instant is still to be told of.
+    /// Every record of what starts before this instant has been passed on.
     pub(crate) fn settled(&self, limit: Instant) -> Instant {
         let held = self.lanes.iter().filter(|lane| lane.is_holding());
         held.filter_map(|lane| lane.open.map(|(operation, _)| operation.start)).fold(limit, Instant::min)
@@ -205,7 +205,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         self.observer
     }
 
-    /// Who has been told.
+    /// The observer.
     pub(crate) fn observer(&mut self) -> &mut O {
         &mut self.observer
     }
@@ -357,7 +357,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             lane.open = Some((operation, Phase::Transferring));
             self.events.push(Reverse((over, END, position)));
             self.observer.operations(std::slice::from_ref(&operation));
-            self.tell_transfer(&operation, now, over);
+            self.notify_transfer(&operation, now, over);
             for release in self.lanes[position].held.drain(..) {
                 self.observer.release(&release);
             }
@@ -366,7 +366,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         self.asked = asked;
     }
 
-    fn tell_transfer(&mut self, operation: &Operation, start: Instant, end: Instant) {
+    fn notify_transfer(&mut self, operation: &Operation, start: Instant, end: Instant) {
         self.observer.transfer(&Transfer {
             start,
             end,
@@ -508,7 +508,7 @@ impl<'a, O: Observer> Serial<'a, O> {
                 _ => over,
             };
             self.observer.operations(std::slice::from_ref(&operation));
-            self.tell_transfer(&operation, wanted, over);
+            self.notify_transfer(&operation, wanted, over);
             return Attempt::Started(Some(operation.end));
         }
         if wanted > now {
@@ -555,7 +555,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         for (position, &chip) in cluster.chips.enumerate() {
             match collector.read(map, position) {
                 None => continue,
-                Some(Copy::Silent) => {}
+                Some(Copy::Padding) => {}
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
                     batch.push(Operation { chip, action: Action::Read, block, page, lpn, ..blank });
@@ -591,9 +591,9 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
         if self.batch.is_empty() {
             let cluster = &self.clusters[position];
-            let silent = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
+            let stands_for = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
             let (job, chip) = (self.jobs[slot].id, cluster.first_in_pass());
-            self.observer.silent(&Silent { start: now, end, job, cluster: cluster.position, chip, step: silent });
+            self.observer.padding(&Padding { start: now, end, job, cluster: cluster.position, chip, step: stands_for });
         } else {
             self.observer.operations(&self.batch);
         }

@@ -16,7 +16,7 @@ pub(crate) enum Copy {
         lpn: Lpn,
     },
     /// No page: with worst victims the time passes all the same.
-    Silent,
+    Padding,
 }
 
 /// What a chip has to do for the pass under way.
@@ -120,7 +120,7 @@ impl Collector {
             }
             None if pass.reads < padded_to => match pass.last {
                 Some((page, lpn)) if blocks.lpn(page) == lpn => Copy::Page { page, lpn },
-                _ => Copy::Silent,
+                _ => Copy::Padding,
             },
             None => return None,
         };

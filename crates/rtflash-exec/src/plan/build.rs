@@ -15,7 +15,7 @@ const MAX_PARTS: usize = 1 << 22;
 /// What the tasks of a cluster declare to keep on it, placed like this.
 pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
     let space = set.space(&cluster.tasks, cluster.size(), placement);
-    // More than 64 bits hold do not fit.
+    // What is said of more than 64 bits hold: they do not fit.
     let pages = |pages: u128| u64::try_from(pages).unwrap_or(u64::MAX);
     space.declared.then(|| Data { pages: pages(space.needed_pages), room: pages(space.logical_pages) })
 }

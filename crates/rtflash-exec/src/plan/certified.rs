@@ -48,7 +48,7 @@ pub(super) fn cluster(
         found.extend(std::iter::repeat_n(Lpn(0)..Lpn(all), streams));
         Some(found)
     };
-    // Data that do not fit are told of, and then everybody has an equal share.
+    // Data that do not fit are reported by the checkers. Then everybody has an equal share.
     let equal = || ranges(all.into(), row, &vec![None; with_jobs.len()]);
     let data = declared(set, &cluster, Some(certificate.placement));
     let found = ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal);

@@ -45,7 +45,7 @@ impl Layout {
     /// The layout of a cluster of `chips` chips whose writing tasks write so many pages a request,
     /// and whose logical space has so many owners.
     ///
-    /// The reserve is Σ max(αs, w) over the writers, αs for the server, and on each chip an open
+    /// The reserve is Σ max(αs, w) over the write streams, αs for the server, and on each chip an open
     /// block and one to copy to.
     ///
     /// # Errors

@@ -211,7 +211,7 @@ impl Plan {
     }
 
     /// The chips on a chip's channel that are not its cluster's.
-    pub(crate) fn chips_beside(&self, cluster: &ClusterPlan, chip: ChipId) -> u32 {
+    pub(crate) fn foreign_chips(&self, cluster: &ClusterPlan, chip: ChipId) -> u32 {
         let channel = self.channel_of(chip);
         let own = cluster.chips.iter().filter(|&&other| self.channel_of(other) == channel);
         own.fold(self.device.chips_on(channel.0), |others, _| others - 1)

@@ -81,6 +81,12 @@ impl Period {
         Some((product / self.denominator, product % self.denominator))
     }
 
+    /// The period of a task's requests, which is a span.
+    pub(crate) fn of_request(self) -> Span {
+        let whole = u64::try_from(self.numerator / self.denominator).ok();
+        whole.and_then(Span::from_ns).expect("a request's period is a span")
+    }
+
     /// The numerator, in nanoseconds.
     pub fn numerator(self) -> u128 {
         self.numerator

@@ -16,7 +16,10 @@ pub struct Responses {
 
 impl Responses {
     pub(super) fn note(&mut self, response: Span) {
-        let response = response.as_ns();
+        self.note_ns(response.as_ns());
+    }
+
+    fn note_ns(&mut self, response: u64) {
         self.max = self.max.max(response);
         match &mut self.many {
             Some(histogram) => {
@@ -37,12 +40,12 @@ impl Responses {
 
     /// Both together.
     pub(super) fn merge(&mut self, other: Responses) {
-        other.exact.into_iter().for_each(|response| self.note(Span::from_ns(response).unwrap_or_default()));
+        other.exact.into_iter().for_each(|response| self.note_ns(response));
         if let Some(theirs) = other.many {
             let max = self.max.max(other.max);
             for step in theirs.iter_recorded() {
                 for _ in 0..step.count_at_value() {
-                    self.note(Span::from_ns(step.value_iterated_to()).unwrap_or_default());
+                    self.note_ns(step.value_iterated_to());
                 }
             }
             self.max = max;

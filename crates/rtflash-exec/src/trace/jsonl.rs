@@ -43,7 +43,7 @@ impl<W: Write> JsonLines<W> {
         line.0.clear();
         match record {
             Record::Setup(setup) => line.setup(setup),
-            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Silent(_) => {
+            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Padding(_) => {
                 line.account(&self.names, record);
             }
             Record::Release(release) => {
@@ -116,14 +116,13 @@ impl JobNames {
 
 /// A text as a JSON string, with its quotes.
 pub fn quoted(text: &str) -> String {
-    // The JSON of a string cannot fail.
-    serde_json::to_string(text).unwrap_or_default()
+    serde_json::to_string(text).expect("every string has a JSON form")
 }
 
 /// A text as the inside of a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = quoted(text);
-    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
@@ -197,5 +196,5 @@ impl Line {
 
 /// The digit of a number below ten.
 fn digit(number: u64) -> u8 {
-    b'0' + u8::try_from(number).unwrap_or_default()
+    b'0' + u8::try_from(number).expect("a digit is below ten")
 }

@@ -1,17 +1,17 @@
-//! Who is told of records.
+//! Who observes records.
 
 use super::record::{
-    Complete, JobId, LeftOut, Moved, Operation, Record, Release, Reserve, Selection, Silent, Starved, Transfer,
+    Complete, JobId, LeftOut, Moved, Operation, Padding, Record, Release, Reserve, Selection, Starved, Transfer,
 };
 use super::setup::Setup;
 use crate::ids::{ClusterId, Lpn};
 
-/// Somebody who is told what happens.
+/// Somebody who is notified of what happens.
 ///
-/// A run tells each cluster's releases, completions and operations in the order of
+/// A run notifies of each cluster's releases, completions and operations in the order of
 /// [`Record::order`], and each channel's transfers in theirs, each behind its operation; between
 /// clusters, and between transfers and the rest, the order is not fixed. What else happens at an
-/// instant is told behind the releases and before the operations of that instant.
+/// instant is notified of behind the releases and before the operations of that instant.
 pub trait Observer {
     /// A job is released.
     fn release(&mut self, release: &Release);
@@ -31,19 +31,19 @@ pub trait Observer {
         let _ = (cluster, lpn);
     }
 
-    /// Whether it has to be told anything at all but [`over`](Observer::over): what nobody is told
-    /// need not be put into order. Asked once, at the start.
-    fn is_told(&self) -> bool {
+    /// Whether it has to be notified of anything but [`over`](Observer::over). What nobody is
+    /// notified of need not be put into order. Asked once, at the start.
+    fn is_notified(&self) -> bool {
         true
     }
 
-    /// A job is over: told as it happens, when what happened before may not have been told yet.
+    /// A job is over. Notified as it happens, perhaps before what happened earlier.
     #[inline]
     fn over(&mut self, job: JobId) {
         let _ = job;
     }
 
-    /// How the run is made: told before everything else.
+    /// How the run is made. Notified before everything else.
     fn setup(&mut self, setup: &Setup) {
         let _ = setup;
     }
@@ -68,9 +68,9 @@ pub trait Observer {
         let _ = selection;
     }
 
-    /// A copy only lets time pass.
-    fn silent(&mut self, silent: &Silent) {
-        let _ = silent;
+    /// Padding: a copy only lets time pass.
+    fn padding(&mut self, padding: &Padding) {
+        let _ = padding;
     }
 
     /// Any of these.
@@ -84,7 +84,7 @@ pub trait Observer {
             Record::Starved(starved) => self.starved(starved),
             Record::Moved(moved) => self.moved(moved),
             Record::Selected(selection) => self.selected(selection),
-            Record::Silent(silent) => self.silent(silent),
+            Record::Padding(padding) => self.padding(padding),
             Record::Operation(operation) => self.operations(std::slice::from_ref(operation)),
             Record::Transfer(transfer) => self.transfer(transfer),
         }
@@ -120,8 +120,8 @@ impl Observer for Vec<Record> {
     fn selected(&mut self, selection: &Selection) {
         self.push(Record::Selected(*selection));
     }
-    fn silent(&mut self, silent: &Silent) {
-        self.push(Record::Silent(*silent));
+    fn padding(&mut self, padding: &Padding) {
+        self.push(Record::Padding(*padding));
     }
 }
 
@@ -146,8 +146,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
     }
-    fn is_told(&self) -> bool {
-        self.0.is_told() || self.1.is_told()
+    fn is_notified(&self) -> bool {
+        self.0.is_notified() || self.1.is_notified()
     }
     #[inline]
     fn over(&mut self, job: JobId) {
@@ -174,9 +174,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.selected(selection);
         self.1.selected(selection);
     }
-    fn silent(&mut self, silent: &Silent) {
-        self.0.silent(silent);
-        self.1.silent(silent);
+    fn padding(&mut self, padding: &Padding) {
+        self.0.padding(padding);
+        self.1.padding(padding);
     }
     #[inline]
     fn expect(&self, cluster: ClusterId, lpn: Lpn) {

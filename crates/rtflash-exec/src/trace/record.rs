@@ -201,7 +201,7 @@ pub enum Step {
 
 /// Time passes over [start, end) as if a pass copied a page: with worst victims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Silent {
+pub struct Padding {
     /// First instant.
     pub start: Instant,
     /// First instant after it.
@@ -269,8 +269,8 @@ pub enum Record {
     Moved(Moved),
     /// See [`Selection`].
     Selected(Selection),
-    /// See [`Silent`].
-    Silent(Silent),
+    /// See [`Padding`].
+    Padding(Padding),
     /// See [`Operation`].
     Operation(Operation),
     /// See [`Transfer`].
@@ -292,7 +292,7 @@ impl Record {
             Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip.0),
             Record::Moved(moved) => (moved.at, 6, moved.cluster.into(), 0, 0),
             Record::Selected(selection) => (selection.at, 7, selection.chip.into(), 0, 0),
-            Record::Silent(silent) => (silent.start, 8, silent.chip.into(), 0, 0),
+            Record::Padding(padding) => (padding.start, 8, padding.chip.into(), 0, 0),
             Record::Operation(operation) => (operation.start, 9, operation.chip.into(), 0, 0),
             Record::Transfer(transfer) => (transfer.start, 10, transfer.channel.into(), 0, 0),
         }

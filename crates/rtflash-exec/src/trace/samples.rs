@@ -5,8 +5,8 @@ use rtflash_exec::{BlockId, ChannelId, ClusterTerms, Period, Plan, SourceId, Tim
 use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId, Span, read_task_set};
 
 use rtflash_exec::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Record, Release, Reserve, Selection,
-    Silent, Starved, Step, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
+    Selection, Starved, Step, Transfer,
 };
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
@@ -88,7 +88,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 }),
                 _ => {
                     let step = [Step::Read, Step::Program, Step::Copyback][random as usize % 3];
-                    Record::Silent(Silent { start, end, job, cluster, chip, step })
+                    Record::Padding(Padding { start, end, job, cluster, chip, step })
                 }
             }
         },

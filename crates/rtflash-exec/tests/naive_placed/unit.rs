@@ -367,10 +367,10 @@ impl Unit {
             let (now, id) = (world.now, self.queue[at].id);
             self.record(world, now, middle, id, Action::Read, from, lpn);
             self.record(world, middle, end, id, Action::Program, to, lpn);
-            self.silence(end);
+            self.pad(end);
         } else if pass.reads < padded_to {
             pass.reads += 1;
-            self.silence(end);
+            self.pad(end);
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -421,11 +421,11 @@ impl Unit {
         } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
             pass.reads += 1;
             let sensed = world.now + world.read(first.0, world.now);
-            self.silence(sensed + world.transfer(first.0, sensed) + wait);
+            self.pad(sensed + world.transfer(first.0, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
             pass.rows += 1;
             let over = world.now + world.transfer(first.0, world.now) + wait;
-            self.silence(over + world.program(first.0, over));
+            self.pad(over + world.program(first.0, over));
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -441,7 +441,7 @@ impl Unit {
         }
     }
 
-    fn silence(&mut self, until: u64) {
+    fn pad(&mut self, until: u64) {
         self.step.as_mut().expect("a step").silent_until = until;
     }
 
@@ -454,7 +454,7 @@ impl Unit {
             ends = ends.max(end);
             self.record(world, world.now, end, id, Action::Erase, (victim, column), Lpn(NONE));
         }
-        self.silence(ends);
+        self.pad(ends);
         self.step.as_mut().expect("a step").erases = Some((id, victim));
         world.erased.push(self.cluster);
     }

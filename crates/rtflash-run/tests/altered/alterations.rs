@@ -1,6 +1,6 @@
 //! What may be wrong with a trace.
 
-use rtflash_exec::trace::{Action, JobId, Kind, LeftOut, Operation, Record, Release, Silent, Starved, Step, Transfer};
+use rtflash_exec::trace::{Action, JobId, Kind, LeftOut, Operation, Padding, Record, Release, Starved, Step, Transfer};
 use rtflash_exec::{Aging, BlockId, ChannelId, SourceId, Victims};
 use rtflash_model::{ChipId, Instant, Span};
 
@@ -68,7 +68,7 @@ fn job(record: &Record) -> Option<JobId> {
         Record::LeftOut(it) => Some(it.job),
         Record::Starved(it) => Some(it.job),
         Record::Selected(it) => Some(it.job),
-        Record::Silent(it) => Some(it.job),
+        Record::Padding(it) => Some(it.job),
         Record::Operation(it) => Some(it.job),
         Record::Transfer(it) => Some(it.job),
         _ => None,
@@ -112,7 +112,7 @@ fn delay(records: &mut [Record], from: Instant, by: u64) {
         match record {
             Record::Operation(it) if it.start >= from => (it.start, it.end) = (later(it.start, by), later(it.end, by)),
             Record::Transfer(it) if it.start >= from => (it.start, it.end) = (later(it.start, by), later(it.end, by)),
-            Record::Silent(it) if it.start >= from => (it.start, it.end) = (later(it.start, by), later(it.end, by)),
+            Record::Padding(it) if it.start >= from => (it.start, it.end) = (later(it.start, by), later(it.end, by)),
             Record::Complete(it) if it.at > from => it.at = later(it.at, by),
             _ => {}
         }
@@ -431,7 +431,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         records.push(Record::LeftOut(LeftOut { at: start, job: job_id, cluster, chip, free: 1 }));
         Some(())
     };
-    "no time passes silently" => ["padding"] |records| without(records, |record| matches!(record, Record::Silent(_)));
+    "no time passes silently" => ["padding"] |records| without(records, |record| matches!(record, Record::Padding(_)));
     "time passes silently" => ["padding"] |records| {
         if matches!(records.first(), Some(Record::Setup(setup)) if setup.victims == Victims::Worst) {
             return None;
@@ -439,12 +439,12 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         let it = *operation(records, |it| it.action == Action::Erase)?;
         let Operation { start, job, cluster, chip, .. } = it;
         let (from, step) = (earlier(start, 550_000), Step::Copyback);
-        records.push(Record::Silent(Silent { start: from, end: start, job, cluster, chip, step }));
+        records.push(Record::Padding(Padding { start: from, end: start, job, cluster, chip, step }));
         Some(())
     };
     "a silent copy is shorter" => ["operation-lengths"] |records| {
-        let at = middle(records, |record| matches!(record, Record::Silent(_)))?;
-        let Record::Silent(it) = &mut records[at] else { return None };
+        let at = middle(records, |record| matches!(record, Record::Padding(_)))?;
+        let Record::Padding(it) = &mut records[at] else { return None };
         it.end = earlier(it.end, 10_000);
         Some(())
     };
@@ -555,7 +555,7 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         let begins = |record: &Record| match record {
             Record::Operation(it) => Some(it.start),
             Record::Transfer(it) => Some(it.start),
-            Record::Silent(it) => Some(it.start),
+            Record::Padding(it) => Some(it.start),
             Record::Complete(it) => Some(it.at),
             Record::Selected(it) => Some(it.at),
             Record::LeftOut(it) => Some(it.at),

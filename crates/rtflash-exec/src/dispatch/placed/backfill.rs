@@ -20,11 +20,11 @@ impl<O: Observer> Placed<'_, O> {
                 .queue
                 .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
                 .filter(|other| other.1 == Kind::Write)
-                .take(width.saturating_sub(planned.len()))
+                .take(width - planned.len())
                 .map(|other| other.4)
                 .collect();
             for part in others {
-                let free = width.saturating_sub(planned.len());
+                let free = width - planned.len();
                 self.write_row(part, free, planned);
             }
         }
@@ -37,8 +37,8 @@ impl<O: Observer> Placed<'_, O> {
     pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<ColumnId>, planned: &mut Vec<Planned>) {
         let of = &self.units[unit];
         // No two pages on one channel, or on one chip.
-        let most = if read.is_some() { of.channels } else { of.chips.len() };
-        if planned.len() >= most {
+        let max = if read.is_some() { of.channels } else { of.chips.len() };
+        if planned.len() >= max {
             return;
         }
         let row = planned.iter().any(|page| page.action == Action::Program);
@@ -47,13 +47,13 @@ impl<O: Observer> Placed<'_, O> {
             return;
         }
         let channel_of = |chip: ColumnId| self.channel_of(of.chips[chip]);
-        let foreign_of = |chip: ColumnId| self.chips[of.chips[chip]].foreign;
+        let foreign_of = |chip: ColumnId| self.chips[of.chips[chip]].foreign_chips;
         let mut looks = 0;
         let mut taken: Vec<(usize, usize)> = Vec::new();
         'queue: for key in &of.queue {
             for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
                 looks += 1;
-                if looks > LOOKS || planned.len() >= most {
+                if looks > LOOKS || planned.len() >= max {
                     break 'queue;
                 }
                 let spot = of.store.locate(lpn);

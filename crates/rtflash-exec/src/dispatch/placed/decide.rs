@@ -23,7 +23,7 @@ impl<O: Observer> Placed<'_, O> {
     pub(super) fn dispatch(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &unit in &changed {
-            self.tell_reserve(unit, now);
+            self.notify_reserve(unit, now);
             while self.units[unit].step.is_none() {
                 let Some(&key) = self.units[unit].queue.first() else { break };
                 match self.go_on(unit, key, now) {
@@ -37,12 +37,12 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// Tells how a unit stands to which pages to be written have come.
-    fn tell_reserve(&mut self, unit: usize, now: Instant) {
+    fn notify_reserve(&mut self, unit: usize, now: Instant) {
         let of = &mut self.units[unit];
-        if of.told == of.arrived {
+        if of.notified == of.arrived {
             return;
         }
-        of.told = of.arrived;
+        of.notified = of.arrived;
         let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
         let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
         self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
@@ -170,7 +170,7 @@ impl<O: Observer> Placed<'_, O> {
         }
         if let Some(lpn) = pass.next(&unit.store) {
             unit.store.prefetch_place(lpn);
-            self.observer.told().expect(self.clusters[unit.cluster].position, lpn);
+            self.observer.as_observer().expect(self.clusters[unit.cluster].position, lpn);
         }
         self.start_gc(number, key.4, step, now);
         Attempt::Started

@@ -130,7 +130,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let unit = if by.is_stripe() { first + place } else { first };
-                chips[chip] = Chip { unit, foreign: plan.chips_beside(of, chip), others, doing: None };
+                chips[chip] = Chip { unit, foreign_chips: plan.foreign_chips(of, chip), others, doing: None };
             }
             runs.push(Cluster { position, units: first..units.len(), background: 0 });
         }
@@ -207,9 +207,9 @@ impl<'a, O: Observer> Placed<'a, O> {
         self.jobs.len() > self.pending || self.entered > self.pending as u64
     }
 
-    /// Nothing that starts before this instant is still to be told of.
+    /// Every record of what starts before this instant has been passed on.
     pub(crate) fn settled(&mut self, limit: Instant) -> Instant {
-        self.observer.tell_before(limit)
+        self.observer.notify_before(limit)
     }
 
     /// Ends the run at its duration: what is under way is followed to its end.
@@ -225,7 +225,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         self.observer.finish()
     }
 
-    /// Who has been told.
+    /// The observer.
     pub(crate) fn observer(&mut self) -> &mut O {
         self.observer.observer()
     }

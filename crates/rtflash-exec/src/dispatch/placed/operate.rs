@@ -10,14 +10,14 @@ use super::unit::Step;
 use super::{Event, Placed};
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Record, Silent, Transfer};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default)]
 pub(super) struct Chip {
     pub(super) unit: usize,
     /// Chips of its channel that are not its cluster's.
-    pub(super) foreign: u32,
+    pub(super) foreign_chips: u32,
     /// All other chips of its channel.
     pub(super) others: u32,
     /// One operation at a time: rule S4.
@@ -81,18 +81,18 @@ impl<O: Observer> Placed<'_, O> {
             }
             GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
-            GcStep::SilentCopyback => {
+            GcStep::PaddingCopyback => {
                 let end = read.saturating_add(self.lengths.program(first, read));
-                self.silence((unit, part), trace::Step::Copyback, now, end);
+                self.pad((unit, part), trace::Step::Copyback, now, end);
             }
-            GcStep::SilentRead => {
-                let end = read.saturating_add(self.bus_in_silence(unit, read));
-                self.silence((unit, part), trace::Step::Read, now, end);
+            GcStep::PaddingRead => {
+                let end = read.saturating_add(self.bus_in_padding(unit, read));
+                self.pad((unit, part), trace::Step::Read, now, end);
             }
-            GcStep::SilentRow => {
-                let over = now.saturating_add(self.bus_in_silence(unit, now));
+            GcStep::PaddingRow => {
+                let over = now.saturating_add(self.bus_in_padding(unit, now));
                 let end = over.saturating_add(self.lengths.program(first, over));
-                self.silence((unit, part), trace::Step::Program, now, end);
+                self.pad((unit, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
@@ -131,11 +131,11 @@ impl<O: Observer> Placed<'_, O> {
         self.planned = planned;
     }
 
-    fn silence(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
+    fn pad(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
         let of = &self.units[unit];
         let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
         let job = self.jobs[self.parts[part].job].id;
-        self.observer.push(Record::Silent(Silent { start: now, end, job, cluster, chip, step }));
+        self.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
         self.work(chip, end);
     }
 
@@ -164,7 +164,7 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// The time on the bus that a step without pages lets pass, with what it waits for.
-    fn bus_in_silence(&self, unit: usize, at: Instant) -> Span {
+    fn bus_in_padding(&self, unit: usize, at: Instant) -> Span {
         let chips = &self.units[unit].chips;
         let channel = self.channel_of(chips[ColumnId(0)]);
         let waits = match self.options.placed.waits {
@@ -183,8 +183,8 @@ impl<O: Observer> Placed<'_, O> {
         let operation = self.operation(unit, page, now);
         let chip = operation.chip;
         if self.options.placed.waits == Waits::Worst {
-            let Chip { foreign, others, .. } = self.chips[chip];
-            let wait = self.plan.transfers(if alone { foreign } else { others });
+            let Chip { foreign_chips, others, .. } = self.chips[chip];
+            let wait = self.plan.transfers(if alone { foreign_chips } else { others });
             let channel = self.channel_of(chip);
             let end = if page.action == Action::Read {
                 let sensed = now.saturating_add(self.lengths.read(operation.chip, now)).saturating_add(wait);

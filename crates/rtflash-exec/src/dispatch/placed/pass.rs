@@ -13,11 +13,11 @@ pub(super) enum GcStep {
     /// Programs pages that were read, a row at most (superblock).
     Row(Vec<(Spot, Lpn)>),
     /// Lets the time of such a step pass: with worst victims.
-    SilentCopyback,
+    PaddingCopyback,
     /// Likewise.
-    SilentRead,
+    PaddingRead,
     /// Likewise.
-    SilentRow,
+    PaddingRow,
     /// No free page to copy to.
     Starved,
     /// Erases the victim on all chips.
@@ -70,7 +70,7 @@ impl Pass {
         }
         if self.steps.0 < self.padded.0 {
             self.steps.0 += 1;
-            return GcStep::SilentCopyback;
+            return GcStep::PaddingCopyback;
         }
         GcStep::Erase(self.victim)
     }
@@ -96,7 +96,8 @@ impl Pass {
         }
         if !self.buffered.is_empty() {
             let count = self.buffered.len().min(width);
-            let count = count.min(usize::try_from(store.free()).unwrap_or(count));
+            let free = usize::try_from(store.free()).expect("a device that is run has at most 2^30 pages");
+            let count = count.min(free);
             if count == 0 {
                 return GcStep::Starved;
             }
@@ -106,11 +107,11 @@ impl Pass {
         }
         if self.steps.0 < self.padded.0 {
             self.steps.0 += 1;
-            return GcStep::SilentRead;
+            return GcStep::PaddingRead;
         }
         if self.steps.1 < self.padded.1 {
             self.steps.1 += 1;
-            return GcStep::SilentRow;
+            return GcStep::PaddingRow;
         }
         GcStep::Erase(self.victim)
     }

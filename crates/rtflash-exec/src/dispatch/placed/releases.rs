@@ -49,15 +49,14 @@ impl Source {
             let cluster = clusters.binary_search(&position).ok()?;
             let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let pages = source.read_pages + source.write_pages;
-            // A request's period is whole.
-            let period = u64::try_from(period.numerator() / period.denominator()).ok().and_then(Span::from_ns)?;
+            let period = period.of_request();
             Some(Source {
                 number,
                 kind: source.kind,
                 cluster,
                 pages,
                 period,
-                deadline: source.deadline.unwrap_or(period),
+                deadline: source.deadline.expect("a request has a deadline"),
                 jitter: source.jitter,
                 next: 0,
                 nominal: Instant::START,
@@ -101,7 +100,7 @@ impl<O: Observer> Placed<'_, O> {
             if self.is_overloaded() {
                 return;
             }
-            let Some(arrival) = self.arrivals.pop_front() else { break };
+            let arrival = self.arrivals.pop_front().expect("there is a next arrival");
             self.arrive_now(arrival, now);
         }
     }
@@ -141,7 +140,7 @@ impl<O: Observer> Placed<'_, O> {
         if self.options.placed.phases == Phases::Periodic {
             return;
         }
-        let soon = now.saturating_add(Span::from_ns(1).unwrap_or_default());
+        let soon = now.saturating_add(Span::NANOSECOND);
         for source in 0..self.sources.len() {
             if self.sources[source].armed && self.sources[source].cluster == cluster {
                 self.sources[source].armed = false;
@@ -156,7 +155,7 @@ impl<O: Observer> Placed<'_, O> {
         if self.options.placed.phases == Phases::AtErases {
             // It arrived as long ago as its jitter has it, but for the period since the one before.
             let late = self.jitter(source);
-            nominal = nominal.max(Instant::from_ns(now.as_ns().saturating_sub(late.as_ns())).unwrap_or(now));
+            nominal = nominal.max(now.saturating_sub(late));
         }
         self.release_as_of(source, nominal, now);
         self.later(source);
@@ -230,7 +229,7 @@ impl<O: Observer> Placed<'_, O> {
                 part
             });
             unit.store.prefetch_place(lpn);
-            self.observer.told().expect(number, lpn);
+            self.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
             if place < reads {

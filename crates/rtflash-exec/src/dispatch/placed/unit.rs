@@ -109,8 +109,8 @@ pub(super) struct Unit {
     pub(super) pending: u64,
     /// a: pages of real-time writes that arrived.
     pub(super) arrived: u64,
-    /// a, when it was told last.
-    pub(super) told: u64,
+    /// a, when somebody was notified last.
+    pub(super) notified: u64,
     /// GC jobs released.
     pub(super) collected: u64,
     /// The pass of the GC jobs under way.
@@ -169,7 +169,7 @@ impl Unit {
             starved: Vec::new(),
             pending: 0,
             arrived: 0,
-            told: 0,
+            notified: 0,
             collected: 0,
             pass: None,
             server_pass: None,

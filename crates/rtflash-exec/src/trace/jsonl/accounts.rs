@@ -1,4 +1,4 @@
-//! The lines that tell how it came to what a run does: how it was made, why passes begin or are
+//! The lines that say how it came to what a run does: how it was made, why passes begin or are
 //! left out, how much is free, what takes time silently.
 
 use rtflash_model::Instant;
@@ -58,7 +58,7 @@ pub(super) fn setup(fields: &Fields<'_>) -> Result<Setup, Wrong> {
     })
 }
 
-/// What a silent copy stands for.
+/// What a copy that is padding stands for.
 pub(super) fn step(fields: &Fields<'_>) -> Result<Step, Wrong> {
     named("step", Some(present("step", fields.step)?), &STEPS, Step::Read)
 }
@@ -114,7 +114,7 @@ impl Line {
                     self.text(",\"forced\":true");
                 }
             }
-            Record::Silent(it) => {
+            Record::Padding(it) => {
                 key(self, "silent", it.start);
                 self.text(",\"end\":").number(it.end.as_ns());
                 place(self, Some(it.job), it.cluster, it.chip);

@@ -110,13 +110,13 @@ pub(super) fn or_null<T>(
 }
 
 /// A whole number up to `most`.
-pub(super) fn number(field: &str, value: &RawValue, most: u64) -> Result<u64, Wrong> {
+pub(super) fn number(field: &str, value: &RawValue, max: u64) -> Result<u64, Wrong> {
     let text = value.get();
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse()
         .ok()
-        .filter(|&number| plain && number <= most)
-        .ok_or_else(|| wrong(format!("`{field}` is {}", shortened(text)), format!("a whole number from 0 to {most}")))
+        .filter(|&number| plain && number <= max)
+        .ok_or_else(|| wrong(format!("`{field}` is {}", shortened(text)), format!("a whole number from 0 to {max}")))
 }
 
 pub(super) fn instant(field: &str, value: &RawValue) -> Result<Instant, Wrong> {
@@ -138,8 +138,8 @@ pub(super) fn flag(field: &str, value: Option<&RawValue>, default: bool) -> Resu
 /// A number below `count`.
 pub(super) fn below(field: &str, value: Option<&RawValue>, count: u32) -> Result<u32, Wrong> {
     let value = present(field, value)?;
-    let most = count.checked_sub(1).ok_or_else(|| wrong(format!("`{field}` where there is none"), "no such line"))?;
-    number(field, value, most.into()).map(|number| u32::try_from(number).expect("a number up to one of 32 bits"))
+    let max = count.checked_sub(1).ok_or_else(|| wrong(format!("`{field}` where there is none"), "no such line"))?;
+    number(field, value, max.into()).map(|number| u32::try_from(number).expect("a number up to one of 32 bits"))
 }
 
 /// A position among `count` things.

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::ids::{ChipId, ClusterId, SourceId};
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Record, Release, Reserve, Selection,
-    Silent, Starved, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
+    Selection, Starved, Transfer,
 };
 use crate::{Layout, Plan};
 
@@ -167,7 +167,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 }
                 let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
                 let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
-                Record::Silent(Silent { start, end, job, cluster, chip, step })
+                Record::Padding(Padding { start, end, job, cluster, chip, step })
             }
             _ if self.begun => {
                 return Err(wrong(

@@ -1,7 +1,7 @@
 //! What devices with flash in them have in common.
 
 use rtflash_exec::trace::{
-    Complete, LeftOut, Moved, Observer, Operation, Record, Release, Reserve, Selection, Setup, Silent, Starved,
+    Complete, LeftOut, Moved, Observer, Operation, Padding, Record, Release, Reserve, Selection, Setup, Starved,
     Transfer,
 };
 
@@ -33,7 +33,7 @@ impl Kept {
 }
 
 impl Observer for Kept {
-    fn is_told(&self) -> bool {
+    fn is_notified(&self) -> bool {
         self.wanted
     }
     fn release(&mut self, release: &Release) {
@@ -66,8 +66,8 @@ impl Observer for Kept {
     fn selected(&mut self, selection: &Selection) {
         self.keep(Record::Selected(*selection));
     }
-    fn silent(&mut self, silent: &Silent) {
-        self.keep(Record::Silent(*silent));
+    fn padding(&mut self, padding: &Padding) {
+        self.keep(Record::Padding(*padding));
     }
 }
 
