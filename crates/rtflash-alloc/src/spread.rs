@@ -156,12 +156,12 @@ impl Search<'_> {
             chips.sort_unstable();
             chips
         };
-        let (mut near, mut calm) = (now.free.clone(), now.free.clone());
+        let (mut near, mut least_loaded) = (now.free.clone(), now.free.clone());
         near.sort_by_key(|&chip| (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip));
-        calm.sort_by_key(|&chip| (others[channel(chip)], chip));
-        let (near, calm) = (first(near), first(calm));
+        least_loaded.sort_by_key(|&chip| (others[channel(chip)], chip));
+        let (near, least_loaded) = (first(near), first(least_loaded));
         // Where chips are decides nothing under Theorem 1.
-        if near == calm || self.test.is_none() { vec![near] } else { vec![near, calm] }
+        if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
     }
 
     /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and

@@ -8,14 +8,14 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::sound::{Bus, Contention, Unit, choose};
+use rtflash_alloc::sound::{Bus, Contention, Processor, choose};
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
 
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
 /// be.
-fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Unit)> {
+fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Processor)> {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());
     let compact = chips.is_multiple_of(ways) || ways.is_multiple_of(chips);
@@ -28,13 +28,13 @@ fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -
     let possible = all.into_iter().filter(|(placement, _, possible)| *possible && placements.contains(placement));
     let unit = |(placement, bus, _): (Placement, Bus, bool)| {
         let tasks = tasks.iter().map(|&task| &set.tasks()[task]);
-        Some((placement, Unit::new(device, tasks, chips, placement, bus)?))
+        Some((placement, Processor::new(device, tasks, chips, placement, bus)?))
     };
     possible.filter_map(unit).collect()
 }
 
 fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> bool {
-    let holds = |(placement, unit): &(Placement, Unit)| {
+    let holds = |(placement, unit): &(Placement, Processor)| {
         set.space(tasks, chips, Some(*placement)).fits() && choose(unit, &[Contention::none()], 0, &Work::new()).holds()
     };
     units(set, placements, tasks, chips).iter().any(holds)
@@ -46,17 +46,18 @@ type Load = (bool, Rational);
 /// The least long-run load, garbage collection at its shortest deadline; above all numbers where
 /// there is none.
 fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
-    let load = |(_, unit): (Placement, Unit)| {
+    let load = |(_, unit): (Placement, Processor)| {
         let mut terms: Vec<Fraction> =
-            unit.items.iter().map(|item| Fraction::new(item.cost.as_ns().into(), item.period.as_ns().into())).collect();
-        if let Some(shortest) = unit.writers.iter().filter_map(|writer| writer.period.checked_sub(writer.jitter)).min()
+            unit.tasks.iter().map(|item| Fraction::new(item.cost.as_ns().into(), item.period.as_ns().into())).collect();
+        if let Some(shortest) =
+            unit.write_streams.iter().filter_map(|writer| writer.period.checked_sub(writer.jitter)).min()
         {
             let gc = unit.gc(shortest, false)?;
             let term = |pages: u64, period: rtflash_model::Span| {
                 let period = u128::from(gc.reclaimed) * u128::from(period.as_ns());
                 Fraction::new(u128::from(gc.cost.as_ns()) * u128::from(pages), period)
             };
-            terms.extend(unit.writers.iter().map(|writer| term(writer.pages, writer.period)));
+            terms.extend(unit.write_streams.iter().map(|writer| term(writer.pages, writer.period)));
         }
         Some(Rational::sum(&terms))
     };

@@ -11,7 +11,7 @@ mod plain;
 use channel::{Arrivals, Channel, Chips, Task, Ties, Times};
 use plain::{Part, Plain};
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{Bus, Contention, Demand, Unit, Verdict};
+use rtflash_alloc::sound::{Bus, Contention, Demand, Processor, Verdict};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 
 /// A row of the table.
@@ -228,7 +228,7 @@ fn the_library_agrees() {
         let (device, plain) = (device(row.times, chips.len()), row.all_parts(row.chips));
         let all = u32::try_from(chips.len()).expect("few");
         let bus = Bus { ways: 1, most: all, foreign: all - 1 };
-        let unit = |tasks, bus| Unit::new(&device, tasks, 1, Placement::Stripe, bus).expect("a unit");
+        let unit = |tasks, bus| Processor::new(&device, tasks, 1, Placement::Stripe, bus).expect("a unit");
         for (i, tasks) in chips.iter().enumerate() {
             let mut contention = Contention::new(&device);
             for (_, tasks) in chips.iter().enumerate().filter(|(j, _)| *j != i) {

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Unit, Verdict, choose};
+use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Processor, Verdict, choose};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
 fn span(ns: u64) -> Span {
@@ -52,7 +52,7 @@ prop_compose! {
 #[derive(Debug)]
 struct Case {
     device: Device,
-    unit: Unit,
+    unit: Processor,
     neighbours: Vec<(Vec<Task>, u64)>,
     contention: Contention,
 }
@@ -65,11 +65,11 @@ prop_compose! {
     ) -> Option<Case> {
         let device = device?;
         let bus = if compact { Bus::compact(&device, chips) } else { Bus::anywhere(&device) };
-        let unit = Unit::new(&device, &tasks, chips, placement, bus)?;
+        let unit = Processor::new(&device, &tasks, chips, placement, bus)?;
         let neighbours = if placement == Placement::Stripe { neighbours } else { vec![] };
         let mut contention = Contention::new(&device);
         for (tasks, chips) in &neighbours {
-            contention.add(&Unit::new(&device, tasks, 1, Placement::Stripe, bus)?, None, *chips);
+            contention.add(&Processor::new(&device, tasks, 1, Placement::Stripe, bus)?, None, *chips);
         }
         Some(Case { device, unit, neighbours, contention })
     }
@@ -86,7 +86,7 @@ fn due_within(period: u64, deadline: u64, jitter: u64, length: u64) -> u128 {
 fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
     let Case { device, unit, neighbours, .. } = case;
     let (mut sum, mut own) = (0, 0);
-    for item in &unit.items {
+    for item in &unit.tasks {
         let [period, deadline, jitter] = [item.period, item.deadline, item.jitter].map(Span::as_ns);
         let jobs = due_within(period, deadline, jitter, length);
         sum += jobs * u128::from(item.cost.as_ns());
@@ -106,7 +106,7 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
         gc.and_then(|gc| Some((gc, gc.deadline?.as_ns()))).filter(|(_, deadline)| *deadline <= length)
     {
         let pages: u128 = unit
-            .writers
+            .write_streams
             .iter()
             // Nominal arrivals at −J and each T from there, up to the end.
             .map(|writer| {
@@ -120,9 +120,9 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
 }
 
 /// B(L) as docs/analysis.md has it.
-fn plain_blocking(unit: &Unit, gc: Option<&GcTerms>, server: bool, length: u64) -> u64 {
+fn plain_blocking(unit: &Processor, gc: Option<&GcTerms>, server: bool, length: u64) -> u64 {
     let items =
-        unit.items.iter().filter(|item| item.deadline.as_ns() > length + item.jitter.as_ns()).map(|item| item.step);
+        unit.tasks.iter().filter(|item| item.deadline.as_ns() > length + item.jitter.as_ns()).map(|item| item.step);
     let gc = gc.filter(|gc| gc.deadline.is_some_and(|deadline| deadline.as_ns() > length)).map(|gc| gc.step);
     let server = server.then(|| unit.server_step());
     items.chain(gc).chain(server).max().map_or(0, |step| step.as_ns())
@@ -135,7 +135,7 @@ fn plain_slacks<'a>(
     thousandths: u32,
     end: u64,
 ) -> impl Iterator<Item = (u64, i128)> + 'a {
-    let periods = case.unit.items.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
+    let periods = case.unit.tasks.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
     let least = periods.chain(gc.and_then(|gc| gc.deadline.map(Span::as_ns))).min().unwrap_or(end + 1);
     (least..=end).map(move |length| {
         let blocking = plain_blocking(&case.unit, gc, thousandths > 0, length);
@@ -154,10 +154,10 @@ proptest! {
     ) {
         let Some(case) = case else { return Ok(()) };
         let gc = case.unit.gc(span(deadline), thousandths > 0);
-        if gc.is_none() && !case.unit.writers.is_empty() {
+        if gc.is_none() && !case.unit.write_streams.is_empty() {
             return Ok(());
         }
-        let gc = gc.filter(|_| !case.unit.writers.is_empty());
+        let gc = gc.filter(|_| !case.unit.write_streams.is_empty());
         let work = Work::new();
         let demand = Demand::new(&case.unit, &case.contention, gc, thousandths, &work);
         for length in [1, 19, 20, 77, 400, 1_999, 2_000, 12_345] {
@@ -191,7 +191,7 @@ proptest! {
             && let Some(tightest) = demand.tightest()
         {
             // The least of all up to the longest deadline.
-            let windows = case.unit.items.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
+            let windows = case.unit.tasks.iter().map(|item| item.deadline.as_ns() - item.jitter.as_ns());
             let longest = windows.chain(gc.and_then(|gc| gc.deadline.map(Span::as_ns))).max();
             let within = slacks.iter().filter(|(length, _)| Some(*length) <= longest);
             let least = within.map(|(_, slack)| *slack).min();
@@ -205,7 +205,7 @@ proptest! {
     fn what_is_chosen_holds(case in any_case(), thousandths in prop_oneof![Just(0u32), 0u32..900]) {
         let Some(case) = case else { return Ok(()) };
         let Choice::Holds(gc) = choose(&case.unit, std::slice::from_ref(&case.contention), thousandths, &Work::new()) else { return Ok(()) };
-        prop_assert_eq!(gc.is_some(), !case.unit.writers.is_empty() || thousandths > 0);
+        prop_assert_eq!(gc.is_some(), !case.unit.write_streams.is_empty() || thousandths > 0);
         prop_assert!(plain_slacks(&case, gc.as_ref(), thousandths, 12_000).all(|(_, slack)| slack >= 0));
         if let Some(gc) = gc {
             prop_assert_eq!(case.unit.gc(gc.deadline.unwrap_or(Span::NANOSECOND), thousandths > 0), Some(gc));
@@ -243,8 +243,8 @@ fn a_load_next_to_one_is_decided() {
         }
     };
     let verdict = |tasks: &[Task], deadline: u64| {
-        let unit = Unit::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
-        let gc = if unit.writers.is_empty() { None } else { Some(unit.gc(span(deadline), false).expect("room")) };
+        let unit = Processor::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
+        let gc = if unit.write_streams.is_empty() { None } else { Some(unit.gc(span(deadline), false).expect("room")) };
         Demand::new(&unit, &Contention::none(), gc, 0, &Work::new()).test()
     };
     let (trillion, half) = (1_000_000_000_000, 250_000_000_000);
@@ -256,7 +256,7 @@ fn a_load_next_to_one_is_decided() {
     // With garbage collection whose demand is below its load everywhere, from the second multiple
     // of the period on; and with one where it is not.
     let write = task(1, trillion, true);
-    let unit = Unit::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
+    let unit = Processor::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
     let gc = unit.gc(span(10 * trillion), false).expect("room");
 
     let room = trillion - gc.cost.as_ns().div_ceil(gc.reclaimed) - 3;

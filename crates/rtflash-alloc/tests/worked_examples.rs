@@ -6,7 +6,9 @@ mod channel;
 
 use channel::{Arrivals, Channel, Latest, Ties, Times};
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{Bus, Choice, Contention, Cost, Demand, Nearest, Unit, Verdict, choose, largest_server};
+use rtflash_alloc::sound::{
+    Bus, Choice, Contention, Cost, Demand, Nearest, Processor, Verdict, choose, largest_server,
+};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
 const US: u64 = 1_000;
@@ -55,9 +57,9 @@ fn reader(pages: u64, T: u64) -> Task {
 }
 
 /// A chip whose neighbours are known: its unit for (T') and (T'').
-fn beside_known(device: &Device, tasks: &[Task]) -> Unit {
+fn beside_known(device: &Device, tasks: &[Task]) -> Processor {
     let m_c = device.chips_per_channel();
-    Unit::new(device, tasks, 1, Placement::Stripe, Bus { ways: 1, most: m_c, foreign: m_c - 1 }).expect("a unit")
+    Processor::new(device, tasks, 1, Placement::Stripe, Bus { ways: 1, most: m_c, foreign: m_c - 1 }).expect("a unit")
 }
 
 /// Section 6: 300 pages every 40 ms beside three chips that write 12 pages every 30 ms.
@@ -66,7 +68,7 @@ fn a_reader_beside_three_writers() {
     let device = device();
     let reader = reader(300, 40 * MS);
     // (T): 300 · 210 µs every 40 ms.
-    let unit = Unit::new(&device, [&reader], 1, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
+    let unit = Processor::new(&device, [&reader], 1, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
     let (alone, demand) = (Contention::none(), 63 * MS);
     assert_eq!(Demand::new(&unit, &alone, None, 0, &Work::new()).at(span(40 * MS)).as_ns(), demand.into());
     assert!(!choose(&unit, &[Contention::none()], 0, &Work::new()).holds());
@@ -91,7 +93,7 @@ fn the_one_in_N_j_is_necessary() {
     // (T') rejects it. A device of the library senses in 1 at least; here it takes no time.
     let device = device_with(2, [1, 1, t_e, t_d]);
     let mut unit = beside_known(&device, &[reader(6, 80)]);
-    unit.items[0].cost = Cost::from_ns(unit.items[0].cost.as_ns() - 6);
+    unit.tasks[0].cost = Cost::from_ns(unit.tasks[0].cost.as_ns() - 6);
     let mut contention = Contention::new(&device);
     contention.add(&beside_known(&device, &[reader(2, 100)]), None, 1);
     let work = Work::new();
@@ -145,16 +147,16 @@ fn a_camera_on_a_stripe() {
     let device = device();
     let sequential = |pages, T| request(pages, T).map(|request| request.with_access(Access::Sequential));
     let camera = task(sequential(40, 36 * MS), sequential(24, 30 * MS));
-    let unit = Unit::new(&device, [&camera], 2, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
+    let unit = Processor::new(&device, [&camera], 2, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
     let (c_r, c_w) = unit.page_costs();
     let (c_r, c_w) = (c_r.as_ns(), c_w.as_ns());
     assert_eq!((c_r, c_w), (210 * US, 660 * US));
-    assert_eq!(unit.items.iter().map(|item| item.transfers).collect::<Vec<_>>(), [20, 12]);
+    assert_eq!(unit.tasks.iter().map(|item| item.transfers).collect::<Vec<_>>(), [20, 12]);
     let PP = unit.block_pages;
     let D_g = 360 * MS;
     // Pages that arrive within (t − D_g, t]: in a closed interval, one nanosecond shorter.
-    let A: u128 = unit.writers.iter().map(|writer| writer.arriving(span(D_g - 1))).sum();
-    let W: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
+    let A: u128 = unit.write_streams.iter().map(|writer| writer.arriving(span(D_g - 1))).sum();
+    let W: u64 = unit.write_streams.iter().map(|writer| writer.pages).sum();
     assert_eq!((PP, A, W), (256, 144, 12));
     // The library chooses this D_g by itself.
     let Choice::Holds(Some(gc)) = choose(&unit, &[Contention::none()], 0, &Work::new()) else {

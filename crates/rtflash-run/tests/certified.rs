@@ -3,7 +3,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Thesis;
-use rtflash_alloc::sound::{Choice, GcTerms, Site, choose};
+use rtflash_alloc::sound::{ChannelContention, Choice, GcTerms, choose};
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
@@ -44,9 +44,10 @@ fn certify(
 ) -> Option<Certificate> {
     let clusters = std::slice::from_ref(cluster);
     let work = Work::new();
-    let placed = Site::new(set, clusters, vec![placement], vec![0], Reliance::Nothing, &work).in_the_worst_case(0)?;
+    let placed = ChannelContention::new(set, clusters, vec![placement], vec![0], Reliance::Nothing, &work)
+        .in_the_worst_case(0)?;
     let server = if background { server.max(1) } else { server };
-    let Choice::Holds(gc) = choose(&placed.unit, &placed.contentions, server, &work) else { return None };
+    let Choice::Holds(gc) = choose(&placed.processor, &placed.contentions, server, &work) else { return None };
     let collection = gc.map(GcTerms::to_collection);
     Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::sound::{Demand, Site, Verdict, choose};
+use rtflash_alloc::sound::{ChannelContention, Demand, Verdict, choose};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -86,10 +86,10 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let set = TaskSet::new(device, tasks, vec![]).expect("a task set");
         let clusters = [cluster(&[0], &[0, 1])];
         let work = Work::new();
-        let site = Site::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing, &work);
+        let site = ChannelContention::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing, &work);
         let placed = site.in_the_worst_case(0).expect("small numbers");
-        let Some(gc) = placed.unit.gc(ns(within(1, 200)), false) else { continue };
-        if Demand::new(&placed.unit, &placed.contentions[0], Some(gc), 0, &work).test() != Verdict::Holds {
+        let Some(gc) = placed.processor.gc(ns(within(1, 200)), false) else { continue };
+        if Demand::new(&placed.processor, &placed.contentions[0], Some(gc), 0, &work).test() != Verdict::Holds {
             continue;
         }
         let mut collection = gc.to_collection();
@@ -122,9 +122,9 @@ fn a_page_of_reserve_and_a_copy_are_missed() {
 fn holds(set: &TaskSet, clusters: &[Cluster]) -> bool {
     let (placements, servers) = (vec![Placement::Stripe; clusters.len()], vec![0; clusters.len()]);
     let work = Work::new();
-    let site = Site::new(set, clusters, placements, servers, Reliance::Nothing, &work);
+    let site = ChannelContention::new(set, clusters, placements, servers, Reliance::Nothing, &work);
     let all = (0..clusters.len()).map(|position| site.in_the_worst_case(position).expect("small numbers"));
-    all.into_iter().all(|placed| choose(&placed.unit, &placed.contentions, 0, &work).holds())
+    all.into_iter().all(|placed| choose(&placed.processor, &placed.contentions, 0, &work).holds())
 }
 
 /// Reads of a page on two chips of a channel, released together: the second waits for the first's

@@ -256,7 +256,7 @@ impl<'a> Explanation<'a> {
 /// What operations are charged in each cluster.
 fn costs(set: &TaskSet, allocation: &Allocation, test: DemandTest) -> Vec<Option<UnitCosts>> {
     let of = |held: &Held| {
-        let (read, write) = held.placed.unit.page_costs();
+        let (read, write) = held.placed.processor.page_costs();
         UnitCosts { read_ns: read.as_ns(), write_ns: write.as_ns(), gc_pass_ns: held.gc.map(|gc| gc.cost.as_ns()) }
     };
     held(set, allocation, test.rely_on).iter().map(|held| held.as_ref().map(of)).collect()

@@ -6,7 +6,7 @@ use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
 use crate::analysis::{Analysis, Test};
-use crate::sound::units;
+use crate::sound::processors;
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
 /// that it has at most.
@@ -59,7 +59,7 @@ impl Space {
     fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
         let device = set.device();
         let chips = u128::from(cluster.size());
-        let units = u128::from(units(certificate.placement, cluster.size().into()));
+        let units = u128::from(processors(certificate.placement, cluster.size().into()));
         let all = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block()) * chips;
         let room = all.checked_sub(u128::from(collection.reserve_pages) * units)?;
         let logical = device.logical_pages_of(cluster.size());

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Placement, TaskSet};
 
-use super::{Bus, Choice, Contention, Unit, choose};
+use super::{Bus, Choice, Contention, Processor, choose};
 use crate::work::Work;
 
 /// Whether these tasks (positions in the set) hold in a cluster of `chips` chips, with one of these
@@ -16,8 +16,8 @@ pub(crate) fn holds_anywhere(
 ) -> bool {
     let holds = |placement: Placement| {
         let members = tasks.iter().filter_map(|&task| set.tasks().get(task));
-        let unit = Unit::new(set.device(), members, chips, placement, Bus::anywhere(set.device()))?;
-        Some(matches!(choose(&unit, &[Contention::none()], 0, work), Choice::Holds(_)))
+        let processor = Processor::new(set.device(), members, chips, placement, Bus::anywhere(set.device()))?;
+        Some(matches!(choose(&processor, &[Contention::none()], 0, work), Choice::Holds(_)))
     };
     let fits = |placement: Placement| set.space(tasks, chips, Some(placement)).fits();
     placements.iter().any(|&placement| fits(placement) && holds(placement) == Some(true))

@@ -4,8 +4,8 @@ use rtflash_model::Span;
 
 use super::contention::Contention;
 use super::demand::{Demand, Verdict};
+use super::processor::{DemandTask, GcTerms, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
-use super::unit::{GcTerms, Item, Unit, Writer};
 use crate::work::Work;
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
@@ -33,24 +33,24 @@ impl Choice {
     }
 }
 
-/// Looks for a deadline of garbage collection with which a unit holds, with a server of that share,
-/// next to neighbours of each of these kinds.
-pub fn choose(unit: &Unit, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
+/// Looks for a deadline of garbage collection with which a processor holds, with a server of that
+/// share, next to neighbours of each of these kinds.
+pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
-    match terms(unit, server_thousandths, saved, work) {
-        Some(terms) => try_all(unit, contentions, &terms, server_thousandths, work),
+    match terms(processor, server_thousandths, saved, work) {
+        Some(terms) => try_all(processor, contentions, &terms, server_thousandths, work),
         None => Choice::Fails,
     }
 }
 
-/// The largest share of a server, in thousandths, with which a unit is found to hold, and garbage
-/// collection with it; `None` without one.
-pub fn largest_server(unit: &Unit, contentions: &[Contention], work: &Work) -> Option<(u32, GcTerms)> {
+/// The largest share of a server, in thousandths, with which a processor is found to hold, and
+/// garbage collection with it; `None` without one.
+pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &Work) -> Option<(u32, GcTerms)> {
     let demands = |gc: GcTerms, thousandths: u32| {
-        contentions.iter().map(move |contention| Demand::new(unit, contention, Some(gc), thousandths, work))
+        contentions.iter().map(move |contention| Demand::new(processor, contention, Some(gc), thousandths, work))
     };
     let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
-    let terms = terms(unit, 1, Span::ZERO, work)?.into_iter().flatten();
+    let terms = terms(processor, 1, Span::ZERO, work)?.into_iter().flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
@@ -70,36 +70,36 @@ pub fn largest_server(unit: &Unit, contentions: &[Contention], work: &Work) -> O
 
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
-pub(super) fn first_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
-    let first = terms(unit, 0, Span::ZERO, work).and_then(|terms| terms.into_iter().flatten().next());
-    first.or_else(|| unit.gc(unit.shortest_gc_deadline()?, false))
+pub(super) fn first_terms(processor: &Processor, work: &Work) -> Option<GcTerms> {
+    let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.into_iter().flatten().next());
+    first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
 }
 
 /// Garbage collection as it may be, in the order of trying, where each page read may be charged
 /// less by `saved`; `None` where the load is too much or there is no room for it.
-fn terms(unit: &Unit, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<GcTerms>>> {
+fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<GcTerms>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
-    let least = |item: &Item| {
+    let least = |item: &DemandTask| {
         let saved = if item.writes { ProcessorTime::ZERO } else { Cost::from(saved).times(item.transfers.into()) };
         ProcessorTime::from(item.cost).checked_sub(saved).expect("each read costs what it may save, at least")
     };
-    work.charge(4 * unit.items.len() + 16);
-    let base: f64 = unit.items.iter().map(|item| least(item).to_f64() / ns(item.period)).sum();
+    work.charge(4 * processor.tasks.len() + 16);
+    let base: f64 = processor.tasks.iter().map(|item| least(item).to_f64() / ns(item.period)).sum();
     // Nearer to the share than roundings go, the test decides.
     if base > share + 1e-9 {
         return None;
     }
-    if unit.writers.is_empty() {
-        return Some(vec![if server { Some(unit.gc(Span::NANOSECOND, true)?) } else { None }]);
+    if processor.write_streams.is_empty() {
+        return Some(vec![if server { Some(processor.gc(Span::NANOSECOND, true)?) } else { None }]);
     }
     // Some fifty deadlines are looked at.
-    work.charge(50 * unit.writers.len());
-    let rate: f64 = unit.writers.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
+    work.charge(50 * processor.write_streams.len());
+    let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
     let load = |gc: &GcTerms| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
-    let light = |deadline| unit.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
-    let terms = candidates(unit, rate, light).into_iter().filter_map(|deadline| unit.gc(deadline, server));
+    let light = |deadline| processor.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
+    let terms = candidates(processor, rate, light).into_iter().filter_map(|deadline| processor.gc(deadline, server));
     // Where the sums alone do not decide, each costs a test.
     let most = if saved > Span::ZERO { FEW } else { usize::MAX };
     Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).take(most).collect())
@@ -107,14 +107,14 @@ fn terms(unit: &Unit, server_thousandths: u32, saved: Span, work: &Work) -> Opti
 
 /// The first of these terms that is sure to hold, else the first that holds.
 fn try_all(
-    unit: &Unit,
+    processor: &Processor,
     contentions: &[Contention],
     terms: &[Option<GcTerms>],
     server_thousandths: u32,
     work: &Work,
 ) -> Choice {
     let demands = |&gc: &Option<GcTerms>| {
-        contentions.iter().map(move |contention| Demand::new(unit, contention, gc, server_thousandths, work))
+        contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
     };
     if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
         return Choice::Holds(gc);
@@ -139,15 +139,15 @@ fn try_all(
 ///
 /// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the
 /// demand falls, so only such deadlines are tried.
-fn candidates(unit: &Unit, rate: f64, light: impl Fn(Span) -> bool) -> Vec<Span> {
-    let Some(shortest) = unit.shortest_gc_deadline() else { return vec![] };
+fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) -> Vec<Span> {
+    let Some(shortest) = processor.shortest_gc_deadline() else { return vec![] };
     let level = |deadline: Span| {
-        let multiple = |writer: &Writer| {
+        let multiple = |writer: &WriteStream| {
             let (period, jitter) = (writer.period.as_ns(), writer.jitter.as_ns());
             let requests = (deadline.max(Span::NANOSECOND).as_ns() + jitter).div_ceil(period);
             Some(requests.checked_mul(period)? - jitter)
         };
-        let multiples = unit.writers.iter().filter_map(multiple);
+        let multiples = processor.write_streams.iter().filter_map(multiple);
         multiples.min().map_or(deadline, |level| Span::from_ns(level).unwrap_or(Span::LONGEST))
     };
     if !light(shortest) {
@@ -156,11 +156,11 @@ fn candidates(unit: &Unit, rate: f64, light: impl Fn(Span) -> bool) -> Vec<Span>
     let longest = longest(shortest, &light);
     // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is
     // there.
-    let pages = |writer: &Writer| writer.pages as f64 * (1.0 + ns(writer.jitter) / ns(writer.period));
-    let pending: f64 = unit.writers.iter().map(pages).sum();
+    let pages = |writer: &WriteStream| writer.pages as f64 * (1.0 + ns(writer.jitter) / ns(writer.period));
+    let pending: f64 = processor.write_streams.iter().map(pages).sum();
     let mut even = longest;
     for _ in 0..4 {
-        let reclaimed = unit.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
+        let reclaimed = processor.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
         even = about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest);
     }
     let mut all = vec![level(even)];
@@ -202,21 +202,22 @@ fn about(nanoseconds: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::{Drawn, ns};
+    use crate::sound::random_processors::{Drawn, ns};
 
     /// Up to the longest one that the load allows, no two far from each other.
     #[test]
     fn candidates_reach_from_the_shortest_to_the_longest() {
         let mut compared = 0;
         for seed in 0..2_000 {
-            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
-            let Some(shortest) = unit.shortest_gc_deadline().map(Span::as_ns) else { continue };
+            let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let Some(shortest) = processor.shortest_gc_deadline().map(Span::as_ns) else { continue };
             let limit = shortest * rng.within(1, 300) + rng.within(0, shortest - 1);
-            let rate = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64).sum();
-            let all = candidates(&unit, rate, |deadline| deadline <= ns(limit));
+            let rate =
+                processor.write_streams.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64).sum();
+            let all = candidates(&processor, rate, |deadline| deadline <= ns(limit));
             let all: Vec<u64> = all.into_iter().map(Span::as_ns).collect();
             let (least, most) = (*all.iter().min().expect("a deadline"), *all.iter().max().expect("a deadline"));
-            let longest = unit.writers.iter().map(|writer| writer.period.as_ns()).max().expect("a writer");
+            let longest = processor.write_streams.iter().map(|writer| writer.period.as_ns()).max().expect("a writer");
             assert!(least <= shortest + longest, "seed {seed}: {least} from {shortest}");
             assert!(most >= limit - limit / 32 - 1, "seed {seed}: {most} up to {limit}");
             let mut sorted = all;
@@ -229,10 +230,12 @@ mod tests {
             compared += 1;
         }
         assert!(compared > 500, "{compared}");
-        let Some(drawn) = (0..).find_map(|seed| Drawn::new(seed).filter(|drawn| !drawn.unit.writers.is_empty())) else {
+        let Some(drawn) =
+            (0..).find_map(|seed| Drawn::new(seed).filter(|drawn| !drawn.processor.write_streams.is_empty()))
+        else {
             return;
         };
-        assert!(candidates(&drawn.unit, 1.0, |_| false).is_empty(), "too much at the shortest");
+        assert!(candidates(&drawn.processor, 1.0, |_| false).is_empty(), "too much at the shortest");
     }
 
     /// What is found holds, and little is missed that some deadline would make hold.
@@ -240,24 +243,24 @@ mod tests {
     fn the_search_finds_what_there_is() {
         let (mut found, mut there) = (0, 0);
         for seed in 0..1_500 {
-            let Some(Drawn { unit, contention, .. }) = Drawn::new(seed) else { continue };
-            if unit.writers.is_empty() {
+            let Some(Drawn { processor, contention, .. }) = Drawn::new(seed) else { continue };
+            if processor.write_streams.is_empty() {
                 continue;
             }
             let work = Work::new();
             let holds = |gc: Option<GcTerms>, server| {
-                Demand::new(&unit, &contention, gc, server, &work).test() == Verdict::Holds
+                Demand::new(&processor, &contention, gc, server, &work).test() == Verdict::Holds
             };
-            let every = (1..1_200).step_by(3).filter_map(|deadline| unit.gc(ns(deadline), false));
+            let every = (1..1_200).step_by(3).filter_map(|deadline| processor.gc(ns(deadline), false));
             let any = every.into_iter().any(|gc| holds(Some(gc), 0));
-            let choice = choose(&unit, std::slice::from_ref(&contention), 0, &work);
+            let choice = choose(&processor, std::slice::from_ref(&contention), 0, &work);
             if let Choice::Holds(gc) = choice {
                 assert!(gc.is_some() && holds(gc, 0), "seed {seed}");
             }
             assert_ne!(choice, Choice::TooLong, "seed {seed}");
             found += u32::from(choice.holds() && any);
             there += u32::from(any);
-            let server = largest_server(&unit, std::slice::from_ref(&contention), &work);
+            let server = largest_server(&processor, std::slice::from_ref(&contention), &work);
             if let Some((thousandths, gc)) = server {
                 assert!((1..=1_000).contains(&thousandths) && holds(Some(gc), thousandths), "seed {seed}");
                 assert!(!holds(Some(gc), thousandths + 1), "seed {seed}: more than {thousandths}");

@@ -1,4 +1,4 @@
-//! How long the steps of a unit take.
+//! How long the steps of a processor take.
 
 use rtflash_model::Device;
 

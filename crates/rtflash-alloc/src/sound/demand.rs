@@ -7,8 +7,8 @@ mod tests;
 use rtflash_model::Span;
 
 use super::contention::{Activity, Contention};
+use super::processor::{DemandTask, GcTerms, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
-use super::unit::{GcTerms, Item, Unit, Writer};
 use crate::fraction::Rational;
 use crate::work::Work;
 use end::End;
@@ -38,10 +38,10 @@ pub struct Nearest {
     pub slack: i128,
 }
 
-/// A unit with its garbage collection and a server's share, ready to be tested.
+/// A processor with its garbage collection and a server's share, ready to be tested.
 #[derive(Debug)]
 pub struct Demand<'u> {
-    unit: &'u Unit,
+    processor: &'u Processor,
     contention: &'u Contention,
     gc: Option<GcTerms>,
     /// What is looked at is charged to it.
@@ -64,16 +64,16 @@ struct Segment {
 }
 
 impl<'u> Demand<'u> {
-    /// The demand of a unit; `gc` is its [`Unit::gc`] where anything is written.
+    /// The demand of a processor; `gc` is its [`Processor::gc`] where anything is written.
     pub fn new(
-        unit: &'u Unit,
+        processor: &'u Processor,
         contention: &'u Contention,
         gc: Option<GcTerms>,
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
-        let server_step = if server_thousandths > 0 { unit.server_step() } else { Cost::ZERO };
-        let mut steps: Vec<(Span, Cost)> = unit.items.iter().map(|item| (item.window(), item.step)).collect();
+        let server_step = if server_thousandths > 0 { processor.server_step() } else { Cost::ZERO };
+        let mut steps: Vec<(Span, Cost)> = processor.tasks.iter().map(|item| (item.window(), item.step)).collect();
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
         let mut segments: Vec<Segment> = Vec::with_capacity(steps.len());
@@ -86,16 +86,16 @@ impl<'u> Demand<'u> {
         }
         segments.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        Demand { unit, contention, gc, work, share, server_step, segments }
+        Demand { processor, contention, gc, work, share, server_step, segments }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs
     /// released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
-        self.work.charge(self.unit.items.len() + self.contention.requests() + 4);
+        self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
-        for item in &self.unit.items {
+        for item in &self.processor.tasks {
             // n(L) C.
             let jobs = u128::from(item.due(length));
             sum = sum.saturating_add(item.cost.times(jobs));
@@ -105,7 +105,7 @@ impl<'u> Demand<'u> {
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
-        let (waiting, relief) = self.contention.waiting(activity, self.unit, self.gc);
+        let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
         sum.checked_sub(relief).expect("what is taken back is part of what is charged")
     }
@@ -122,7 +122,7 @@ impl<'u> Demand<'u> {
             return (0, Cost::ZERO);
         };
         let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
-        let writers = self.unit.writers.iter();
+        let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
         (arrived.div_ceil(gc.reclaimed.into()), gc.cost)
     }
@@ -133,7 +133,7 @@ impl<'u> Demand<'u> {
         match after.checked_sub(1) {
             Some(position) => self.segments[position].blocking,
             None => {
-                let steps = self.unit.items.iter().map(|item| item.step);
+                let steps = self.processor.tasks.iter().map(|item| item.step);
                 steps.chain(self.gc.map(|gc| gc.step)).fold(self.server_step, Cost::max)
             }
         }
@@ -188,19 +188,20 @@ impl<'u> Demand<'u> {
     /// The shortest length, or one near it, from which on up to this one no demand is added.
     fn step_at(&self, length: Span) -> Span {
         let ago = |span: Span| length.checked_sub(span).expect("not before the length's own start");
-        let due = |item: &Item| Some(ago(length.checked_sub(item.window())?.rest(item.period)));
+        let due = |item: &DemandTask| Some(ago(length.checked_sub(item.window())?.rest(item.period)));
         let gc = self.gc.and_then(|gc| length.checked_sub(gc.deadline?));
-        let arriving = |writer: &Writer| {
+        let arriving = |writer: &WriteStream| {
             let y = gc?;
             // X grows where y + J is a multiple of T, and at y = 0.
             let beyond = (y.as_ns() + writer.jitter.as_ns()) % writer.period.as_ns();
             Some(ago(Span::from_ns(beyond).map_or(y, |beyond| beyond.min(y))))
         };
-        let own = self.unit.items.iter().filter_map(due).chain(self.unit.writers.iter().filter_map(arriving));
-        own.fold(self.contention.steps(length, self.unit, self.gc), Span::max)
+        let own =
+            self.processor.tasks.iter().filter_map(due).chain(self.processor.write_streams.iter().filter_map(arriving));
+        own.fold(self.contention.steps(length, self.processor, self.gc), Span::max)
     }
 
-    /// A long interval and its slack, for a unit whose load is too much.
+    /// A long interval and its slack, for a processor whose load is too much.
     pub(super) fn long_run(&self) -> Nearest {
         const LONG: Span = Span::from_ns(1 << 62).expect("below 2⁶³");
         let longest = self.segments.last().map_or(Span::NANOSECOND, |last| last.from);
@@ -281,12 +282,12 @@ impl<'u> Demand<'u> {
     /// A share of the processor with which it is sure that demand and blocking fit into every
     /// interval: the left side of Eq. (17) for the deadline at which it is greatest.
     pub fn needed_share(&self) -> f64 {
-        self.work.charge(4 * self.unit.items.len() + self.contention.requests() + 16);
+        self.work.charge(4 * self.processor.tasks.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
         let mut sums: Vec<Sum> = self
-            .unit
-            .items
+            .processor
+            .tasks
             .iter()
             .map(|item| Sum {
                 deadline: item.window(),
@@ -300,7 +301,7 @@ impl<'u> Demand<'u> {
             let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
-            for writer in &self.unit.writers {
+            for writer in &self.processor.write_streams {
                 let (w, t, j) = (writer.pages as f64, ns(writer.period), ns(writer.jitter));
                 rate += w / t;
                 pages += w * (1.0 - (ns(deadline) - j) / t);

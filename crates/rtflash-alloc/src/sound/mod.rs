@@ -1,6 +1,6 @@
 //! Sound analyses: what may be promised on the device that the executor models.
 //!
-//! - [`Unit`]: what one EDF queue serves, under two placements of pages: static stripe and
+//! - [`Processor`]: what one EDF queue serves, under two placements of pages: static stripe and
 //!   superblock.
 //! - [`Bus`] and [`Contention`]: how long its pages wait for the channel.
 //! - [`Demand`]: the processor-demand test, exact.
@@ -10,30 +10,30 @@
 
 mod anywhere;
 mod bus;
+mod channels;
 mod choice;
 mod contention;
 mod costs;
 mod demand;
 mod organisation;
 mod placed;
+mod processor;
 #[cfg(test)]
-mod random_units;
+mod random_processors;
 mod report;
 mod shortfall;
-mod site;
 mod time;
-mod unit;
 
 pub(crate) use anywhere::holds_anywhere;
 pub use bus::Bus;
+pub use channels::{Certified, ChannelContention, certify, certify_beside};
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, Nearest, Verdict};
-pub(crate) use organisation::{is_on_one_channel, units};
+pub(crate) use organisation::{is_on_one_channel, processors};
 pub use placed::Placed;
+pub use processor::{DemandTask, GcTerms, Processor, WriteStream};
 pub(crate) use report::ONE_PLACEMENT;
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
 pub(crate) use shortfall::{Shortfall, never_served};
-pub use site::{Certified, Site, certify, certify_beside};
 pub use time::{Cost, ProcessorTime};
-pub use unit::{GcTerms, Item, Unit, Writer};

@@ -1,37 +1,37 @@
-//! A cluster's unit in its place, and where it comes nearest to missing a deadline.
+//! A cluster's processor in its place, and where it comes nearest to missing a deadline.
 
 use super::contention::Contention;
 use super::demand::{Demand, Nearest};
-use super::unit::{GcTerms, Unit};
+use super::processor::{GcTerms, Processor};
 use crate::work::Work;
 
-/// What a unit of a cluster is, where it is placed.
+/// What a processor of a cluster is, where it is placed.
 #[derive(Debug)]
 pub struct Placed {
-    /// One of the cluster's units; they differ only in their neighbours.
-    pub unit: Unit,
-    /// The neighbours of its units: one entry for each kind of neighbourhood.
+    /// One of the cluster's processors; they differ only in their neighbours.
+    pub processor: Processor,
+    /// The neighbours of its processors: one entry for each kind of neighbourhood.
     pub contentions: Vec<Contention>,
 }
 
 impl Placed {
-    /// The demand of its units with this garbage collection and a server of that share: one for
-    /// each kind of neighbourhood.
+    /// The demand of its processors with this garbage collection and a server of that share: one
+    /// for each kind of neighbourhood.
     pub fn demands<'p>(
         &'p self,
         gc: Option<GcTerms>,
         server_thousandths: u32,
         work: &'p Work,
     ) -> impl Iterator<Item = Demand<'p>> {
-        let demand = move |contention| Demand::new(&self.unit, contention, gc, server_thousandths, work);
+        let demand = move |contention| Demand::new(&self.processor, contention, gc, server_thousandths, work);
         self.contentions.iter().map(demand)
     }
 }
 
 /// Garbage collection with the deadline of least load on the interval that matters: the one at
 /// which the demand is in proportion, else the shortest.
-pub(super) fn nearest_terms(unit: &Unit, work: &Work) -> Option<GcTerms> {
-    super::choice::first_terms(unit, work)
+pub(super) fn nearest_terms(processor: &Processor, work: &Work) -> Option<GcTerms> {
+    super::choice::first_terms(processor, work)
 }
 
 /// A failing interval and its slack.

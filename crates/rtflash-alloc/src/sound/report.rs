@@ -3,11 +3,11 @@
 
 use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskSet};
 
+use super::channels::{Certified, ChannelContention, certify_beside};
 use super::demand::{Demand, Verdict};
 use super::placed::Placed;
-use super::site::{Certified, Site, certify_beside};
+use super::processor::GcTerms;
 use super::time::ns;
-use super::unit::GcTerms;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
 use crate::work::Work;
@@ -36,8 +36,14 @@ pub fn certified(
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
             // Those of the others say nothing where each has a server.
-            let site =
-                Site::new(set, &clusters, vec![placement; clusters.len()], vec![1; clusters.len()], granted, work);
+            let site = ChannelContention::new(
+                set,
+                &clusters,
+                vec![placement; clusters.len()],
+                vec![1; clusters.len()],
+                granted,
+                work,
+            );
             (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
@@ -98,7 +104,7 @@ fn others<'p>(
 /// One cluster of an allocation with certificates, as its certificate has it.
 #[derive(Debug)]
 pub struct Held {
-    /// Its unit, and the neighbours.
+    /// Its processor, and the neighbours.
     pub placed: Placed,
     /// Garbage collection as the certificate states it.
     pub gc: Option<GcTerms>,
@@ -109,7 +115,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// The demand of its units, garbage collection and the server as the certificate has them.
+    /// The demand of its processors, garbage collection and the server as the certificate has them.
     pub fn demands<'h>(&'h self, work: &'h Work) -> impl Iterator<Item = Demand<'h>> {
         self.placed.demands(self.gc, self.certificate.server_thousandths, work)
     }
@@ -124,10 +130,10 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
         (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
     let work = Work::new();
-    let site = Site::of_certificates(set, &clusters, &certificates, granted, &work);
+    let site = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
     let one = |(position, certificate): (usize, &Certificate)| {
         let placed = site.as_granted(position)?;
-        let gc = placed.unit.stated(certificate)?;
+        let gc = placed.processor.stated(certificate)?;
         Some(Held { placed, gc, certificate: *certificate, space: site.space(position) })
     };
     certificates.iter().enumerate().map(one).collect()
@@ -160,12 +166,12 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
     // Not even garbage collection can be made to keep up.
     let Some(held) = held else { return ClusterReport { utilization: f64::MAX, ..report } };
     report.server = f64::from(held.certificate.server_thousandths) / 1_000.0;
-    let unit = &held.placed.unit;
-    let periods = unit.items.iter().map(|item| item.period).chain(held.gc.and_then(|gc| gc.deadline));
+    let processor = &held.placed.processor;
+    let periods = processor.tasks.iter().map(|item| item.period).chain(held.gc.and_then(|gc| gc.deadline));
     report.min_period = periods.min().map(|period| Fraction::new(period.as_ns().into(), 1));
     if let Some(gc) = held.gc {
         let writing = tasks.iter().filter(|&&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()));
-        let gc_tasks = writing.zip(&unit.writers).map(|(&task, writer)| GcReport {
+        let gc_tasks = writing.zip(&processor.write_streams).map(|(&task, writer)| GcReport {
             task,
             cost: gc.cost.span().unwrap_or(Span::LONGEST),
             // As if it wrote alone: a pass for each α of its pages.
@@ -181,7 +187,7 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport 
         let (all, gc) = (demand.at(length).to_f64() / whole, demand.gc_at(length).to_f64() / whole);
         let blocking = demand.blocking(length).to_f64() / whole;
         let of = |writes: bool| {
-            let items = unit.items.iter().filter(|item| item.writes == writes);
+            let items = processor.tasks.iter().filter(|item| item.writes == writes);
             items.map(|item| item.due(length) as f64 * item.cost.to_f64() / whole).fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.
@@ -201,11 +207,11 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
     let clusters = allocation.clusters();
     let work = Work::new();
-    let site = Site::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
+    let site = ChannelContention::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
     let holds = |placed: Option<Placed>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
-        let Some(gc) = placed.unit.stated(certificate) else { return false };
+        let Some(gc) = placed.processor.stated(certificate) else { return false };
         let mut demands = placed.demands(gc, server, &work);
         demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
     };
@@ -231,7 +237,7 @@ pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
 /// millionths.
 pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> u64 {
     let held = held(set, allocation, granted).into_iter().flatten();
-    let busy = held.filter(|held| !held.placed.unit.items.is_empty());
+    let busy = held.filter(|held| !held.placed.processor.tasks.is_empty());
     let loads = busy.map(|held| held.demands(&Work::new()).map(|demand| demand.load()).fold(0.0, f64::max));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
     let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;

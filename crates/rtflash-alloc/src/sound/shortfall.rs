@@ -5,8 +5,8 @@ use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 use super::bus::Bus;
 use super::demand::{Demand, Nearest, Verdict};
 use super::placed::{Placed, nearest_terms, worst};
+use super::processor::{GcTerms, Processor};
 use super::time::{Cost, ns};
-use super::unit::{GcTerms, Unit};
 use crate::reason::{Excess, Reason, TooLong};
 use crate::work::Work;
 
@@ -24,8 +24,8 @@ pub(crate) struct Shortfall<'w> {
 }
 
 impl<'w> Shortfall<'w> {
-    /// Of a cluster of these tasks; `placed` is its unit with its neighbours, `None` where times
-    /// cannot be added up.
+    /// Of a cluster of these tasks; `placed` is its processor with its neighbours, `None` where
+    /// times cannot be added up.
     pub(crate) fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -35,8 +35,9 @@ impl<'w> Shortfall<'w> {
         work: &'w Work,
     ) -> Shortfall<'w> {
         let space = Space::new(device, tasks, chips, Some(placement));
-        let writes = |placed: &Placed| !placed.unit.writers.is_empty();
-        let gc = placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.unit, work));
+        let writes = |placed: &Placed| !placed.processor.write_streams.is_empty();
+        let gc =
+            placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.processor, work));
         let order = placed.as_ref().map_or(f64::MAX, |placed| order(space, placed, gc, work));
         Shortfall { order, space, placed, gc, work }
     }
@@ -47,8 +48,8 @@ impl<'w> Shortfall<'w> {
             return Some(Reason::Data(self.space));
         }
         let Some(placed) = &self.placed else { return Some(Reason::Load { utilization: f64::MAX }) };
-        if self.gc.is_none() && !placed.unit.writers.is_empty() {
-            let few = placed.unit.too_few_blocks().map(Reason::Blocks);
+        if self.gc.is_none() && !placed.processor.write_streams.is_empty() {
+            let few = placed.processor.too_few_blocks().map(Reason::Blocks);
             return Some(few.unwrap_or(Reason::Load { utilization: f64::MAX }));
         }
         let demands: Vec<Demand<'_>> = placed.demands(self.gc, 0, self.work).collect();
@@ -91,8 +92,8 @@ fn order(space: Space, placed: &Placed, gc: Option<GcTerms>, work: &Work) -> f64
     if !space.fits() {
         return above(space.needed_pages as f64 / (space.logical_pages as f64).max(1.0));
     }
-    if gc.is_none() && !placed.unit.writers.is_empty() {
-        return above(placed.unit.crowding());
+    if gc.is_none() && !placed.processor.write_streams.is_empty() {
+        return above(placed.processor.crowding());
     }
     let load = placed.demands(gc, 0, work).map(|demand| demand.load()).fold(0.0, f64::max);
     if load >= 1.0 {
@@ -109,8 +110,8 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
         let request: Request = if writes { task.write? } else { task.read? };
         let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
         let time = |&placement: &Placement| {
-            let unit = Unit::new(device, [&alone], device.chips(), placement, Bus::alone())?;
-            unit.items.first().map(|item| item.cost)
+            let processor = Processor::new(device, [&alone], device.chips(), placement, Bus::alone())?;
+            processor.tasks.first().map(|item| item.cost)
         };
         let times = placements.iter().map(time).collect::<Option<Vec<Cost>>>()?;
         let least = times.into_iter().min().filter(|&least| least > request.window().into())?;

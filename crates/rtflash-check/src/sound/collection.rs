@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, TaskSet};
 
-use super::numbers::{chips_of_unit, pages_on_unit};
+use super::numbers::{chips_of_processor, pages_on_processor};
 
 /// The numbers that the device obeys or is held to, as far as demand depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) struct Verified {
     pub notes: Vec<String>,
 }
 
-/// The load of a unit, as far as free pages depend on it.
+/// The load of a processor, as far as free pages depend on it.
 struct Load {
     /// PP.
     per_block: BigInt,
@@ -63,7 +63,7 @@ struct Write {
     period: u64,
     /// J.
     jitter: u64,
-    /// Pages on a unit.
+    /// Pages on a processor.
     pages: u64,
 }
 
@@ -74,7 +74,7 @@ fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> 
     let write = |write: Request| Write {
         period: write.period().as_ns(),
         jitter: write.jitter().as_ns(),
-        pages: pages_on_unit(&write, placement, size),
+        pages: pages_on_processor(&write, placement, size),
     };
     writes.map(write).collect()
 }
@@ -135,7 +135,7 @@ impl Load {
         deadline: Option<Span>,
     ) -> Load {
         let device = set.device();
-        let size = chips_of_unit(certificate.placement, cluster.size().into());
+        let size = chips_of_processor(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
         // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer.
         let requests = |write: &Write| {

@@ -2,7 +2,7 @@
 //! more than 127 bits.
 
 use super::numbers::{ceil, sum};
-use super::unit::Unit;
+use super::processor::Processor;
 
 /// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,12 +22,12 @@ impl Demand {
     }
 }
 
-impl Unit {
+impl Processor {
     /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
     /// neighbours.
     pub fn demand(&self, length: i128) -> Option<Demand> {
         let requests = |writes: bool| {
-            let items = self.items.iter().filter(move |item| item.writes == writes);
+            let items = self.tasks.iter().filter(move |item| item.writes == writes);
             sum(items.map(|item| item.requests_due(length).checked_mul(item.cost)))
         };
         Some(Demand {
@@ -51,7 +51,7 @@ impl Unit {
     /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
-        let own = sum(self.items.iter().map(|item| item.pages_due(length)))?;
+        let own = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
             let live = sum(neighbour.requests.iter().map(|it| it.live(length)?.checked_mul(it.pages)))?;
             neighbour.chips.checked_mul(own.min(live))
@@ -63,10 +63,10 @@ impl Unit {
     /// other chips.
     fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
         let Some(queue) = &self.queue else { return Some(None) };
-        let pages = sum(self.items.iter().map(|item| item.pages_due(length)))?;
-        let reads = self.items.iter().filter(|item| !item.writes);
+        let pages = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
+        let reads = self.tasks.iter().filter(|item| !item.writes);
         let reads = sum(reads.map(|item| item.pages_due(length)))?;
-        let requests: i128 = self.items.iter().map(|item| item.requests_due(length)).sum();
+        let requests: i128 = self.tasks.iter().map(|item| item.requests_due(length)).sum();
         // J_i, Eq. (39).
         let jobs = requests.checked_add(self.passes(length)?)?;
         let waiting = queue.waiting(length, pages, reads, jobs, self.transfer)?;
@@ -95,7 +95,7 @@ impl Unit {
     /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and
     /// that job takes longer than a step.
     pub fn blocking(&self, length: i128) -> i128 {
-        let requests = self.items.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
+        let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
         requests.chain(gc).fold(self.server_step, i128::max)
     }

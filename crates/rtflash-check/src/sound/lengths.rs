@@ -6,8 +6,8 @@ use num_rational::BigRational;
 use num_traits::Zero;
 
 use super::numbers::ceil;
+use super::processor::{DemandTask, Processor};
 use super::queue::Line;
-use super::unit::{Item, Unit};
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
 /// before it is given up.
@@ -28,7 +28,7 @@ impl Verdict {
         Verdict { holds: Some(true), least: None }
     }
 
-    /// Of several units together.
+    /// Of several processors together.
     pub fn of_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
         verdicts.fold(Verdict::holding(), |all, one| Verdict {
             holds: match (all.holds, one.holds) {
@@ -42,25 +42,25 @@ impl Verdict {
 }
 
 /// Decides (T'').
-pub(super) fn decide(unit: &Unit) -> Verdict {
-    decide_within(unit, LIMIT)
+pub(super) fn decide(processor: &Processor) -> Verdict {
+    decide_within(processor, LIMIT)
 }
 
 /// Decides (T'') with this for the limits.
-pub(super) fn decide_within(unit: &Unit, limit: u64) -> Verdict {
-    let Some(from) = unit.shortest_deadline() else { return Verdict::holding() };
+pub(super) fn decide_within(processor: &Processor, limit: u64) -> Verdict {
+    let Some(from) = processor.shortest_deadline() else { return Verdict::holding() };
     let mut verdict = Verdict { holds: None, least: None };
-    let last = match last_length(unit) {
+    let last = match last_length(processor) {
         Last::Overloaded => return Verdict { holds: Some(false), ..verdict },
         Last::At(last) => i128::try_from(last).ok(),
     };
-    let mut lengths = Growth::new(unit, from);
+    let mut lengths = Growth::new(processor, from);
     for _ in 0..limit {
         let length = lengths.next();
         if last.is_some_and(|last| length > last) {
             return Verdict { holds: Some(true), ..verdict };
         }
-        let Some(slack) = unit.slack(length) else { return verdict };
+        let Some(slack) = processor.slack(length) else { return verdict };
         if verdict.least.is_none_or(|(_, least)| slack < least) {
             verdict.least = Some((length, slack));
         }
@@ -68,7 +68,7 @@ pub(super) fn decide_within(unit: &Unit, limit: u64) -> Verdict {
             return Verdict { holds: Some(false), ..verdict };
         }
     }
-    verdict.holds = last.and_then(|last| by_segments(unit, last, limit));
+    verdict.holds = last.and_then(|last| by_segments(processor, last, limit));
     verdict
 }
 
@@ -89,20 +89,20 @@ fn whole(number: i128) -> BigRational {
 }
 
 /// Above what the requests due in an interval come to, so much for each: (L − D + J)/T + 1 of them.
-fn due(item: &Item, each: i128) -> Line {
+fn due(item: &DemandTask, each: i128) -> Line {
     let line = Line::new((each, item.period), BigInt::zero());
     Line { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
 }
 
 /// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way
 /// to bound the waiting.
-fn last_length(unit: &Unit) -> Last {
-    let mut demand = Line::sum(unit.items.iter().map(|item| due(item, item.cost)));
-    demand.constant += whole(unit.server_step);
+fn last_length(processor: &Processor) -> Last {
+    let mut demand = Line::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
+    demand.constant += whole(processor.server_step);
     // Above the number of own jobs.
-    let mut jobs = Line::sum(unit.items.iter().map(|item| due(item, 1)));
-    if let Some(gc) = &unit.gc {
-        let writers = || unit.writers();
+    let mut jobs = Line::sum(processor.tasks.iter().map(|item| due(item, 1)));
+    if let Some(gc) = &processor.gc {
+        let writers = || processor.writers();
         let early =
             writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline - item.jitter, item.period)));
         let passes = Line {
@@ -113,15 +113,15 @@ fn last_length(unit: &Unit) -> Last {
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
     }
-    let one_by_one = last_below(unit, &demand.plus(&one_by_one_above(unit)));
-    let in_queue = unit.queue.as_ref().and_then(|queue| {
+    let one_by_one = last_below(processor, &demand.plus(&one_by_one_above(processor)));
+    let in_queue = processor.queue.as_ref().and_then(|queue| {
         // No page costs less than nothing even with what is saved of its wait.
-        let known = unit.transfer * unit.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
-        let pages = unit.items.iter().map(|item| {
+        let known = processor.transfer * processor.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
+        let pages = processor.tasks.iter().map(|item| {
             let more = known - if item.writes { 0 } else { queue.saved };
             due(item, item.pages).times(&whole(more))
         });
-        last_below(unit, &demand.plus(&Line::sum(pages)).plus(&queue.above(jobs)))
+        last_below(processor, &demand.plus(&Line::sum(pages)).plus(&queue.above(jobs)))
     });
     match one_by_one.into_iter().chain(in_queue).min() {
         Some(last) => Last::At(last),
@@ -130,14 +130,14 @@ fn last_length(unit: &Unit) -> Last {
 }
 
 /// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
-fn one_by_one_above(unit: &Unit) -> Line {
-    let own = Line::sum(unit.items.iter().map(|item| due(item, item.pages)));
-    let lines = unit.neighbours.iter().map(|neighbour| {
+fn one_by_one_above(processor: &Processor) -> Line {
+    let own = Line::sum(processor.tasks.iter().map(|item| due(item, item.pages)));
+    let lines = processor.neighbours.iter().map(|neighbour| {
         let rate: BigRational = neighbour.requests.iter().map(|it| ratio(it.pages, it.period)).sum();
         // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
         let pages = neighbour.requests.iter().map(|it| whole(it.pages) * (whole(1) + ratio(it.deadline, it.period)));
         let pages: BigRational = pages.sum();
-        let each = whole(unit.transfer) * whole(neighbour.chips);
+        let each = whole(processor.transfer) * whole(neighbour.chips);
         if rate < own.rate { Line { rate, constant: pages }.times(&each) } else { own.times(&each) }
     });
     Line::sum(lines)
@@ -145,9 +145,9 @@ fn one_by_one_above(unit: &Unit) -> Line {
 
 /// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
 /// where it never is, Eq. (13).
-fn last_below(unit: &Unit, line: &Line) -> Option<BigInt> {
-    let left = ratio(1000 - unit.server, 1000) - &line.rate;
-    let longest = BigInt::from(unit.deadlines().max().expect("a unit that is tested has requests"));
+fn last_below(processor: &Processor, line: &Line) -> Option<BigInt> {
+    let left = ratio(1000 - processor.server, 1000) - &line.rate;
+    let longest = BigInt::from(processor.deadlines().max().expect("a unit that is tested has requests"));
     (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
 }
 
@@ -159,18 +159,18 @@ struct Growth {
 
 impl Growth {
     /// From this length up.
-    fn new(unit: &Unit, from: i128) -> Growth {
-        let requests = unit.items.iter().map(|item| (item.soonest(), item.period));
+    fn new(processor: &Processor, from: i128) -> Growth {
+        let requests = processor.tasks.iter().map(|item| (item.soonest(), item.period));
         // X grows at y = 0, and where y + J is a multiple of T.
-        let gc = unit.gc.iter().flat_map(|gc| {
-            unit.writers().flat_map(|item| {
+        let gc = processor.gc.iter().flat_map(|gc| {
+            processor.writers().flat_map(|item| {
                 let multiples = (gc.deadline - item.jitter + item.period, item.period);
                 [(gc.deadline, i128::MAX / 2), multiples]
             })
         });
-        let neighbours = unit.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
+        let neighbours = processor.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
         let neighbours = neighbours.map(|it| (1 - it.deadline, it.period));
-        let queue = unit.queue.iter().flat_map(|queue| &queue.others).flat_map(|other| {
+        let queue = processor.queue.iter().flat_map(|queue| &queue.others).flat_map(|other| {
             let live = other.requests.iter().map(|it| (1 - it.deadline, it.period));
             let passes = other.gc.iter().flat_map(|&(deadline, _)| {
                 let writers = other.requests.iter().filter(|it| it.writes);
@@ -203,21 +203,21 @@ impl Growth {
 
 /// QPA in the segments between relative deadlines, in which blocking is constant: Eq. (16),
 /// Lemma 5.
-fn by_segments(unit: &Unit, last: i128, limit: u64) -> Option<bool> {
-    let mut deadlines: Vec<i128> = unit.deadlines().collect();
+fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
+    let mut deadlines: Vec<i128> = processor.deadlines().collect();
     deadlines.sort_unstable();
     deadlines.dedup();
     let mut steps = 0;
     for (position, &from) in deadlines.iter().enumerate() {
         let mut length = deadlines.get(position + 1).map_or(last, |next| next - 1);
-        let blocking = unit.blocking(from);
+        let blocking = processor.blocking(from);
         while length >= from {
             steps += 1;
             if steps > limit {
                 return None;
             }
-            let taken = unit.demand(length)?.total()?.checked_add(blocking)?;
-            let needed = ceil(taken.checked_mul(1000)?, 1000 - unit.server);
+            let taken = processor.demand(length)?.total()?.checked_add(blocking)?;
+            let needed = ceil(taken.checked_mul(1000)?, 1000 - processor.server);
             if needed > length {
                 return Some(false);
             }
@@ -230,17 +230,17 @@ fn by_segments(unit: &Unit, last: i128, limit: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sound::channels::{Neighbour, Transfers};
+    use crate::sound::processor::Gc;
     use crate::sound::queue::Queue;
-    use crate::sound::site::{Neighbour, Transfers};
-    use crate::sound::unit::Gc;
 
-    fn item(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> Item {
-        Item { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
+    fn demand_task(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> DemandTask {
+        DemandTask { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
     }
 
     /// All lengths one by one, far enough.
-    fn plainly(unit: &Unit, from: i128, to: i128) -> bool {
-        (from..=to).all(|length| unit.slack(length).unwrap() >= 0)
+    fn plainly(processor: &Processor, from: i128, to: i128) -> bool {
+        (from..=to).all(|length| processor.slack(length).unwrap() >= 0)
     }
 
     #[test]
@@ -263,14 +263,14 @@ mod tests {
                 let deadline = 1 + draw(period.unsigned_abs().try_into().unwrap());
                 [period, deadline, draw(deadline.unsigned_abs().try_into().unwrap())]
             };
-            let items: Vec<Item> = (0..1 + draw(3))
+            let tasks: Vec<DemandTask> = (0..1 + draw(3))
                 .map(|_| {
                     let pages = (1 + draw(4)) * times;
                     let times = due((5 + draw(40)) * times, &mut draw);
-                    item(draw(seldom) == 0, times, pages * (1 + draw(3)), pages)
+                    demand_task(draw(seldom) == 0, times, pages * (1 + draw(3)), pages)
                 })
                 .collect();
-            let writes = items.iter().any(|item| item.writes);
+            let writes = tasks.iter().any(|item| item.writes);
             let (deadline, cost) = (5 + draw(80), 1 + draw(12));
             let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9) };
             let server = draw(2) * draw(500);
@@ -287,10 +287,10 @@ mod tests {
                 0 => vec![],
                 _ => vec![Neighbour { chips: 1 + draw(2), requests, gc: gc_beside }],
             };
-            // Each page is charged a time unit at least, and no more is saved of it.
+            // Each page is charged a unit of time at least, and no more is saved of it.
             let queue = Queue::of([draw(3), draw(4), 1], neighbours.clone()).filter(|_| server == 0 && draw(3) > 0);
-            let unit = Unit {
-                items,
+            let processor = Processor {
+                tasks,
                 gc: writes.then_some(gc),
                 server,
                 server_step: if server > 0 { 3 } else { 0 },
@@ -298,23 +298,23 @@ mod tests {
                 neighbours,
                 queue,
             };
-            let from = unit.shortest_deadline().unwrap();
-            let Last::At(last) = last_length(&unit) else { continue };
+            let from = processor.shortest_deadline().unwrap();
+            let Last::At(last) = last_length(&processor) else { continue };
             let last = i128::try_from(last).unwrap();
             if last > 20_000 {
                 continue;
             }
-            let truth = plainly(&unit, from, last + 300);
-            let verdict = decide(&unit);
-            assert_eq!(verdict.holds, Some(truth), "{unit:?}");
-            assert_eq!(by_segments(&unit, last, LIMIT), Some(truth), "{unit:?}");
-            assert!(decide_within(&unit, 1).holds.is_none_or(|holds| holds == truth), "{unit:?}");
+            let truth = plainly(&processor, from, last + 300);
+            let verdict = decide(&processor);
+            assert_eq!(verdict.holds, Some(truth), "{processor:?}");
+            assert_eq!(by_segments(&processor, last, LIMIT), Some(truth), "{processor:?}");
+            assert!(decide_within(&processor, 1).holds.is_none_or(|holds| holds == truth), "{processor:?}");
             if truth {
-                let least = (from..=last).map(|length| unit.slack(length).unwrap()).min();
-                assert_eq!(verdict.least.map(|(_, least)| least), least, "{unit:?}");
+                let least = (from..=last).map(|length| processor.slack(length).unwrap()).min();
+                assert_eq!(verdict.least.map(|(_, least)| least), least, "{processor:?}");
             }
             outcomes[usize::from(truth)] += 1;
-            let without = Unit { queue: None, ..unit };
+            let without = Processor { queue: None, ..processor };
             decisive += i32::from(truth && decide(&without).holds == Some(false));
         }
         assert!(outcomes[0] > 150 && outcomes[1] > 150 && decisive > 20, "{outcomes:?} {decisive}");

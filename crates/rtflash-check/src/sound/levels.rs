@@ -3,25 +3,26 @@
 use rtflash_model::Reliance;
 
 use super::lengths::{self, Verdict};
-use super::unit::Unit;
+use super::processor::Processor;
 
 /// A cluster under each of the tests.
 #[derive(Debug)]
 pub(super) struct Levels {
     granted: Reliance,
-    /// The cluster's units, as each test has them, the least first.
-    units: Vec<Vec<Unit>>,
+    /// The cluster's processors, as each test has them, the least first.
+    processors: Vec<Vec<Processor>>,
     /// What was decided; `None` where nobody needs to know.
     verdicts: [Option<Verdict>; 3],
 }
 
 impl Levels {
     /// Decides what there is to know where so much is granted: whether the cluster holds so, by how
-    /// little it would, and if it does not, whether it would by more. `units` gives the cluster's
-    /// units by what may be relied on; `None` where a number takes more than 127 bits.
-    pub fn new(granted: Reliance, units: impl Fn(Reliance) -> Option<Vec<Unit>>) -> Option<Levels> {
-        let units = Reliance::ALL.into_iter().map(units).collect::<Option<Vec<_>>>()?;
-        let mut levels = Levels { granted, units, verdicts: [None; 3] };
+    /// little it would, and if it does not, whether it would by more. `processors` gives the
+    /// cluster's processors by what may be relied on; `None` where a number takes more than 127
+    /// bits.
+    pub fn new(granted: Reliance, processors: impl Fn(Reliance) -> Option<Vec<Processor>>) -> Option<Levels> {
+        let processors = Reliance::ALL.into_iter().map(processors).collect::<Option<Vec<_>>>()?;
+        let mut levels = Levels { granted, processors, verdicts: [None; 3] };
         let below = || Reliance::ALL.into_iter().filter(|&level| level < granted);
         let above = || Reliance::ALL.into_iter().filter(|&level| level > granted);
         match levels.decide(granted) {
@@ -34,8 +35,8 @@ impl Levels {
     }
 
     fn decide(&mut self, level: Reliance) -> Option<bool> {
-        let units = &self.units[level as usize];
-        let verdict = Verdict::of_all(units.iter().map(lengths::decide));
+        let processors = &self.processors[level as usize];
+        let verdict = Verdict::of_all(processors.iter().map(lengths::decide));
         self.verdicts[level as usize] = Some(verdict);
         verdict.holds
     }
@@ -62,14 +63,14 @@ impl Levels {
         Reliance::ALL.into_iter().any(|more| more >= level && self.known(more) == Some(false))
     }
 
-    /// The units, as what is granted has them.
-    pub fn units(&self) -> &[Unit] {
-        &self.units[self.granted as usize]
+    /// The processors, as what is granted has them.
+    pub fn processors(&self) -> &[Processor] {
+        &self.processors[self.granted as usize]
     }
 
-    /// The units as each of the tests has them.
-    pub fn all_units(&self) -> impl Iterator<Item = &[Unit]> {
-        self.units.iter().map(Vec::as_slice)
+    /// The processors as each of the tests has them.
+    pub fn all_processors(&self) -> impl Iterator<Item = &[Processor]> {
+        self.processors.iter().map(Vec::as_slice)
     }
 
     /// What is granted, and what was decided by it.

@@ -6,15 +6,15 @@
 //! that are stated, on the device as it is allocated, by looking at every length of interval at
 //! which demand grows: the one that supposes least first.
 
+mod channels;
 mod collection;
 mod demand;
 mod lengths;
 mod levels;
 mod numbers;
+mod processor;
 mod queue;
-mod site;
 mod statements;
-mod unit;
 
 #[cfg(test)]
 mod tests;
@@ -82,8 +82,8 @@ pub struct SoundClusterVerification {
     pub tighter: Option<Tightest>,
 }
 
-/// What fills an interval of some length L: shares of L, on the unit of the cluster that has the
-/// most to do.
+/// What fills an interval of some length L: shares of L, on the processor of the cluster that has
+/// the most to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// L in nanoseconds.
@@ -167,7 +167,7 @@ fn verify_cluster(
     if !promised {
         found.discrepancies.push(format!("the server has {} thousandths", certificate.server_thousandths));
     }
-    found.data_fits = unit::data_fits(set, &found.cluster, certificate.placement);
+    found.data_fits = processor::data_fits(set, &found.cluster, certificate.placement);
     let verified = collection::verify(set, &found.cluster, certificate);
     found.discrepancies.extend(verified.discrepancies);
     found.notes.extend(verified.notes);
@@ -177,9 +177,10 @@ fn verify_cluster(
         Stated::Numbers(numbers) => Some(numbers),
     };
     let Some(levels) = Levels::new(granted, |granted| {
-        let site = site::Site::of(set, allocation, clusters, position, granted);
-        let unit = |channel| unit::Unit::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
-        site.channels.iter().map(unit).collect()
+        let site = channels::ChannelContention::of(set, allocation, clusters, position, granted);
+        let processor =
+            |channel| processor::Processor::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
+        site.channels.iter().map(processor).collect()
     }) else {
         (found.holds, found.in_time) = (None, None);
         found.discrepancies.push("its numbers are beyond the arithmetic of the judge".into());

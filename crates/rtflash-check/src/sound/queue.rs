@@ -3,8 +3,8 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
+use super::channels::{Neighbour, Transfers};
 use super::numbers::{ceil, sum};
-use super::site::{Neighbour, Transfers};
 
 /// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

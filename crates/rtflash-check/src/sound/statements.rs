@@ -4,7 +4,7 @@
 use rtflash_model::{Certificate, Reliance, Span, Tightest};
 
 use super::levels::Levels;
-use super::unit::Unit;
+use super::processor::Processor;
 use super::{Shares, SoundClusterVerification};
 
 /// Judges what the cluster is said to rely on.
@@ -21,7 +21,7 @@ pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClust
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of
 /// others.
 pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterVerification) {
-    let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min();
+    let shortest = levels.processors().iter().filter_map(Processor::shortest_deadline).min();
     let shortest = shortest.expect("a cluster with tasks has requests");
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {
         length if length < shortest => {
@@ -42,8 +42,8 @@ pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut S
         },
         |stated| stated.length.as_ns(),
     );
-    let by_test: Option<Vec<Shares>> = levels.all_units().map(|units| shares(units, length)).collect();
-    let (Some(by_test), Some(granted)) = (by_test, shares(levels.units(), length)) else {
+    let by_test: Option<Vec<Shares>> = levels.all_processors().map(|processors| shares(processors, length)).collect();
+    let (Some(by_test), Some(granted)) = (by_test, shares(levels.processors(), length)) else {
         found.notes.push(format!("an interval of {length} ns is beyond the arithmetic of the judge"));
         return;
     };
@@ -59,12 +59,12 @@ pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut S
     });
 }
 
-/// What fills an interval of this length, on the unit that has the least slack.
-fn shares(units: &[Unit], length_ns: u64) -> Option<Shares> {
+/// What fills an interval of this length, on the processor that has the least slack.
+fn shares(processors: &[Processor], length_ns: u64) -> Option<Shares> {
     let length = i128::from(length_ns.max(1));
-    let slacks: Option<Vec<i128>> = units.iter().map(|unit| unit.slack(length)).collect();
-    let (slack_ns, unit) = slacks?.into_iter().zip(units).min_by_key(|&(slack, _)| slack)?;
-    let demand = unit.demand(length)?;
+    let slacks: Option<Vec<i128>> = processors.iter().map(|processor| processor.slack(length)).collect();
+    let (slack_ns, processor) = slacks?.into_iter().zip(processors).min_by_key(|&(slack, _)| slack)?;
+    let demand = processor.demand(length)?;
     let share = |part: i128| part as f64 / length as f64;
     Some(Shares {
         length_ns,
@@ -72,9 +72,9 @@ fn shares(units: &[Unit], length_ns: u64) -> Option<Shares> {
         reads: share(demand.reads),
         writes: share(demand.writes),
         waiting: share(demand.waiting),
-        saved_ns: unit.saved(length)?,
+        saved_ns: processor.saved(length)?,
         gc: share(demand.gc),
-        blocking: share(unit.blocking(length)),
-        utilization: share(demand.total()?.checked_add(unit.blocking(length))?),
+        blocking: share(processor.blocking(length)),
+        utilization: share(demand.total()?.checked_add(processor.blocking(length))?),
     })
 }

@@ -75,7 +75,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += "  no certificate: no garbage collection can be made to keep up\n";
         return text + &data::lines(set, &cluster.tasks, &space);
     };
-    let unit = &held.placed.unit;
+    let unit = &held.placed.processor;
     let what = match held.certificate.placement.name() {
         "stripe" => "stripe: every chip is an EDF processor of its own; what follows is of each".to_owned(),
         kind => format!("{kind}: the cluster is one EDF processor"),
@@ -84,7 +84,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
-    let rows = requests.flatten().zip(&unit.items).map(|((task, kind), item)| {
+    let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind), item)| {
         let (cost, period) = (time(item.cost.to_f64()), time(item.period.as_ns() as f64));
         let steps = if item.transfers == 1 { "1 step".to_owned() } else { format!("{} steps", item.transfers) };
         let how = format!("{steps} of {}, every {period}", time(item.cost.to_f64() / item.transfers.max(1) as f64));
@@ -99,7 +99,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(gc) = held.gc {
         // Not `sum`, whose empty sum is −0.0.
-        let arriving = unit.writers.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64);
+        let arriving = unit.write_streams.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64);
         let arriving = arriving.fold(0.0, |sum, rate| sum + rate);
         let due =
             gc.deadline.map_or_else(String::new, |deadline| format!(", due {} later", time(deadline.as_ns() as f64)));
@@ -122,7 +122,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
 
 /// Garbage collection, with the numbers of its terms.
 fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
-    let unit = &held.placed.unit;
+    let unit = &held.placed.processor;
     let parts = match held.certificate.placement {
         Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
@@ -145,7 +145,7 @@ fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
 
 /// What a page is charged in this cluster.
 fn costs(set: &TaskSet, held: &Held) -> String {
-    let (read, write) = held.placed.unit.page_costs();
+    let (read, write) = held.placed.processor.page_costs();
     let device = set.device();
     let transfer = device.page_transfer().as_ns();
     let ways = |cost: Cost, own: Span| {

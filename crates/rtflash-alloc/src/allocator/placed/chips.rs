@@ -2,7 +2,7 @@
 
 use rtflash_model::{Cluster, Device, TaskSet};
 
-use super::shape::{Form, Held};
+use super::organisations::{Held, Organisation};
 use crate::allocator::sizes::Group;
 
 /// How the chips of clusters that may be anywhere are given out.
@@ -16,17 +16,23 @@ pub(super) enum Layout {
 }
 
 /// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with
-/// the form of each. `None` where they do not pack.
-pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Option<Vec<(Cluster, Option<Form>)>> {
+/// the organisation of each. `None` where they do not pack.
+pub(super) fn place(
+    set: &TaskSet,
+    groups: &[Group<Held>],
+    layout: Layout,
+) -> Option<Vec<(Cluster, Option<Organisation>)>> {
     let device = set.device();
     let mut free = Free::new(device);
     let mut chips_of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
-    let mut compact: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].held.form == Form::Compact).collect();
+    let mut compact: Vec<usize> =
+        (0..groups.len()).filter(|&group| groups[group].held.organisation == Organisation::Compact).collect();
     compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
     for group in compact {
         chips_of[group] = free.take_aligned(groups[group].size)?;
     }
-    let mut others: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].held.form != Form::Compact).collect();
+    let mut others: Vec<usize> =
+        (0..groups.len()).filter(|&group| groups[group].held.organisation != Organisation::Compact).collect();
     match layout {
         Layout::InOrder => {
             for group in others {
@@ -48,9 +54,9 @@ pub(super) fn place(set: &TaskSet, groups: &[Group<Held>], layout: Layout) -> Op
     let named = groups.iter().zip(chips_of).map(|(group, chips)| {
         let mut tasks = group.tasks.clone();
         tasks.sort_unstable();
-        (Cluster { chips, tasks }, Some(group.held.form))
+        (Cluster { chips, tasks }, Some(group.held.organisation))
     });
-    let mut clusters: Vec<(Cluster, Option<Form>)> = named.collect();
+    let mut clusters: Vec<(Cluster, Option<Organisation>)> = named.collect();
     let rest = free.channels.concat();
     clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, None)));
     clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());

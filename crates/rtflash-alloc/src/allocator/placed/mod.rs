@@ -3,20 +3,20 @@
 //!
 //! Groups of tasks are formed first, each in a cluster that it holds in wherever its chips are;
 //! then chips are given out and every cluster is certified where it is. Where the chips do not
-//! suffice so, groups are formed again in the hope of less waiting for the bus, and chips are given
-//! out so that those that move much have neighbours that move little: what [`DemandTest::certify`]
-//! then confirms is an allocation.
+//! suffice so, groups are formed again optimistically, with less waiting for the bus, and chips are
+//! given out so that those that move much have neighbours that move little: what
+//! [`DemandTest::certify`] then confirms is an allocation.
 
 mod chips;
-mod everywhere;
-mod shape;
+mod exhaustive;
+mod organisations;
 mod sizes;
 mod unplaced;
 
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use self::chips::{Layout, place};
-use self::shape::{Form, Held, Shapes, Waiting};
+use self::organisations::{ContentionAssumption, Held, Organisation, Organisations};
 use self::sizes::{DemandSizes, MAX_MERGING, MAX_TESTS};
 use super::best_fit::{Filled, filled};
 use super::merging::{self, Stuck};
@@ -56,9 +56,10 @@ pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
 }
 
 fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
-    let shapes = Shapes::new(problem, Waiting::Full).of_one_chip(strategy == Strategy::OneChipEach);
+    let organisations =
+        Organisations::new(problem, ContentionAssumption::WorstCase).of_one_chip(strategy == Strategy::OneChipEach);
     let mut given_up = false;
-    let groups = match form(&shapes, strategy) {
+    let groups = match groups(&organisations, strategy) {
         Ok(groups) => groups,
         Err(limit) => return Outcome::CannotTell(limit),
     };
@@ -66,35 +67,39 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
         return Outcome::Schedulable(allocation);
     }
     let found = if strategy == Strategy::Exact {
-        exactly(problem, &mut given_up)
+        exact_search(problem, &mut given_up)
     } else {
         place_optimistically(problem, strategy, &mut given_up)
     };
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
-        None if given_up || shapes.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => Outcome::NotSchedulable(unplaced::failure(problem, &shapes, strategy)),
+        None if given_up || organisations.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
+        None => Outcome::NotSchedulable(unplaced::failure(problem, &organisations, strategy)),
     }
 }
 
-/// Groups in the hope of less waiting for the bus, confirmed where their chips are.
+/// Groups optimistically, with less waiting for the bus, confirmed where their chips are.
 fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
     let Problem { set, test, .. } = problem;
     let ways = set.device().chips_per_channel().min(set.device().chips());
-    // Only a unit on one channel relies on its neighbours, where that is granted.
+    // Only a processor on one channel relies on its neighbours, where that is granted.
     let relying = test.placements.iter().any(|&placement| is_on_one_channel(placement));
     if ways == 1 || !relying || test.rely_on == Reliance::Nothing {
         return None;
     }
-    let queue = (test.rely_on >= Reliance::Queue && set.device().has_exact_reads()).then_some(Waiting::Queue);
-    let hopes = [Waiting::Hoped(1)].into_iter().chain(queue).chain((2..ways).rev().map(Waiting::Hoped));
-    for hope in hopes {
-        let hopeful = Shapes::new(problem, hope).of_one_chip(strategy == Strategy::OneChipEach);
-        let groups = form(&hopeful, strategy);
-        *given_up |= hopeful.given_up() || groups.is_err();
+    let queue =
+        (test.rely_on >= Reliance::Queue && set.device().has_exact_reads()).then_some(ContentionAssumption::Queue);
+    let assumptions = [ContentionAssumption::Optimistic(1)]
+        .into_iter()
+        .chain(queue)
+        .chain((2..ways).rev().map(ContentionAssumption::Optimistic));
+    for assumption in assumptions {
+        let optimistic = Organisations::new(problem, assumption).of_one_chip(strategy == Strategy::OneChipEach);
+        let groups = groups(&optimistic, strategy);
+        *given_up |= optimistic.given_up() || groups.is_err();
         let Some(groups) = groups.ok().flatten() else {
             // What does not pass without any waiting passes nowhere: then nothing else is tried.
-            if hope == Waiting::Hoped(1) {
+            if assumption == ContentionAssumption::Optimistic(1) {
                 return None;
             }
             continue;
@@ -108,15 +113,16 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
     None
 }
 
-/// The best partition of a hope need not be the one that holds next to its neighbours: another may.
-fn exactly(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation> {
+/// The best partition under an assumption need not be the one that holds next to its neighbours:
+/// another may.
+fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation> {
     let set = problem.set;
     if set.device().chips_per_channel().min(set.device().chips()) == 1 {
         return None;
     }
-    let shapes = Shapes::new(problem, Waiting::Nowhere);
-    let subsets = exact::Subsets::new(&mut DemandSizes::new(&shapes)).ok()?;
-    *given_up |= shapes.given_up();
+    let organisations = Organisations::new(problem, ContentionAssumption::NoContention);
+    let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations)).ok()?;
+    *given_up |= organisations.given_up();
     subsets.best_partition()?;
     if let Some(allocation) = place_optimistically(problem, Strategy::Exact, given_up) {
         return Some(allocation);
@@ -125,37 +131,37 @@ fn exactly(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation> {
     if let Outcome::Schedulable(allocation) = allocate(problem, Strategy::Search) {
         return Some(allocation);
     }
-    let found = everywhere::search(problem, &shapes, &subsets, given_up);
-    *given_up |= shapes.given_up();
+    let found = exhaustive::search(problem, &organisations, &subsets, given_up);
+    *given_up |= organisations.given_up();
     found
 }
 
 /// Groups that need no more chips than there are; an error where too much work would be needed to
 /// find out.
-fn form(shapes: &Shapes<'_>, strategy: Strategy) -> Result<Option<Vec<Group<Held>>>, Limit> {
+fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Option<Vec<Group<Held>>>, Limit> {
     match strategy {
-        Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(shapes)) {
+        Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(organisations)) {
             Filled::Fits(groups) => Ok(Some(groups)),
             Filled::Full { .. } => Ok(None),
             Filled::GivenUp(limit) => Err(limit),
         },
-        Strategy::Merging => match merged(shapes) {
+        Strategy::Merging => match merged(organisations) {
             Ok(groups) => Ok(Some(groups)),
             Err(Stuck::Unplaced { .. } | Stuck::Overloaded { .. }) => Ok(None),
             Err(Stuck::GivenUp(limit)) => Err(limit),
         },
-        Strategy::Search => Ok(search::search(DemandSizes::bounded(shapes, MAX_TESTS))),
-        Strategy::Exact => exact::search(&mut DemandSizes::new(shapes)),
+        Strategy::Search => Ok(search::search(DemandSizes::bounded(organisations, MAX_TESTS))),
+        Strategy::Exact => exact::search(&mut DemandSizes::new(organisations)),
     }
 }
 
-/// The clusters of Algorithm 1 that have tasks: how many chips each has, and the form in which it
-/// holds with the least to do.
-fn merged(shapes: &Shapes<'_>) -> Result<Vec<Group<Held>>, Stuck> {
-    let clusters = merging::clusters(DemandSizes::bounded(shapes, MAX_MERGING), true)?.into_iter();
+/// The clusters of Algorithm 1 that have tasks: how many chips each has, and the organisation in
+/// which it holds with the least to do.
+fn merged(organisations: &Organisations<'_>) -> Result<Vec<Group<Held>>, Stuck> {
+    let clusters = merging::clusters(DemandSizes::bounded(organisations, MAX_MERGING), true)?.into_iter();
     let group = |cluster: Cluster| {
         let size = cluster.size();
-        Some(Group { held: shapes.holds(&cluster.tasks, size)?, size, tasks: cluster.tasks })
+        Some(Group { held: organisations.holds(&cluster.tasks, size)?, size, tasks: cluster.tasks })
     };
     // Each of them has passed.
     Ok(clusters.filter(|cluster| !cluster.tasks.is_empty()).filter_map(group).collect())
@@ -167,7 +173,7 @@ fn settle(problem: Problem<'_>, groups: &[Group<Held>], layout: Layout, given_up
     let Problem { set, test, work } = problem;
     let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
         .into_iter()
-        .map(|(cluster, form)| (cluster, form.map_or(test.idle(), Form::placement)))
+        .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))
         .unzip();
     let certified = test.certify(set, &clusters, &placements, work);
     *given_up |= certified.given_up;

@@ -3,7 +3,7 @@
 
 use rtflash_model::TaskSet;
 
-use super::shape::{Held, Shapes};
+use super::organisations::{Held, Organisations};
 use crate::allocator::sizes::{Group, Sizes};
 use crate::allocator::{Limit, merging};
 use crate::analysis::ClusterVerdict;
@@ -23,33 +23,33 @@ const LOOKS: u64 = 256;
 /// Requests looked at in them after which it ends, too.
 const MAX_WORK: u64 = 200_000_000;
 
-/// Clusters tested as `Shapes` supposes.
+/// Clusters tested as `Organisations` supposes.
 pub(super) struct DemandSizes<'s, 'a> {
-    shapes: &'s Shapes<'a>,
+    organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
     bound: Option<(u64, Bound<'s>)>,
     looks: u64,
 }
 
 impl<'s, 'a> DemandSizes<'s, 'a> {
-    pub(super) fn new(shapes: &'s Shapes<'a>) -> DemandSizes<'s, 'a> {
-        DemandSizes { shapes, bound: None, looks: 0 }
+    pub(super) fn new(organisations: &'s Organisations<'a>) -> DemandSizes<'s, 'a> {
+        DemandSizes { organisations, bound: None, looks: 0 }
     }
 
     /// Nothing is searched for any more after so many tests.
-    pub(super) fn bounded(shapes: &'s Shapes<'a>, tests: u64) -> DemandSizes<'s, 'a> {
-        DemandSizes { shapes, bound: Some((tests, shapes.work().bound(MAX_WORK))), looks: 0 }
+    pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
+        DemandSizes { organisations, bound: Some((tests, organisations.work().bound(MAX_WORK))), looks: 0 }
     }
 
     fn spent(&self) -> Option<Limit> {
         let (limit, bound) = self.bound?;
-        let spent = self.shapes.tests() + self.looks / LOOKS > limit || bound.left() == 0;
+        let spent = self.organisations.tests() + self.looks / LOOKS > limit || bound.left() == 0;
         spent.then_some(Limit::TooMuchWork { limit })
     }
 }
 
 /// What is left of a group's chips with a task that alone has this cluster, as far as one can tell.
-fn room(group: &Group<Held>, (chips, alone): (u32, Held)) -> f64 {
+fn slack(group: &Group<Held>, (chips, alone): (u32, Held)) -> f64 {
     1.0 - group.held.load - alone.load * f64::from(chips) / f64::from(group.size)
 }
 
@@ -74,11 +74,11 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     fn tasks(&self) -> usize {
-        self.shapes.set().tasks().len()
+        self.organisations.set().tasks().len()
     }
 
     fn chips(&self) -> u32 {
-        self.shapes.set().device().chips()
+        self.organisations.set().device().chips()
     }
 
     fn is_monotone(&self) -> bool {
@@ -94,18 +94,18 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
-        self.shapes.smallest(tasks, least, most)
+        self.organisations.smallest(tasks, least, most)
     }
 
     fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
-        let form = group.held.form;
-        let load = self.shapes.load(&[group.tasks.as_slice(), &[task]].concat(), form, group.size)?;
-        Some(Held { form, load })
+        let organisation = group.held.organisation;
+        let load = self.organisations.load(&[group.tasks.as_slice(), &[task]].concat(), organisation, group.size)?;
+        Some(Held { organisation, load })
     }
 
     /// The fullest first.
     fn joinable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
-        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0 && room(&groups[group], alone) > -0.25));
+        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0 && slack(&groups[group], alone) > -0.25));
         tried.sort_by(|&a, &b| groups[b].held.load.total_cmp(&groups[a].held.load).then(a.cmp(&b)));
         tried.truncate(TRIED);
     }
@@ -113,36 +113,39 @@ impl Sizes for DemandSizes<'_, '_> {
     /// Those with the most room first.
     fn growable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
         tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0));
-        tried.sort_by(|&a, &b| room(&groups[b], alone).total_cmp(&room(&groups[a], alone)).then(a.cmp(&b)));
+        tried.sort_by(|&a, &b| slack(&groups[b], alone).total_cmp(&slack(&groups[a], alone)).then(a.cmp(&b)));
         tried.truncate(GROWN);
     }
 
     /// A test that was given up ends a search, too: each of them takes long.
     fn exhausted(&self) -> Option<Limit> {
-        let given_up = self.bound.is_some() && self.shapes.given_up();
+        let given_up = self.bound.is_some() && self.organisations.given_up();
         if given_up { Some(Limit::TestGivenUp) } else { self.spent() }
     }
 }
 
 impl merging::Clusters for DemandSizes<'_, '_> {
     fn set(&self) -> &TaskSet {
-        self.shapes.set()
+        self.organisations.set()
     }
 
     /// By their load alone on one chip.
     fn order(&mut self) -> Vec<usize> {
-        let loads: Vec<Rational> = (0..self.tasks()).map(|task| self.shapes.least_load(&[task], 1)).collect();
+        let loads: Vec<Rational> = (0..self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
         let mut order: Vec<usize> = (0..loads.len()).collect();
         order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
         order
     }
 
     fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
-        ClusterVerdict::new(self.shapes.holds(tasks, chips).is_some(), self.shapes.least_load(tasks, chips))
+        ClusterVerdict::new(
+            self.organisations.holds(tasks, chips).is_some(),
+            self.organisations.least_load(tasks, chips),
+        )
     }
 
     fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
-        self.shapes.least_load(tasks, chips)
+        self.organisations.least_load(tasks, chips)
     }
 
     fn count(&mut self, looks: u64) {

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Allocation, Cluster, Placement};
 
-use super::shape::{Form, Held, Shapes, Waiting};
+use super::organisations::{ContentionAssumption, Held, Organisation, Organisations};
 use super::sizes::DemandSizes;
 use super::{Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
@@ -11,54 +11,65 @@ use crate::allocator::sizes::Group;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
 use crate::reason::Reason;
-use crate::sound::{Bus, Contention, Placed, Shortfall, Site, Unit, never_served};
+use crate::sound::{Bus, ChannelContention, Contention, Placed, Processor, Shortfall, never_served};
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
-pub(super) fn failure(problem: Problem<'_>, shapes: &Shapes<'_>, strategy: Strategy) -> Failure {
+pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Failure {
     if strategy == Strategy::Merging {
-        return not_merged(problem, shapes);
+        return not_merged(problem, organisations);
     }
-    let unplaced = match filled(DemandSizes::new(shapes)) {
-        Filled::Full { task, before } => nearest(problem, shapes, task, &before),
-        Filled::Fits(groups) => not_settled(problem, shapes, groups),
+    let unplaced = match filled(DemandSizes::new(organisations)) {
+        Filled::Full { task, before } => nearest(problem, organisations, task, &before),
+        Filled::Fits(groups) => not_settled(problem, organisations, groups),
         // Nothing bounds it.
-        Filled::GivenUp(_) => nearest(problem, shapes, 0, &[]),
+        Filled::GivenUp(_) => nearest(problem, organisations, 0, &[]),
     };
     Failure { unplaced, overloaded: None, by_merge: false }
 }
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
-fn not_settled(problem: Problem<'_>, shapes: &Shapes<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
+fn not_settled(problem: Problem<'_>, organisations: &Organisations<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
     let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max();
     let last = last.expect("without tasks every allocation holds");
     groups.retain(|group| !group.tasks.contains(&last));
-    nearest(problem, shapes, last, &groups)
+    nearest(problem, organisations, last, &groups)
 }
 
 /// Where Algorithm 1 got stuck.
-fn not_merged(problem: Problem<'_>, shapes: &Shapes<'_>) -> Failure {
-    // Of a cluster that a merge left overloaded, any form.
-    let forms =
-        |size: u32| shapes.forms().iter().copied().filter(move |&form| shapes.on_chips(form, size) == Some(size));
-    let (unplaced, by_merge) = match merged(shapes) {
+fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failure {
+    // Of a cluster that a merge left overloaded, any organisation.
+    let allowed = |size: u32| {
+        organisations
+            .allowed()
+            .iter()
+            .copied()
+            .filter(move |&organisation| organisations.on_chips(organisation, size) == Some(size))
+    };
+    let (unplaced, by_merge) = match merged(organisations) {
         Err(Stuck::Unplaced { task, clusters }) => {
             let group = |Cluster { chips, tasks }: Cluster| {
                 let size = u32::try_from(chips.len()).ok()?;
-                let form = shapes.holds(&tasks, size).map(|held| held.form).or_else(|| forms(size).next())?;
-                Some(Group { tasks, size, held: Held { form, load: 0.0 } })
+                let organisation =
+                    organisations.holds(&tasks, size).map(|held| held.organisation).or_else(|| allowed(size).next())?;
+                Some(Group { tasks, size, held: Held { organisation, load: 0.0 } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
-            (nearest(problem, shapes, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
+            (nearest(problem, organisations, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
         }
         Err(Stuck::Overloaded { last, position, clusters }) => {
             let cluster = &clusters[position];
             let others: Vec<usize> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
-            let as_it_is = |form: Form| Tried { position, others: others.clone(), form, chips: cluster.size() };
-            (nearest_of(problem, last, forms(cluster.size()).map(as_it_is)), true)
+            let as_it_is = |organisation: Organisation| Tried {
+                position,
+                others: others.clone(),
+                organisation,
+                chips: cluster.size(),
+            };
+            (nearest_of(problem, last, allowed(cluster.size()).map(as_it_is)), true)
         }
-        Ok(groups) => (not_settled(problem, shapes, groups), false),
+        Ok(groups) => (not_settled(problem, organisations, groups), false),
         // The tests that it takes are too many.
-        Err(Stuck::GivenUp(_)) => (nearest(problem, shapes, 0, &[]), false),
+        Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, 0, &[]), false),
     };
     Failure { unplaced, overloaded: None, by_merge }
 }
@@ -68,23 +79,28 @@ struct Tried {
     position: usize,
     /// Its other tasks.
     others: Vec<usize>,
-    form: Form,
+    organisation: Organisation,
     chips: u32,
 }
 
 /// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
 /// the chips that they leave.
-fn nearest(problem: Problem<'_>, shapes: &Shapes<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
+fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
     let left = left.expect("the groups before have no more chips than there are");
-    let own = shapes.forms().iter().filter_map(|&form| {
-        Some(Tried { position: groups.len(), others: Vec::new(), form, chips: shapes.on_chips(form, left)? })
+    let own = organisations.allowed().iter().filter_map(|&organisation| {
+        Some(Tried {
+            position: groups.len(),
+            others: Vec::new(),
+            organisation,
+            chips: organisations.on_chips(organisation, left)?,
+        })
     });
     let others = groups.iter().enumerate().map(|(position, group)| Tried {
         position,
         others: group.tasks.clone(),
-        form: group.held.form,
+        organisation: group.held.organisation,
         chips: group.size,
     });
     nearest_of(problem, task, own.chain(others))
@@ -94,7 +110,8 @@ fn nearest(problem: Problem<'_>, shapes: &Shapes<'_>, task: usize, groups: &[Gro
 fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tried>) -> Unplaced {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();
-        let shortfall = shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.form, tried.chips);
+        let shortfall =
+            shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.organisation, tried.chips);
         (tried, shortfall)
     };
     let mut tried: Vec<(Tried, Shortfall<'_>)> = tried.map(short).collect();
@@ -118,17 +135,17 @@ fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reas
     too_long.map_or(reason, Reason::Request)
 }
 
-fn shortfall<'a>(problem: Problem<'a>, tasks: &[usize], form: Form, chips: u32) -> Shortfall<'a> {
+fn shortfall<'a>(problem: Problem<'a>, tasks: &[usize], organisation: Organisation, chips: u32) -> Shortfall<'a> {
     let Problem { set, work, .. } = problem;
     let device = set.device();
-    let bus = match form {
-        Form::Compact => Bus::compact(device, chips),
-        Form::Stripe | Form::Superblock => Bus::anywhere(device),
+    let bus = match organisation {
+        Organisation::Compact => Bus::compact(device, chips),
+        Organisation::Stripe | Organisation::Superblock => Bus::anywhere(device),
     };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
-    let placement = form.placement();
-    let unit = Unit::new(device, tasks(), chips, placement, bus);
-    let placed = unit.map(|unit| Placed { unit, contentions: vec![Contention::none()] });
+    let placement = organisation.placement();
+    let processor = Processor::new(device, tasks(), chips, placement, bus);
+    let placed = processor.map(|processor| Placed { processor, contentions: vec![Contention::none()] });
     Shortfall::new(device, tasks(), chips, placement, placed, work)
 }
 
@@ -143,13 +160,13 @@ pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], a
     let placement = |at: usize| allocation.certificate(at).map_or(test.idle(), |certificate| certificate.placement);
     let chosen: Vec<Placement> = (0..clusters.len()).map(placement).collect();
     let (cluster, placement) = (&clusters[position], chosen[position]);
-    let shapes = Shapes::new(problem, Waiting::Full);
-    let form = Form::on_any_chips(placement);
-    let site = Site::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
+    let organisations = Organisations::new(problem, ContentionAssumption::WorstCase);
+    let organisation = Organisation::on_any_chips(placement);
+    let site = ChannelContention::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
     let reason = site.shortfall(position).nearest_reason();
     let holds = |tasks: &[usize]| match reason {
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
-        _ => shapes.load(tasks, form, cluster.size()).is_some(),
+        _ => organisations.load(tasks, organisation, cluster.size()).is_some(),
     };
     let task = first_too_many(&cluster.tasks, holds).expect("a cluster that fails has tasks");
     let unplaced = Unplaced {

@@ -11,8 +11,8 @@ mod w2;
 
 use rtflash_model::{Device, Span};
 
+use super::processor::{DemandTask, GcTerms, Processor, transfer_rate};
 use super::time::{ProcessorTime, ns};
-use super::unit::{GcTerms, Item, Unit, transfer_rate};
 use crate::fraction::Fraction;
 use w2::Queue;
 
@@ -22,7 +22,7 @@ use w2::Queue;
 struct Neighbour {
     /// Chips like this.
     chips: u64,
-    requests: Vec<Item>,
+    requests: Vec<DemandTask>,
     gc: Option<GcTerms>,
     /// ρ_j: pages moved in a nanosecond, in the long run.
     rate: f64,
@@ -40,7 +40,7 @@ pub struct Contention {
     queue: Option<Queue>,
 }
 
-/// What a unit does within an interval.
+/// What a processor does within an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Activity {
     /// L.
@@ -81,10 +81,10 @@ impl Contention {
         Contention { transfer: device.page_transfer(), neighbours: Vec::new(), always: 0, queue: None }
     }
 
-    /// Adds that many chips of another stripe cluster, each a unit such as this, with its garbage
-    /// collection.
-    pub fn add(&mut self, unit: &Unit, gc: Option<GcTerms>, chips: u64) {
-        let requests = unit.items.clone();
+    /// Adds that many chips of another stripe cluster, each a processor such as this, with its
+    /// garbage collection.
+    pub fn add(&mut self, processor: &Processor, gc: Option<GcTerms>, chips: u64) {
+        let requests = processor.tasks.clone();
         self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
     }
 
@@ -94,9 +94,9 @@ impl Contention {
         Contention { always: self.always + transfers, ..self }
     }
 
-    /// Says that the chips added and `siblings` more of the unit's own cluster are all that there
-    /// are on the channel, that none of them serves other jobs, and that the bus serves first come,
-    /// first served.
+    /// Says that the chips added and `siblings` more of the processor's own cluster are all that
+    /// there are on the channel, that none of them serves other jobs, and that the bus serves first
+    /// come, first served.
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
@@ -113,19 +113,20 @@ impl Contention {
         self.queue.map_or(Span::ZERO, Queue::saved)
     }
 
-    /// min(W1, W2), as time that a unit waits in an interval beyond what its pages are charged, and
-    /// time by which that charge is too much; the second is less than the charge for its reads.
+    /// min(W1, W2), as time that a processor waits in an interval beyond what its pages are
+    /// charged, and time by which that charge is too much; the second is less than the charge for
+    /// its reads.
     pub(super) fn waiting(
         &self,
         activity: Activity,
-        unit: &Unit,
+        processor: &Processor,
         gc: Option<GcTerms>,
     ) -> (ProcessorTime, ProcessorTime) {
         let w1 = self.w1(activity);
         let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
             return (w1, ProcessorTime::ZERO);
         };
-        let (w2, taken_back) = self.w2(queue, activity, unit, gc);
+        let (w2, taken_back) = self.w2(queue, activity, processor, gc);
         let relief = w1.saturating_add(taken_back).checked_sub(w2);
         // W1 is the smaller one where nothing is left.
         (w1, relief.unwrap_or(ProcessorTime::ZERO))
@@ -133,17 +134,17 @@ impl Contention {
 
     /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
     /// time with it, and gives the constant. Of the two bounds, the one with the smaller rate.
-    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, unit: &Unit, gc: Option<GcTerms>) -> f64 {
-        let w1 = self.w1_line(&unit.items);
-        let w2 = self.queue.and_then(|queue| self.w2_line(queue, unit, gc));
+    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, processor: &Processor, gc: Option<GcTerms>) -> f64 {
+        let w1 = self.w1_line(&processor.tasks);
+        let w2 = self.queue.and_then(|queue| self.w2_line(queue, processor, gc));
         let mut line = w2.filter(|w2| w2.rate() < w1.rate()).unwrap_or(w1);
         load.append(&mut line.load);
         line.constant
     }
 
     /// Lengths up to this one from which on the other chips do no more.
-    pub(super) fn steps(&self, length: Span, unit: &Unit, gc: Option<GcTerms>) -> Span {
-        let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&unit.items, gc));
+    pub(super) fn steps(&self, length: Span, processor: &Processor, gc: Option<GcTerms>) -> Span {
+        let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&processor.tasks, gc));
         let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
         let mut last = Span::ZERO;
         for (requests, gc) in chips {
@@ -170,23 +171,23 @@ fn total(one: Span, other: Span) -> u128 {
     u128::from(one.as_ns()) + u128::from(other.as_ns())
 }
 
-/// 1 + D/T: what [`Item::live`] is above L/T, at most.
-fn more_live(item: &Item) -> f64 {
+/// 1 + D/T: what [`DemandTask::live`] is above L/T, at most.
+fn more_live(item: &DemandTask) -> f64 {
     1.0 + ns(item.deadline) / ns(item.period)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::{Drawn, ns};
+    use crate::sound::random_processors::{Drawn, ns};
 
     #[test]
     fn none_is_nothing_to_wait_for() {
         let drawn = (0..).find_map(Drawn::new).expect("a unit");
-        let (unit, gc) = (&drawn.unit, drawn.gc);
+        let (processor, gc) = (&drawn.processor, drawn.gc);
         assert!(Contention::none().is_none() && !Contention::none().with_more(1).is_none());
         let mut one = Contention::none();
-        one.add(unit, gc, 1);
+        one.add(processor, gc, 1);
         assert!(!one.is_none());
     }
 
@@ -194,15 +195,15 @@ mod tests {
     #[test]
     fn between_steps_waiting_stays() {
         for seed in 0..3_000 {
-            let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { processor, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
             let length = ns(rng.within(1, 2_000));
-            let step = contention.steps(length, &unit, gc);
+            let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
             let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10 };
-            let at = contention.waiting(activity(length), &unit, gc);
+            let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(
-                    contention.waiting(activity(ns(between)), &unit, gc),
+                    contention.waiting(activity(ns(between)), &processor, gc),
                     at,
                     "seed {seed}: {between} to {length}"
                 );

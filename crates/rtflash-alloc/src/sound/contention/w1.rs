@@ -5,8 +5,8 @@ use rtflash_model::Span;
 
 use super::{Activity, Contention, Line, Neighbour, more_live};
 use crate::fraction::Fraction;
+use crate::sound::processor::{DemandTask, transfer_rate};
 use crate::sound::time::{Cost, ProcessorTime, ns};
-use crate::sound::unit::{Item, transfer_rate};
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
@@ -21,7 +21,7 @@ impl Contention {
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
     /// smaller rate counts.
-    pub(super) fn w1_line(&self, items: &[Item]) -> Line {
+    pub(super) fn w1_line(&self, items: &[DemandTask]) -> Line {
         let (mut load, mut constant) = (Vec::new(), 0.0);
         for item in items {
             let more = u128::from(self.transfer.as_ns()) * u128::from(self.always) * u128::from(item.transfers);
@@ -32,8 +32,9 @@ impl Contention {
         let rho_i = transfer_rate(items);
         for neighbour in &self.neighbours {
             let cost = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
-            let term =
-                |item: &Item| Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.as_ns().into());
+            let term = |item: &DemandTask| {
+                Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.as_ns().into())
+            };
             if neighbour.rate < rho_i {
                 load.extend(neighbour.requests.iter().map(term));
                 constant += cost as f64 * neighbour.more();

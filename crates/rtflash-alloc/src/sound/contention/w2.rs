@@ -6,8 +6,8 @@ use rtflash_model::{Device, Span};
 
 use super::{Activity, Contention, Line, more_live, total};
 use crate::fraction::Fraction;
+use crate::sound::processor::{DemandTask, GcTerms, Processor};
 use crate::sound::time::{Cost, ProcessorTime, ns};
-use crate::sound::unit::{GcTerms, Item, Unit};
 
 /// A bus that serves first come, first served, all of whose other chips are known.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ struct Presence {
 
 impl Presence {
     #[allow(non_snake_case)]
-    fn new(requests: &[Item], gc: Option<GcTerms>, length: Span) -> Presence {
+    fn new(requests: &[DemandTask], gc: Option<GcTerms>, length: Span) -> Presence {
         let (mut jobs, mut V_j, mut arrived) = (0, 0, 0);
         for item in requests {
             let live = u128::from(item.live(length));
@@ -108,11 +108,11 @@ impl Contention {
         &self,
         queue: Queue,
         activity: Activity,
-        unit: &Unit,
+        processor: &Processor,
         gc: Option<GcTerms>,
     ) -> (ProcessorTime, ProcessorTime) {
         let length = activity.length;
-        let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&unit.items, gc, length)));
+        let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&processor.tasks, gc, length)));
         let neighbours =
             self.neighbours.iter().map(|each| (each.chips, Presence::new(&each.requests, each.gc, length)));
         let (mut min_E, mut sum_E, mut sum_R) = (u128::MAX, 0, 0);
@@ -140,10 +140,10 @@ impl Contention {
 
     /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where
     /// numbers are too large.
-    pub(super) fn w2_line(&self, queue: Queue, unit: &Unit, gc: Option<GcTerms>) -> Option<Line> {
+    pub(super) fn w2_line(&self, queue: Queue, processor: &Processor, gc: Option<GcTerms>) -> Option<Line> {
         let sigma = u128::from(queue.sigma.as_ns());
         let mut line = Line { load: Vec::new(), constant: ns(queue.sigma) };
-        for item in &unit.items {
+        for item in &processor.tasks {
             let pages = u128::from(item.transfers);
             let time =
                 u128::from(item.cost.as_ns()) + u128::from(self.transfer.as_ns()) * self.beside_siblings() * pages;
@@ -152,11 +152,11 @@ impl Contention {
             line.load.push(Fraction::new(time + sigma, item.period.as_ns().into()));
             line.constant += (time + sigma) as f64 * item.early();
         }
-        for (rate, more) in passes(&unit.items, gc) {
+        for (rate, more) in passes(&processor.tasks, gc) {
             line.load.push(Fraction::new(sigma.checked_mul(rate.numerator())?, rate.denominator()));
             line.constant += more * ns(queue.sigma);
         }
-        let siblings = (queue.siblings > 0).then_some((queue.siblings, &unit.items, gc));
+        let siblings = (queue.siblings > 0).then_some((queue.siblings, &processor.tasks, gc));
         let chips =
             siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
         let [phi, rest] = [queue.phi, queue.sigma_less_phi()].map(|span| u128::from(span.as_ns()));
@@ -196,7 +196,7 @@ struct Rate {
 
 impl Rate {
     /// S_j.
-    fn of_switches(requests: &[Item], gc: Option<GcTerms>) -> Rate {
+    fn of_switches(requests: &[DemandTask], gc: Option<GcTerms>) -> Rate {
         let mut rate = Rate { terms: Vec::new(), more: 1.0 };
         for item in requests {
             rate.terms.push(Fraction::new(1, item.period.as_ns().into()));
@@ -210,7 +210,7 @@ impl Rate {
     }
 
     /// V_j.
-    fn of_writes(requests: &[Item]) -> Rate {
+    fn of_writes(requests: &[DemandTask]) -> Rate {
         let mut rate = Rate { terms: Vec::new(), more: 0.0 };
         for item in requests.iter().filter(|item| item.writes) {
             rate.terms.push(Fraction::new(item.transfers.into(), item.period.as_ns().into()));
@@ -235,7 +235,7 @@ impl Rate {
 }
 
 /// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
-fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
+fn passes(requests: &[DemandTask], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
     let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
     let writers = requests.iter().filter(|item| item.writes);
     let mut all = vec![(Fraction::new(0, 1), 1.0)];
@@ -250,7 +250,7 @@ fn passes(requests: &[Item], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::{Drawn, ns};
+    use crate::sound::random_processors::{Drawn, ns};
 
     /// What is there long-run is at least what is there in any interval, and is no further above it
     /// than what roundings up of each kind of job come to.
@@ -258,15 +258,15 @@ mod tests {
     fn passes_stay_below_their_rate() {
         let mut compared = 0;
         for seed in 0..3_000 {
-            let Some(Drawn { unit, gc, .. }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { processor, gc, .. }) = Drawn::new(seed) else { continue };
             let Some(gc) = gc.filter(|gc| gc.deadline.is_some()) else { continue };
-            let terms = passes(&unit.items, Some(gc));
+            let terms = passes(&processor.tasks, Some(gc));
             let (rate, more) = terms.iter().fold((0.0, 0.0), |sum, (rate, more)| (sum.0 + rate.to_f64(), sum.1 + more));
-            let pages: u64 = unit.writers.iter().map(|writer| writer.pages).sum();
+            let pages: u64 = processor.write_streams.iter().map(|writer| writer.pages).sum();
             let mut nearest = f64::INFINITY;
             for length in 1..3_000 {
-                let presence = Presence::new(&unit.items, Some(gc), ns(length));
-                let live: u128 = unit.items.iter().map(|item| u128::from(item.live(ns(length)))).sum();
+                let presence = Presence::new(&processor.tasks, Some(gc), ns(length));
+                let live: u128 = processor.tasks.iter().map(|item| u128::from(item.live(ns(length)))).sum();
                 let line = rate * length as f64 + more;
                 let above = line - (presence.S_j - live - 1) as f64;
                 assert!(above > -1e-6, "seed {seed}, {length} ns: {above}");

@@ -5,8 +5,8 @@ use rtflash_model::Span;
 
 use super::Demand;
 use crate::fraction::{Fraction, Rational};
+use crate::sound::processor::WriteStream;
 use crate::sound::time::{Cost, ns};
-use crate::sound::unit::Writer;
 
 /// The part of what is added up that ten thousand roundings of doubles, and more, stay below.
 pub(super) const ROUNDINGS: f64 = 1e-10;
@@ -42,7 +42,7 @@ impl Demand<'_> {
             let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = (gc.reclaimed - 1) as f64;
             let mut all = pages;
-            for writer in &self.unit.writers {
+            for writer in &self.processor.write_streams {
                 let (own, period) = (writer.pages as f64, ns(writer.period));
                 let (before, late) = (ns(deadline) / period, ns(writer.jitter) / period);
                 pages += own * (1.0 - before + late);
@@ -55,7 +55,7 @@ impl Demand<'_> {
             constant += per_page * pages;
             magnitude += per_page * all;
         }
-        let waiting = self.contention.add_to(&mut load, self.unit, self.gc);
+        let waiting = self.contention.add_to(&mut load, self.processor, self.gc);
         let estimate = load.iter().map(|term| term.to_f64()).sum();
         Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
     }
@@ -94,7 +94,7 @@ impl Demand<'_> {
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (cost, reclaimed) = (u128::from(gc.cost.as_ns()), u128::from(gc.reclaimed));
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
-            for &Writer { pages, period, jitter } in &self.unit.writers {
+            for &WriteStream { pages, period, jitter } in &self.processor.write_streams {
                 let [period, jitter, deadline] = [period, jitter, deadline].map(|span| u128::from(span.as_ns()));
                 more.push(Rational::product([cost, pages.into()], [reclaimed]));
                 more.push(Rational::product([cost, pages.into(), jitter], [reclaimed, period]));
@@ -125,7 +125,7 @@ fn time(cost: Cost) -> Rational {
 #[cfg(test)]
 mod tests {
     use crate::sound::demand::Demand;
-    use crate::sound::random_units::{Drawn, ns};
+    use crate::sound::random_processors::{Drawn, ns};
     use crate::work::Work;
 
     /// At random lengths, and just at the longest deadline, where little is left of what comes on
@@ -134,9 +134,9 @@ mod tests {
     fn demand_stays_below_the_line() {
         let (mut compared, mut queued, mut near, mut gaps) = (0, 0, 0, 0.0);
         for seed in 0..20_000 {
-            let Some(Drawn { unit, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { processor, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
             let work = Work::new();
-            let demand = Demand::new(&unit, &contention, gc, 0, &work);
+            let demand = Demand::new(&processor, &contention, gc, 0, &work);
             let Some(line) = demand.line() else { continue };
             let longest = demand.segments.last().map_or(0, |last| last.from.as_ns());
             for round in 0..12 {

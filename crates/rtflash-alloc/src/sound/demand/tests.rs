@@ -4,7 +4,7 @@ use rtflash_model::Span;
 
 use super::end::End;
 use super::{Demand, Segment, Verdict};
-use crate::sound::random_units::{Drawn, ns};
+use crate::sound::random_processors::{Drawn, ns};
 use crate::work::Work;
 
 /// The least slack of these intervals, each looked at.
@@ -17,10 +17,10 @@ fn least(demand: &Demand<'_>, lengths: impl Iterator<Item = u64>) -> Option<i128
 fn the_test_is_that_of_every_interval() {
     let (mut holds, mut fails, mut overloaded) = (0, 0, 0);
     for seed in 0..6_000 {
-        let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+        let Some(Drawn { processor, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
         let server = rng.small(0, 3).saturating_sub(1) * rng.small(1, 200);
         let work = Work::new();
-        let demand = Demand::new(&unit, &contention, gc, server, &work);
+        let demand = Demand::new(&processor, &contention, gc, server, &work);
         let verdict = demand.test();
         let end = match demand.end() {
             End::At(end) => end.as_ns(),
@@ -60,9 +60,9 @@ fn the_test_is_that_of_every_interval() {
 fn the_tightest_interval_is_that_of_all() {
     let (mut held, mut failed) = (0, 0);
     for seed in 0..20_000 {
-        let Some(Drawn { unit, contention, gc, .. }) = Drawn::new(seed) else { continue };
+        let Some(Drawn { processor, contention, gc, .. }) = Drawn::new(seed) else { continue };
         let work = Work::new();
-        let demand = Demand::new(&unit, &contention, gc, 0, &work);
+        let demand = Demand::new(&processor, &contention, gc, 0, &work);
         let Some(tightest) = demand.tightest() else { continue };
         let [first, last] = [demand.segments[0], demand.segments[demand.segments.len() - 1]].map(|each| each.from);
         assert!((first..=last).contains(&tightest.length), "seed {seed}: {tightest:?}");
@@ -83,7 +83,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
     let at = |&Segment { from, blocking }: &Segment| {
         let length = double(from);
         let (mut load, mut constant, mut transfers) = (0.0, 0.0, 0.0);
-        for item in demand.unit.items.iter().filter(|item| item.window() <= from) {
+        for item in demand.processor.tasks.iter().filter(|item| item.window() <= from) {
             let (cost, period) = (item.cost.to_f64(), double(item.period));
             let early = 1.0 - double(item.window()) / period;
             load += cost / period;
@@ -94,7 +94,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             let within = gc.deadline.map_or(0.0, double);
             let cost = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = gc.reclaimed as f64 - 1.0;
-            for writer in &demand.unit.writers {
+            for writer in &demand.processor.write_streams {
                 let (w, t, j) = (writer.pages as f64, double(writer.period), double(writer.jitter));
                 load += cost * w / t;
                 pages += w * (1.0 - (within - j) / t);
@@ -110,10 +110,10 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
 fn the_sure_share_is_that_of_its_terms() {
     let mut compared = 0;
     for seed in 0..6_000 {
-        let Some(Drawn { unit, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+        let Some(Drawn { processor, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
         let server = rng.small(0, 1) * rng.small(1, 200);
         let work = Work::new();
-        let demand = Demand::new(&unit, &contention, gc, server, &work);
+        let demand = Demand::new(&processor, &contention, gc, server, &work);
         let (share, plain) = (demand.needed_share(), plain_share(&demand));
         assert!((share - plain).abs() < 1e-7 * (1.0 + plain), "seed {seed}: {share} for {plain}");
         assert!(share >= plain || demand.segments.is_empty(), "seed {seed}: roundings are on the sure side");

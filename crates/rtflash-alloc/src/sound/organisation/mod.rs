@@ -13,17 +13,17 @@ use superblock::Superblock;
 
 /// An organisation of the pages of a cluster of `chips` chips.
 pub(super) trait Organisation {
-    /// Chips of a unit: of what one EDF queue serves.
+    /// Chips of a processor: of what one EDF queue serves.
     fn width(&self, chips: u64) -> u64;
 
-    /// Whether a unit is on one channel alone: it waits for the chips of that channel, and without
-    /// a server it moves no more than its tasks do.
+    /// Whether a processor is on one channel alone: it waits for the chips of that channel, and
+    /// without a server it moves no more than its tasks do.
     fn is_on_one_channel(&self) -> bool;
 
-    /// Pages of a request that can fall on a unit.
+    /// Pages of a request that can fall on a processor.
     fn pages_here(&self, request: Request, chips: u64) -> u64;
 
-    /// Steps in which a unit programs so many pages.
+    /// Steps in which a processor programs so many pages.
     fn programs(&self, pages: u64, chips: u64) -> u64;
 
     /// Transfers charged to a user's read, its own included: in the long run, and at the most that
@@ -41,13 +41,13 @@ pub(super) trait Organisation {
     fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<Cost>;
 }
 
-/// Whether a unit that places pages so is on one channel alone.
+/// Whether a processor that places pages so is on one channel alone.
 pub(crate) fn is_on_one_channel(placement: Placement) -> bool {
     organisation(placement).is_on_one_channel()
 }
 
-/// How many units a cluster of `chips` chips has.
-pub(crate) fn units(placement: Placement, chips: u64) -> u64 {
+/// How many processors a cluster of `chips` chips has.
+pub(crate) fn processors(placement: Placement, chips: u64) -> u64 {
     chips / organisation(placement).width(chips)
 }
 

@@ -1,4 +1,4 @@
-//! Static stripe: each chip is a unit.
+//! Static stripe: each chip is a processor.
 
 use rtflash_model::{Access, Request};
 

@@ -1,4 +1,4 @@
-//! Superblock: all chips of the cluster are one unit.
+//! Superblock: all chips of the cluster are one processor.
 
 use rtflash_model::Request;
 

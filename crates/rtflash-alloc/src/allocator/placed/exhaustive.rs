@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rtflash_model::{Allocation, Cluster, Placement};
 
 use super::Problem;
-use super::shape::{Form, Shapes};
+use super::organisations::{Organisation, Organisations};
 use super::sizes::DemandSizes;
 use crate::allocator::exact;
 
@@ -19,18 +19,19 @@ const TRIAL: u64 = 64;
 /// Channels beyond which clusters are only tried one behind the other.
 const MOST_CHANNELS: usize = 64;
 
-/// Looks for an allocation that holds. `shapes` and `subsets` are as if no page ever waited for the
-/// bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
+/// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
+/// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
 /// everything.
 pub(super) fn search(
     problem: Problem<'_>,
-    shapes: &Shapes<'_>,
+    organisations: &Organisations<'_>,
     subsets: &Subsets<'_, '_>,
     given_up: &mut bool,
 ) -> Option<Allocation> {
     let device = problem.set.device();
     let chips = u64::from(device.chips());
-    let mut search = Search { problem, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
+    let mut search =
+        Search { problem, organisations, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
     // First each partition as it needs the fewest chips, then what is left of the work shared
     // among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).expect("a few thousand"));
@@ -61,7 +62,7 @@ struct Part {
 
 struct Search<'s> {
     problem: Problem<'s>,
-    shapes: &'s Shapes<'s>,
+    organisations: &'s Organisations<'s>,
     given_up: &'s mut bool,
     left: u64,
     /// The placements with which a subset of the tasks holds in a cluster of some size, without any
@@ -176,11 +177,12 @@ impl Search<'_> {
 
     /// The placements that a part of this size may have.
     fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
-        let (shapes, placements) = (self.shapes, self.problem.test.placements);
+        let (organisations, placements) = (self.organisations, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
-                let form = Form::on_any_chips(*placement);
-                shapes.may_be(form, chips) && shapes.load(&part.tasks, form, chips).is_some()
+                let organisation = Organisation::on_any_chips(*placement);
+                organisations.may_be(organisation, chips)
+                    && organisations.load(&part.tasks, organisation, chips).is_some()
             };
             placements.iter().copied().filter(holds).collect()
         })

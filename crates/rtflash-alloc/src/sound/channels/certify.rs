@@ -2,12 +2,12 @@
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
-use super::{Placed, Site, nearest_terms};
+use super::{ChannelContention, Placed, nearest_terms};
 use crate::sound::bus::Bus;
 use crate::sound::choice::{Choice, choose, largest_server};
 use crate::sound::contention::Contention;
 use crate::sound::demand::Verdict;
-use crate::sound::unit::GcTerms;
+use crate::sound::processor::GcTerms;
 use crate::work::Work;
 
 /// What certifying came to.
@@ -48,14 +48,15 @@ pub fn certify_beside(
 ) -> Certified {
     let count = clusters.len();
     let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
-    let mut site = Site::new(set, clusters, placements.to_vec(), servers, granted, work);
+    let mut site = ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work);
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
         let placed = site.in_the_worst_case(position);
         if let Some(certificate) = &given[position] {
-            site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
-            let placed = placed.and_then(|placed| Some((placed.unit.stated(certificate)?, placed)));
+            site.gcs[position] =
+                site.processor(position, Bus::alone()).and_then(|processor| processor.stated(certificate));
+            let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
             fragile[position] = !placed.is_some_and(|(gc, placed)| site.holds_at(position, &placed, gc));
             continue;
         }
@@ -73,7 +74,7 @@ pub fn certify_beside(
         let quiet = site.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
             let Some(placed) = site.in_the_worst_case(position) else { continue };
-            if let Some((thousandths, gc)) = largest_server(&placed.unit, &placed.contentions, work) {
+            if let Some((thousandths, gc)) = largest_server(&placed.processor, &placed.contentions, work) {
                 site.servers[position] = thousandths;
                 site.gcs[position] = Some(Some(gc));
             }
@@ -92,21 +93,21 @@ pub fn certify_beside(
     Certified { certificates: (0..count).map(certificate).collect(), failing, given_up }
 }
 
-impl Site<'_> {
-    /// Garbage collection with which a cluster may hold next to calmer neighbours than there can
-    /// be.
+impl ChannelContention<'_> {
+    /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
+    /// can be.
     fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
         let placed = self.in_the_worst_case(position)?;
-        if placed.unit.writers.is_empty() {
+        if placed.processor.write_streams.is_empty() {
             return Some(None);
         }
         if self.is_on_one_channel(position) {
-            let unit = self.unit(position, Bus::alone())?;
-            if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0, self.work) {
+            let processor = self.processor(position, Bus::alone())?;
+            if let Choice::Holds(gc) = choose(&processor, &[Contention::none()], 0, self.work) {
                 return Some(gc);
             }
         }
-        nearest_terms(&placed.unit, self.work).map(Some)
+        nearest_terms(&placed.processor, self.work).map(Some)
     }
 
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection

@@ -1,4 +1,4 @@
-//! Clusters on their chips: who shares a channel with whom, and what follows for each unit.
+//! Clusters on their chips: who shares a channel with whom, and what follows for each processor.
 
 mod certify;
 
@@ -12,14 +12,14 @@ use super::contention::Contention;
 use super::demand::Nearest;
 use super::organisation::is_on_one_channel;
 use super::placed::{Placed, nearest_terms, worst};
+use super::processor::{GcTerms, Processor};
 use super::shortfall::Shortfall;
-use super::unit::{GcTerms, Unit};
 use crate::work::Work;
 pub use certify::{Certified, certify, certify_beside};
 
 /// The clusters of a device with the placement of pages in each.
 #[derive(Debug)]
-pub struct Site<'a> {
+pub struct ChannelContention<'a> {
     set: &'a TaskSet,
     clusters: &'a [Cluster],
     placements: Vec<Placement>,
@@ -29,7 +29,7 @@ pub struct Site<'a> {
     granted: Reliance,
     /// What its tests look at is charged to it.
     work: &'a Work,
-    /// Garbage collection of each cluster's units, as far as it is known; `None` inside where
+    /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<GcTerms>>>,
     /// Clusters on each channel, ascending, with the number of their chips there.
@@ -48,7 +48,7 @@ struct Neighbourhood {
     bounded: Vec<(usize, u32)>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ChannelContention<'a> {
     /// Clusters of the set's device, each with its placement and the thousandths of its server,
     /// tested by what they may rely on.
     pub fn new(
@@ -58,7 +58,7 @@ impl<'a> Site<'a> {
         servers: Vec<u32>,
         granted: Reliance,
         work: &'a Work,
-    ) -> Site<'a> {
+    ) -> ChannelContention<'a> {
         let ways = set.device().chips_per_channel();
         let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
         for (position, cluster) in clusters.iter().enumerate() {
@@ -70,7 +70,16 @@ impl<'a> Site<'a> {
                 }
             }
         }
-        Site { set, clusters, placements, servers, granted, work, gcs: vec![None; clusters.len()], channels }
+        ChannelContention {
+            set,
+            clusters,
+            placements,
+            servers,
+            granted,
+            work,
+            gcs: vec![None; clusters.len()],
+            channels,
+        }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
@@ -80,12 +89,13 @@ impl<'a> Site<'a> {
         certificates: &[Certificate],
         granted: Reliance,
         work: &'a Work,
-    ) -> Site<'a> {
+    ) -> ChannelContention<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
-        let mut site = Site::new(set, clusters, placements, servers, granted, work);
+        let mut site = ChannelContention::new(set, clusters, placements, servers, granted, work);
         for (position, certificate) in certificates.iter().enumerate() {
-            site.gcs[position] = site.unit(position, Bus::alone()).and_then(|unit| unit.stated(certificate));
+            site.gcs[position] =
+                site.processor(position, Bus::alone()).and_then(|processor| processor.stated(certificate));
         }
         site
     }
@@ -109,12 +119,12 @@ impl<'a> Site<'a> {
         self.servers[position] == 0 && self.is_on_one_channel(position)
     }
 
-    fn unit(&self, position: usize, bus: Bus) -> Option<Unit> {
+    fn processor(&self, position: usize, bus: Bus) -> Option<Processor> {
         let size = self.clusters[position].size();
-        Unit::new(self.set.device(), self.tasks(position), size, self.placements[position], bus)
+        Processor::new(self.set.device(), self.tasks(position), size, self.placements[position], bus)
     }
 
-    /// A cluster's unit, all other chips of its channels taken to be as busy as can be.
+    /// A cluster's processor, all other chips of its channels taken to be as busy as can be.
     pub fn in_the_worst_case(&self, position: usize) -> Option<Placed> {
         let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
         for (channel, members) in self.channels_of(position) {
@@ -123,15 +133,15 @@ impl<'a> Site<'a> {
             let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
             bus = Bus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
         }
-        Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] })
+        Some(Placed { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] })
     }
 
-    /// A cluster's unit next to its neighbours as they are, as far as it may rely on them.
+    /// A cluster's processor next to its neighbours as they are, as far as it may rely on them.
     pub fn as_granted(&self, position: usize) -> Option<Placed> {
         self.relying_on(position, self.granted)
     }
 
-    /// A cluster's unit for the test that relies on so much: (T), (T') or (T'').
+    /// A cluster's processor for the test that relies on so much: (T), (T') or (T'').
     ///
     /// (T') holds under any arbiter that lets no chip wait for more than one transfer of each
     /// other, whatever the order, and with any times up to the worst.
@@ -174,7 +184,7 @@ impl<'a> Site<'a> {
         if !self.is_on_one_channel(position) {
             // The worst of them.
             bus.ways = bus.most;
-            return Some(Placed { unit: self.unit(position, bus)?, contentions: vec![Contention::none()] });
+            return Some(Placed { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] });
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
@@ -183,14 +193,14 @@ impl<'a> Site<'a> {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
             let mut contention = Contention::new(self.set.device()).with_more(more.into());
             for (neighbour, chips) in bounded {
-                contention.add(&self.unit(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());
+                contention.add(&self.processor(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());
             }
             contentions.push(match siblings {
                 Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),
                 None => contention,
             });
         }
-        Some(Placed { unit: self.unit(position, bus)?, contentions })
+        Some(Placed { processor: self.processor(position, bus)?, contentions })
     }
 
     /// The channels on which a cluster has a chip, with the clusters there.
@@ -218,7 +228,7 @@ impl<'a> Site<'a> {
         let server_thousandths = self.servers[position];
         // The same numbers, at what they cost here.
         let gc = match gc {
-            Some(gc) => Some(placed.unit.gc(gc.deadline.unwrap_or(Span::ZERO), server_thousandths > 0)?),
+            Some(gc) => Some(placed.processor.gc(gc.deadline.unwrap_or(Span::ZERO), server_thousandths > 0)?),
             None => None,
         };
         let tightest = placed.demands(gc, server_thousandths, self.work).filter_map(|demand| {
@@ -234,12 +244,16 @@ impl<'a> Site<'a> {
     }
 }
 
-impl<'a> Site<'a> {
+impl<'a> ChannelContention<'a> {
     /// What a cluster that fails would have to be run with: the garbage collection that comes
     /// nearest.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
-        let gc = if placed.unit.writers.is_empty() { None } else { Some(nearest_terms(&placed.unit, self.work)?) };
+        let gc = if placed.processor.write_streams.is_empty() {
+            None
+        } else {
+            Some(nearest_terms(&placed.processor, self.work)?)
+        };
         let nearest = worst(&placed, gc, self.work);
         Some(Certificate {
             placement: self.placements[position],
@@ -259,7 +273,7 @@ impl<'a> Site<'a> {
     /// Looks for a deadline of garbage collection with which a cluster holds in its place, without
     /// a server.
     fn choose(&self, placed: &Placed) -> Choice {
-        choose(&placed.unit, &placed.contentions, 0, self.work)
+        choose(&placed.processor, &placed.contentions, 0, self.work)
     }
 
     /// Whether a cluster holds whatever its neighbours do.

@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::released;
-use super::numbers::{ceil, is_chip_by_chip, pages_on_unit};
+use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) struct Channel {
 
 /// What a cluster has to do with the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Site {
+pub(super) struct ChannelContention {
     /// Chips of a channel that may be active, the greatest number.
     pub most: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
@@ -63,7 +63,7 @@ pub(super) struct Site {
     pub channels: Vec<Channel>,
 }
 
-impl Site {
+impl ChannelContention {
     /// Of the cluster at this position, where so much may be relied on.
     pub fn of(
         set: &TaskSet,
@@ -71,9 +71,9 @@ impl Site {
         clusters: &[Cluster],
         position: usize,
         granted: Reliance,
-    ) -> Site {
+    ) -> ChannelContention {
         let device = set.device();
-        let mut site = Site { most: 0, foreign: 0, channels: vec![] };
+        let mut site = ChannelContention { most: 0, foreign: 0, channels: vec![] };
         let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip)).collect();
         channels.dedup();
         for channel in channels {
@@ -146,7 +146,7 @@ fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<Transfers> {
         period: request.period().as_ns().into(),
         deadline: request.deadline().as_ns().into(),
         jitter: request.jitter().as_ns().into(),
-        pages: pages_on_unit(&request, Placement::Stripe, size).into(),
+        pages: pages_on_processor(&request, Placement::Stripe, size).into(),
         writes,
     };
     requests.map(transfers).collect()

@@ -3,14 +3,14 @@
 
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
+use super::channels::{Channel, ChannelContention, Neighbour, Transfers};
 use super::collection::Numbers;
-use super::numbers::{ceil, is_chip_by_chip, pages_on_unit};
+use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::Queue;
-use super::site::{Channel, Neighbour, Site, Transfers};
 
 /// A request: (C, T, D, J, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct DemandTask {
     pub writes: bool,
     /// T.
     pub period: i128,
@@ -22,11 +22,11 @@ pub(super) struct Item {
     pub cost: i128,
     /// q, with all waits.
     pub longest: i128,
-    /// Pages on the unit.
+    /// Pages on the processor.
     pub pages: i128,
 }
 
-impl Item {
+impl DemandTask {
     /// d = D − J, Eq. (18): no request is due sooner after its release.
     pub fn soonest(&self) -> i128 {
         self.deadline - self.jitter
@@ -63,11 +63,11 @@ pub(super) struct Gc {
     pub reclaimed: i128,
 }
 
-/// A unit: a superblock cluster, or a chip of a stripe on one of its channels, since their
+/// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
 /// neighbours differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unit {
-    pub items: Vec<Item>,
+pub(super) struct Processor {
+    pub tasks: Vec<DemandTask>,
     /// `None` where nothing real-time writes.
     pub gc: Option<Gc>,
     /// U_s in thousandths.
@@ -96,10 +96,10 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
     }
 }
 
-/// Times of a unit's steps, in nanoseconds.
+/// Times of a processor's steps, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
-    /// Whether the unit is a chip of a stripe.
+    /// Whether the processor is a chip of a stripe.
     stripe: bool,
     t_r: i128,
     t_w: i128,
@@ -118,7 +118,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(device: &Device, placement: Placement, site: &Site, channel: &Channel) -> Steps {
+    fn new(device: &Device, placement: Placement, site: &ChannelContention, channel: &Channel) -> Steps {
         let [t_r, t_w, t_e, t_d] =
             [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
                 .map(|time| i128::from(time.as_ns()));
@@ -162,12 +162,12 @@ impl Steps {
         }))
     }
 
-    /// A request on a unit of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
-    fn item(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<Item> {
-        let pages = i128::from(pages_on_unit(request, placement, size));
+    /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
+    fn demand_task(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<DemandTask> {
+        let pages = i128::from(pages_on_processor(request, placement, size));
         let steps = if writes && !self.stripe { i128::from(request.pages().div_ceil(size)) } else { pages };
         let [cost, longest] = if writes { self.user_write } else { self.user_read };
-        Some(Item {
+        Some(DemandTask {
             writes,
             period: request.period().as_ns().into(),
             deadline: request.deadline().as_ns().into(),
@@ -179,7 +179,7 @@ impl Steps {
     }
 }
 
-impl Unit {
+impl Processor {
     /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than
     /// 127 bits.
     pub fn new(
@@ -187,16 +187,16 @@ impl Unit {
         cluster: &Cluster,
         certificate: &Certificate,
         gc: Option<&Numbers>,
-        site: &Site,
+        site: &ChannelContention,
         channel: &Channel,
-    ) -> Option<Unit> {
+    ) -> Option<Processor> {
         let (device, placement, size) = (set.device(), certificate.placement, u64::from(cluster.size()));
         let steps = Steps::new(device, placement, site, channel);
-        let mut items = Vec::new();
+        let mut tasks = Vec::new();
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
             for (request, writes) in [(&task.read, false), (&task.write, true)] {
                 if let Some(request) = request {
-                    items.push(steps.item(request, writes, placement, size)?);
+                    tasks.push(steps.demand_task(request, writes, placement, size)?);
                 }
             }
         }
@@ -205,8 +205,8 @@ impl Unit {
             Some(numbers) => steps.collection(numbers, size, device.pages_per_block())?,
             None => None,
         };
-        let mut unit = Unit {
-            items,
+        let mut processor = Processor {
+            tasks,
             gc,
             server,
             server_step: if server > 0 { steps.longest() } else { 0 },
@@ -216,17 +216,17 @@ impl Unit {
         };
         // (Q1) and (Q3).
         if steps.stripe && server == 0 && channel.queued && device.has_exact_reads() {
-            let mut others = unit.neighbours.clone();
-            others.extend(unit.siblings(channel.own - 1));
+            let mut others = processor.neighbours.clone();
+            others.extend(processor.siblings(channel.own - 1));
             let least_program = i128::from(device.page_program_min().as_ns());
-            unit.queue = Queue::of([steps.t_r, least_program, steps.t_d], others);
+            processor.queue = Queue::of([steps.t_r, least_program, steps.t_d], others);
         }
-        Some(unit)
+        Some(processor)
     }
 
     /// The cluster's other chips on the channel, this many.
     fn siblings(&self, chips: i128) -> Option<Neighbour> {
-        let transfers = |item: &Item| Transfers {
+        let transfers = |item: &DemandTask| Transfers {
             period: item.period,
             deadline: item.deadline,
             jitter: item.jitter,
@@ -235,7 +235,7 @@ impl Unit {
         };
         (chips > 0).then(|| Neighbour {
             chips,
-            requests: self.items.iter().map(transfers).collect(),
+            requests: self.tasks.iter().map(transfers).collect(),
             gc: self.gc.as_ref().map(|gc| (gc.deadline, gc.reclaimed)),
         })
     }
@@ -243,7 +243,7 @@ impl Unit {
     /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and
     /// D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
-        self.items.iter().map(Item::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
+        self.tasks.iter().map(DemandTask::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
     }
 
     /// The shortest of them; `None` without tasks.
@@ -252,7 +252,7 @@ impl Unit {
     }
 
     /// The items that write.
-    pub fn writers(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(|item| item.writes)
+    pub fn writers(&self) -> impl Iterator<Item = &DemandTask> {
+        self.tasks.iter().filter(|item| item.writes)
     }
 }

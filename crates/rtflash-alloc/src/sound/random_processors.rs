@@ -1,9 +1,9 @@
-//! Random units for the tests of this module.
+//! Random processors for the tests of this module.
 
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
-use super::{Bus, Contention, GcTerms, Unit};
+use super::{Bus, Contention, GcTerms, Processor};
 
 /// So many nanoseconds.
 pub(super) fn ns(nanoseconds: u64) -> Span {
@@ -71,9 +71,9 @@ impl Rng {
     }
 }
 
-/// A unit among others on its channel, with garbage collection.
+/// A processor among others on its channel, with garbage collection.
 pub(super) struct Drawn {
-    pub(super) unit: Unit,
+    pub(super) processor: Processor,
     pub(super) contention: Contention,
     /// As it is with some deadline; `None` where nothing is written or there is no room for it.
     pub(super) gc: Option<GcTerms>,
@@ -92,21 +92,22 @@ impl Drawn {
         let stripe = rng.within(0, 3) > 0;
         let placement = if stripe { Placement::Stripe } else { Placement::Superblock };
         let most = rng.within(1, 4);
-        let unit = Unit::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
+        let processor = Processor::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
         let mut rng_of_gc = Rng::new(seed, b"the-gc--");
-        let mut gc =
-            |unit: &Unit| if unit.writers.is_empty() { None } else { unit.gc(ns(rng_of_gc.within(1, 300)), false) };
+        let mut gc = |processor: &Processor| {
+            if processor.write_streams.is_empty() { None } else { processor.gc(ns(rng_of_gc.within(1, 300)), false) }
+        };
         for _ in 0..(if stripe { rng.within(0, 2) } else { 0 }) {
             let most = rng.within(1, 3);
-            let Some(other) = Unit::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };
+            let Some(other) = Processor::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };
             contention.add(&other, gc(&other), rng.within(1, 2));
         }
         let queue = stripe && rng.within(0, 2) > 0;
         if queue {
             contention = contention.in_a_queue(&device, rng.within(0, 2));
         }
-        let gc = gc(&unit);
-        Some(Drawn { unit, contention, gc, queue, rng })
+        let gc = gc(&processor);
+        Some(Drawn { processor, contention, gc, queue, rng })
     }
 }

@@ -8,9 +8,9 @@ use super::organisation::organisation;
 use super::time::{Cost, ns};
 use crate::reason::TooFewBlocks;
 
-/// A periodic request on a unit.
+/// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct DemandTask {
     /// C: worst-case time of all its steps, waiting for the bus included as far as [`Bus::ways`]
     /// says.
     pub cost: Cost,
@@ -22,13 +22,13 @@ pub struct Item {
     pub jitter: Span,
     /// q: its longest step.
     pub step: Cost,
-    /// Pages that it moves over the bus on the unit, one after another.
+    /// Pages that it moves over the bus on the processor, one after another.
     pub transfers: u64,
     /// Whether it writes.
     pub writes: bool,
 }
 
-impl Item {
+impl DemandTask {
     /// d = D − J, Eq. (18): the least time from release to deadline. At least one nanosecond.
     pub fn window(&self) -> Span {
         self.deadline.checked_sub(self.jitter).expect("the jitter is below the deadline")
@@ -50,16 +50,16 @@ impl Item {
         (length.as_ns() + self.deadline.as_ns()).div_ceil(self.period.as_ns())
     }
 
-    /// 1 − (D − J)/T: what [`Item::due`] is above L/T, at most. Zero where D = T and J = 0.
+    /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T, at most. Zero where D = T and J = 0.
     pub(super) fn early(&self) -> f64 {
         1.0 - ns(self.window()) / ns(self.period)
     }
 }
 
-/// What a writing request does to a unit's free pages.
+/// What a writing request does to a processor's free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Writer {
-    /// w_i: pages of a request that can fall on the unit.
+pub struct WriteStream {
+    /// w_i: pages of a request that can fall on the processor.
     pub pages: u64,
     /// T_i, above zero.
     pub period: Span,
@@ -67,7 +67,7 @@ pub struct Writer {
     pub jitter: Span,
 }
 
-impl Writer {
+impl WriteStream {
     /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length
     /// y, at most.
     pub fn arriving(&self, length: Span) -> u128 {
@@ -84,25 +84,25 @@ impl Writer {
     }
 }
 
-/// A cluster's unit, before a deadline of garbage collection is chosen.
+/// A cluster's processor, before a deadline of garbage collection is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub struct Processor {
     /// Reads and writes.
-    pub items: Vec<Item>,
+    pub tasks: Vec<DemandTask>,
     /// The writes among them.
-    pub writers: Vec<Writer>,
-    /// PP: pages of a block of the unit.
+    pub write_streams: Vec<WriteStream>,
+    /// PP: pages of a block of the processor.
     pub block_pages: u64,
-    /// N: blocks of the unit.
+    /// N: blocks of the processor.
     pub blocks: u64,
-    /// Λ: logical pages mapped in the unit, at most.
+    /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
     costs: Costs,
     placement: Placement,
     chips: u64,
 }
 
-/// Garbage collection on a unit, once its relative deadline is chosen.
+/// Garbage collection on a processor, once its relative deadline is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcTerms {
     /// D_g; `None` where no real-time task writes.
@@ -134,23 +134,23 @@ impl GcTerms {
     }
 }
 
-impl Unit {
-    /// The unit of a cluster of `chips` chips with these tasks; `None` where times cannot be added
-    /// up.
+impl Processor {
+    /// The processor of a cluster of `chips` chips with these tasks; `None` where times cannot be
+    /// added up.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
         chips: u32,
         placement: Placement,
         bus: Bus,
-    ) -> Option<Unit> {
+    ) -> Option<Processor> {
         let chips = u64::from(chips.max(1));
         let organisation = organisation(placement);
         let costs = Costs::new(device, bus, organisation.read_transfers(bus))?;
         let width = organisation.width(chips);
-        let mut unit = Unit {
-            items: Vec::new(),
-            writers: Vec::new(),
+        let mut processor = Processor {
+            tasks: Vec::new(),
+            write_streams: Vec::new(),
             block_pages: u64::from(device.pages_per_block()).checked_mul(width)?,
             blocks: device.blocks_per_chip().into(),
             mapped: device.logical_pages_per_chip().checked_mul(width)?,
@@ -161,21 +161,21 @@ impl Unit {
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = organisation.pages_here(read, chips);
-                unit.items.push(item(steps, costs.user_read, costs.longest_user_read, read, false)?);
+                processor.tasks.push(demand_task(steps, costs.user_read, costs.longest_user_read, read, false)?);
             }
             if let Some(write) = task.write {
                 let pages = organisation.pages_here(write, chips);
-                unit.items.push(item(
+                processor.tasks.push(demand_task(
                     organisation.programs(pages, chips),
                     costs.write,
                     costs.longest_write,
                     write,
                     true,
                 )?);
-                unit.writers.push(Writer { pages, period: write.period(), jitter: write.jitter() });
+                processor.write_streams.push(WriteStream { pages, period: write.period(), jitter: write.jitter() });
             }
         }
-        Some(unit)
+        Some(processor)
     }
 
     /// How pages are placed.
@@ -208,7 +208,7 @@ impl Unit {
         // v and α, Eqs. (8) and (9).
         let valid = self.mapped / closed;
         let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
-        let deadline = (!self.writers.is_empty()).then_some(deadline);
+        let deadline = (!self.write_streams.is_empty()).then_some(deadline);
         self.terms(deadline, [reserve, open, valid, reclaimed])
     }
 
@@ -217,11 +217,11 @@ impl Unit {
     /// (docs/analysis.md, Section 8).
     pub fn stated(&self, certificate: &Certificate) -> Option<Option<GcTerms>> {
         let server = certificate.server_thousandths > 0;
-        if self.writers.is_empty() && !server {
+        if self.write_streams.is_empty() && !server {
             return Some(None);
         }
         let stated = certificate.collection?;
-        let deadline = if self.writers.is_empty() { None } else { Some(stated.deadline?) };
+        let deadline = if self.write_streams.is_empty() { None } else { Some(stated.deadline?) };
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
@@ -240,7 +240,7 @@ impl Unit {
 
     /// A = Σ ⌈(D_g + J)/T⌉ w, Eq. (3): pages that may arrive within this time.
     fn arrivals(&self, deadline: Span) -> Option<u64> {
-        self.writers.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
+        self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
     }
 
     /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
@@ -259,19 +259,19 @@ impl Unit {
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
     fn pending(&self) -> u64 {
-        self.writers.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
+        self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
     }
 
     /// The longest deadline of garbage collection within which one request of each writer arrives
     /// at most: min (T − J); `None` without writers.
     pub(crate) fn shortest_gc_deadline(&self) -> Option<Span> {
-        let window = |writer: &Writer| writer.period.checked_sub(writer.jitter).expect("J < T");
-        self.writers.iter().map(window).min()
+        let window = |writer: &WriteStream| writer.period.checked_sub(writer.jitter).expect("J < T");
+        self.write_streams.iter().map(window).min()
     }
 
-    /// A number by which units without room for garbage collection are ordered; nothing is decided
-    /// by it. How many times the blocks that there are would be needed for a pass to reclaim
-    /// anything.
+    /// A number by which processors without room for garbage collection are ordered; nothing is
+    /// decided by it. How many times the blocks that there are would be needed for a pass to
+    /// reclaim anything.
     pub(super) fn crowding(&self) -> f64 {
         let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
         let open = (pages / self.block_pages as f64).floor() + 1.0;
@@ -291,8 +291,8 @@ impl Unit {
 }
 
 /// A request of so many equal steps.
-fn item(steps: u64, cost: Cost, step: Cost, request: Request, writes: bool) -> Option<Item> {
-    Some(Item {
+fn demand_task(steps: u64, cost: Cost, step: Cost, request: Request, writes: bool) -> Option<DemandTask> {
+    Some(DemandTask {
         cost: cost.checked_mul(steps)?,
         period: request.period(),
         deadline: request.deadline(),
@@ -304,36 +304,38 @@ fn item(steps: u64, cost: Cost, step: Cost, request: Request, writes: bool) -> O
 }
 
 /// Pages that requests move over the bus in a nanosecond, in the long run.
-pub(super) fn transfer_rate(items: &[Item]) -> f64 {
+pub(super) fn transfer_rate(items: &[DemandTask]) -> f64 {
     items.iter().map(|item| item.transfers as f64 / ns(item.period)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_units::{Drawn, ns};
+    use crate::sound::random_processors::{Drawn, ns};
 
     /// What is found is accepted where it is stated, and nothing less is.
     #[test]
     fn no_number_of_a_certificate_may_be_smaller() {
         let mut compared = [0; 4];
         for seed in 0..4_000 {
-            let Some(Drawn { unit, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
             let server = rng.within(0, 1) > 0;
-            let Some(gc) = unit.gc(ns(rng.within(1, 300)), server).filter(|gc| gc.deadline.is_some()) else { continue };
+            let Some(gc) = processor.gc(ns(rng.within(1, 300)), server).filter(|gc| gc.deadline.is_some()) else {
+                continue;
+            };
             let certificate = |collection: Collection| Certificate {
-                placement: unit.placement(),
+                placement: processor.placement(),
                 collection: Some(collection),
                 server_thousandths: u32::from(server),
                 tightest: None,
             };
             let found = gc.to_collection();
-            let stated = unit.stated(&certificate(found));
+            let stated = processor.stated(&certificate(found));
             assert_eq!(stated, Some(Some(gc)), "seed {seed}");
             let smaller = |change: fn(&mut Collection)| {
                 let mut collection = found;
                 change(&mut collection);
-                unit.stated(&certificate(collection)).flatten()
+                processor.stated(&certificate(collection)).flatten()
             };
             if gc.reserve > 0 {
                 assert_eq!(smaller(|of| of.reserve_pages -= 1), None, "seed {seed}: {gc:?}");
@@ -350,8 +352,9 @@ mod tests {
             }
             assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
             // What is copied takes a step; where nothing is, the erase is the longest.
-            let Costs { erase, copy, longest_read, longest_write, .. } = unit.costs;
-            let copies = if unit.placement() == Placement::Stripe { copy } else { longest_read.max(longest_write) };
+            let Costs { erase, copy, longest_read, longest_write, .. } = processor.costs;
+            let copies =
+                if processor.placement() == Placement::Stripe { copy } else { longest_read.max(longest_write) };
             assert_eq!(gc.step, if gc.valid > 0 { erase.max(copies) } else { erase }, "seed {seed}");
             compared[3] += u32::from(copies > erase && gc.valid > 0);
         }
@@ -363,12 +366,12 @@ mod tests {
     fn too_few_blocks_is_what_the_shortest_deadline_says() {
         let mut compared = [0, 0];
         for seed in 0..20_000 {
-            let Some(Drawn { unit, .. }) = Drawn::new(seed) else { continue };
-            let Some(shortest) = unit.shortest_gc_deadline() else {
+            let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
+            let Some(shortest) = processor.shortest_gc_deadline() else {
                 continue;
             };
-            let none = unit.gc(shortest, false).is_none();
-            assert_eq!(unit.too_few_blocks().is_some(), none, "seed {seed}: {unit:?}");
+            let none = processor.gc(shortest, false).is_none();
+            assert_eq!(processor.too_few_blocks().is_some(), none, "seed {seed}: {processor:?}");
             compared[usize::from(none)] += 1;
         }
         assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");

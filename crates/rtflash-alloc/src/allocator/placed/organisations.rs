@@ -1,0 +1,265 @@
+//! Clusters before they have chips: how many, and how pages are placed on them.
+
+use std::cell::Cell;
+
+use rtflash_model::{Access, Placement, Task, TaskSet};
+
+use super::Problem;
+use crate::fraction::Rational;
+use crate::sound::{Bus, Choice, Contention, Demand, Processor, choose};
+use crate::work::Work;
+
+/// How a group of tasks takes a cluster.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Held {
+    pub(super) organisation: Organisation,
+    /// The long-run load of its processor.
+    pub(super) load: f64,
+}
+
+/// What a cluster asks of its chips.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Organisation {
+    /// Any chips.
+    #[default]
+    Stripe,
+    /// Whole channels, or an aligned part of one.
+    Compact,
+    /// A superblock on any chips.
+    Superblock,
+}
+
+pub(super) const ORGANISATIONS: [Organisation; 3] =
+    [Organisation::Stripe, Organisation::Compact, Organisation::Superblock];
+
+impl Organisation {
+    /// That of a cluster with this placement of pages wherever its chips are.
+    pub(super) fn on_any_chips(placement: Placement) -> Organisation {
+        match placement {
+            Placement::Stripe => Organisation::Stripe,
+            Placement::Superblock => Organisation::Superblock,
+        }
+    }
+
+    pub(super) fn placement(self) -> Placement {
+        match self {
+            Organisation::Stripe => Placement::Stripe,
+            Organisation::Compact | Organisation::Superblock => Placement::Superblock,
+        }
+    }
+}
+
+/// How much of the waiting for the bus is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContentionAssumption {
+    /// All that there can be.
+    WorstCase,
+    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are
+    /// placed.
+    Optimistic(u32),
+    /// In stripes, as if all chips of a channel were the cluster's: likewise.
+    Queue,
+    /// None at all, wherever the chips are: what does not hold so holds nowhere.
+    NoContention,
+}
+
+/// Tests of task subsets in clusters of each organisation.
+pub(super) struct Organisations<'a> {
+    set: &'a TaskSet,
+    /// Charged with what the tests look at.
+    work: &'a Work,
+    /// Those that the analysis has.
+    allowed: Vec<Organisation>,
+    /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
+    /// pack.
+    chain: Vec<u32>,
+    assumption: ContentionAssumption,
+    /// The largest cluster.
+    largest: u32,
+    /// Tests so far.
+    tests: Cell<u64>,
+    /// Tests that were given up.
+    given_up: Cell<u32>,
+}
+
+/// Tests given up after which no more are begun: each of them takes long.
+const GIVEN_UP: u32 = 8;
+
+impl<'a> Organisations<'a> {
+    pub(super) fn new(problem: Problem<'a>, assumption: ContentionAssumption) -> Organisations<'a> {
+        let Problem { set, test, work } = problem;
+        let allowed = ORGANISATIONS
+            .into_iter()
+            .filter(|organisation| test.placements.contains(&organisation.placement()))
+            .collect();
+        let chips = set.device().chips();
+        let chain = chain(set.device().chips_per_channel().min(chips));
+        Organisations {
+            set,
+            work,
+            allowed,
+            chain,
+            assumption,
+            largest: chips,
+            tests: Cell::new(0),
+            given_up: Cell::new(0),
+        }
+    }
+
+    /// The same with clusters of one chip only, if so.
+    pub(super) fn of_one_chip(self, so: bool) -> Organisations<'a> {
+        Organisations { largest: if so { 1 } else { self.largest }, ..self }
+    }
+
+    pub(super) fn set(&self) -> &'a TaskSet {
+        self.set
+    }
+
+    /// What the tests charge.
+    pub(super) fn work(&self) -> &'a Work {
+        self.work
+    }
+
+    pub(super) fn allowed(&self) -> &[Organisation] {
+        &self.allowed
+    }
+
+    /// Tests of a cluster so far.
+    pub(super) fn tests(&self) -> u64 {
+        self.tests.get()
+    }
+
+    /// Whether a test was given up, so that a no is none.
+    pub(super) fn given_up(&self) -> bool {
+        self.given_up.get() > 0
+    }
+
+    fn tasks<'t>(&self, tasks: &'t [usize]) -> impl Iterator<Item = &'a Task> + Clone + use<'a, 't> {
+        let all = self.set.tasks();
+        tasks.iter().filter_map(move |&task| all.get(task))
+    }
+
+    /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
+    /// where times cannot be added up.
+    fn processor(&self, tasks: &[usize], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
+        let device = self.set.device();
+        let bus = match (organisation, self.assumption) {
+            (_, ContentionAssumption::NoContention) => Bus::alone(),
+            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => Bus { ways, ..Bus::anywhere(device) },
+            (Organisation::Compact, _) => Bus::compact(device, chips),
+            (Organisation::Stripe | Organisation::Superblock, _) => Bus::anywhere(device),
+        };
+        let others = match (organisation, self.assumption) {
+            (Organisation::Stripe, ContentionAssumption::Queue) => {
+                Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1)
+            }
+            _ => Contention::none(),
+        };
+        Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?, others))
+    }
+
+    /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
+    pub(super) fn load(&self, tasks: &[usize], organisation: Organisation, chips: u32) -> Option<f64> {
+        self.tests.set(self.tests.get() + 1);
+        if self.given_up.get() >= GIVEN_UP || !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
+            return None;
+        }
+        let (processor, others) = self.processor(tasks, organisation, chips)?;
+        match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
+            Choice::Holds(gc) => Some(Demand::new(&processor, &others, gc, 0, self.work).load()),
+            Choice::Fails => None,
+            Choice::TooLong => {
+                self.given_up.set(self.given_up.get() + 1);
+                None
+            }
+        }
+    }
+
+    /// The least long-run load of a processor of these tasks in a cluster of any organisation,
+    /// exactly, whether or not they hold: with garbage collection at its shortest deadline, where
+    /// it takes least. Above every other one where there is no room for that.
+    pub(super) fn least_load(&self, tasks: &[usize], chips: u32) -> Rational {
+        self.tests.set(self.tests.get() + 1);
+        let of = |organisation: Organisation| {
+            let (processor, others) = self.processor(tasks, organisation, chips)?;
+            let gc = match processor.shortest_gc_deadline() {
+                Some(deadline) => Some(processor.gc(deadline, false)?),
+                None => None,
+            };
+            Demand::new(&processor, &others, gc, 0, self.work).exact_load()
+        };
+        let loads = self
+            .allowed
+            .iter()
+            .filter(|&&organisation| self.may_be(organisation, chips))
+            .filter_map(|&organisation| of(organisation));
+        loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
+    }
+
+    /// The organisation in which these tasks hold on so many chips, of several the one with the
+    /// least to do.
+    pub(super) fn holds(&self, tasks: &[usize], chips: u32) -> Option<Held> {
+        self.of_organisations(tasks, chips, |_| true)
+    }
+
+    fn of_organisations(&self, tasks: &[usize], chips: u32, tried: impl Fn(Organisation) -> bool) -> Option<Held> {
+        let allowed = self
+            .allowed
+            .iter()
+            .copied()
+            .filter(|&organisation| self.may_be(organisation, chips) && tried(organisation));
+        let held = allowed
+            .filter_map(|organisation| Some(Held { organisation, load: self.load(tasks, organisation, chips)? }));
+        held.min_by(|a, b| a.load.total_cmp(&b.load))
+    }
+
+    /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
+    pub(super) fn smallest(&self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+        // Beyond this size a stripe's chips have no less to do each.
+        let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
+        let spread = requests.filter(|request| request.access() == Access::Sequential);
+        let pages = spread.map(|request| request.pages()).fold(1, u64::max);
+        let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
+        (least.max(1)..=most.min(self.largest)).find_map(|chips| {
+            let tried = |organisation: Organisation| organisation != Organisation::Stripe || u64::from(chips) <= widest;
+            Some((chips, self.of_organisations(tasks, chips, tried)?))
+        })
+    }
+
+    /// Whether a cluster of so many chips can have this organisation.
+    pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
+        match organisation {
+            Organisation::Stripe => true,
+            Organisation::Compact => {
+                self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
+            }
+            // One chip is a stripe of one, which copies inside the chip.
+            Organisation::Superblock => chips > 1 || !self.allowed.contains(&Organisation::Stripe),
+        }
+    }
+
+    /// The largest cluster of this organisation of no more than so many chips.
+    pub(super) fn on_chips(&self, organisation: Organisation, chips: u32) -> Option<u32> {
+        (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
+    }
+
+    /// The smallest size of a compact cluster from here on.
+    fn next_compact(&self, chips: u32) -> u32 {
+        let whole = *self.chain.last().expect("it begins with one chip");
+        let within = self.chain.iter().copied().find(|&size| size >= chips);
+        within.unwrap_or_else(|| chips.div_ceil(whole).saturating_mul(whole))
+    }
+}
+
+/// 1, and each time the smallest prime factor more, up to `ways`.
+fn chain(ways: u32) -> Vec<u32> {
+    let mut sizes = vec![1];
+    let mut at = 1;
+    while at < ways {
+        let rest = ways / at;
+        let factor = (2..=rest).find(|factor| rest.is_multiple_of(*factor)).unwrap_or(rest);
+        at *= factor;
+        sizes.push(at);
+    }
+    sizes
+}
