@@ -7,7 +7,7 @@
 //!
 //! - [`model`]: the words. Time, device, task, allocation; task-set files; generated task sets.
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
-//! - [`check`]: the independent judge, and the plain forms of the algorithms.
+//! - [`check`]: the independent verifier, and the plain forms of the algorithms.
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, and their statistics.

@@ -8,7 +8,7 @@ use rtflash::alloc::allocator::{
 };
 use rtflash::alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash::check::plain::{self, PlainOutcome};
-use rtflash::check::{Equations, Scalar, judge, judge_part_ftl};
+use rtflash::check::{Equations, Scalar, verify, verify_part_ftl};
 use rtflash::model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
 /// Exact rationals, as the twins use them.
@@ -219,7 +219,7 @@ fn agree_on_utilization(set: &TaskSet, equations: Equations, clusters: &[Cluster
 }
 
 fn agree_on_part_ftl(set: &TaskSet) {
-    let (fast, plain) = (PartFtl::test(set), judge_part_ftl(set));
+    let (fast, plain) = (PartFtl::test(set), verify_part_ftl(set));
     assert_eq!(fast.is_some(), plain.is_some());
     if let Some((fast, plain)) = fast.zip(plain) {
         assert_eq!(fast.schedulable, plain.schedulable);
@@ -253,7 +253,7 @@ proptest! {
             for algorithm in ALLOCATORS.iter().filter(|allocator| allocator.name() != "part-ftl") {
                 let outcome = algorithm.allocate(&set, of(equations));
                 if let Outcome::Schedulable(allocation) = &outcome {
-                    prop_assert!(judge(&set, allocation, equations).schedulable(), "{}", algorithm.name());
+                    prop_assert!(verify(&set, allocation, equations).schedulable(), "{}", algorithm.name());
                     prop_assert_eq!(exact.is_schedulable(), Some(true), "{} accepts", algorithm.name());
                 }
             }
@@ -319,7 +319,7 @@ proptest! {
                 let full = TaskSet::new(*set.device(), tasks, vec![]).expect("a task set");
                 let outcome = allocator("global").expect("global").allocate(&full, fast);
                 prop_assert_eq!(outcome.is_schedulable(), Some(schedulable), "{} at {:+} ns", equations.name(), shift);
-                prop_assert_eq!(judge(&full, outcome.allocation().expect("global always gives one"), equations).schedulable(), schedulable);
+                prop_assert_eq!(verify(&full, outcome.allocation().expect("global always gives one"), equations).schedulable(), schedulable);
             }
         }
     }
@@ -364,7 +364,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the judge, and
+    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the verify, and
     /// exists. Otherwise the reason is the same.
     #[test]
     fn the_search_lies_between_clustering_bfd_and_exact(set in prop_oneof![crowded_set(8, Just(1)), crowded_set(8, 2u64..100_000), few(merging_set(1u64..1000), 8), real_set(8)]) {
@@ -376,7 +376,7 @@ proptest! {
             } else {
                 prop_assert_eq!(first.is_schedulable(), Some(false));
                 let allocation = outcome.allocation().expect("an allocation");
-                prop_assert!(judge(&set, allocation, equations).schedulable());
+                prop_assert!(verify(&set, allocation, equations).schedulable());
                 prop_assert_eq!(Exact.allocate(&set, of(equations)).is_schedulable(), Some(true));
             }
         }
@@ -386,7 +386,7 @@ proptest! {
     fn what_the_search_finds_for_many_tasks_passes(set in crowded_set(24, 1u64..1000)) {
         for equations in EQUATIONS {
             if let Outcome::Schedulable(allocation) = ClusteringSearch.allocate(&set, of(equations)) {
-                prop_assert!(judge(&set, &allocation, equations).schedulable());
+                prop_assert!(verify(&set, &allocation, equations).schedulable());
             }
         }
     }
@@ -420,7 +420,7 @@ fn the_search_finds_what_best_fit_does_not() {
     assert_eq!(failure.unplaced.task, 5);
     let outcome = ClusteringSearch.allocate(&set, of(Equations::Thesis));
     let clusters = outcome.allocation().expect("an allocation").clusters();
-    assert!(judge(&set, outcome.allocation().expect("an allocation"), Equations::Thesis).schedulable());
+    assert!(verify(&set, outcome.allocation().expect("an allocation"), Equations::Thesis).schedulable());
     let total =
         |cluster: &Cluster| report_cluster(&set, of(Equations::Thesis), &cluster.tasks, cluster.size()).utilization;
     assert!(clusters.len() == 2 && clusters.iter().all(|cluster| near(total(cluster), 0.99)), "{clusters:?}");

@@ -4,7 +4,7 @@
 
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Thesis, analysis_relying_on};
-use rtflash::check::{SoundJudgement, judge_sound};
+use rtflash::check::{SoundVerification, verify_sound};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::random::Stream;
 use rtflash::model::{
@@ -136,8 +136,8 @@ fn carried_over(allocation: &Allocation, set: &TaskSet, old: &[usize]) -> Alloca
     carried.with_certificates((0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect())
 }
 
-fn judge(set: &TaskSet, allocation: &Allocation) -> SoundJudgement {
-    judge_sound(set, allocation, &BOTH, Reliance::Queue)
+fn verify(set: &TaskSet, allocation: &Allocation) -> SoundVerification {
+    verify_sound(set, allocation, &BOTH, Reliance::Queue)
 }
 
 /// Sets that are accepted, with their allocations.
@@ -160,12 +160,12 @@ fn certificates_stay_valid_for_lighter_loads() {
     // Clusters that rely on nothing; others, and those of them that are refused.
     let (mut independent, mut leaning, mut lost) = (0, 0, 0);
     for (case, mut rng, set, allocation) in accepted(1, 4_000) {
-        let before = judge(&set, &allocation);
-        assert!(before.approves(), "case {case}: {before:?}");
+        let before = verify(&set, &allocation);
+        assert!(before.accepts(), "case {case}: {before:?}");
         let Some((set, old)) = lighter(&set, &mut rng) else { continue };
-        let after = judge(&set, &carried_over(&allocation, &set, &old));
+        let after = verify(&set, &carried_over(&allocation, &set, &old));
         for (was, is) in before.clusters.iter().zip(&after.clusters) {
-            assert!(is.complaints.is_empty(), "case {case}: {is:?}");
+            assert!(is.discrepancies.is_empty(), "case {case}: {is:?}");
             if was.relies_on == Some(Reliance::Nothing) {
                 independent += 1;
                 assert_eq!((is.holds, is.relies_on), (Some(true), Some(Reliance::Nothing)), "case {case}: {is:?}");
@@ -202,11 +202,11 @@ fn lighter_loads_are_kept_on_the_device() {
     for (case, mut rng, set, allocation) in accepted(2, 400) {
         let Some((set, old)) = lighter(&set, &mut rng) else { continue };
         let allocation = carried_over(&allocation, &set, &old);
-        let judgement = judge(&set, &allocation);
-        if !judgement.approves() {
+        let verification = verify(&set, &allocation);
+        if !verification.accepts() {
             continue;
         }
-        let independent = judgement.clusters.iter().all(|cluster| cluster.relies_on == Some(Reliance::Nothing));
+        let independent = verification.clusters.iter().all(|cluster| cluster.relies_on == Some(Reliance::Nothing));
         let options = options(&mut rng, &set, independent);
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
         let broken: Vec<_> = executed.findings.iter().filter(|finding| !finding.gauge.holds()).collect();
@@ -242,8 +242,11 @@ fn weakened_certificates_are_refused() {
                 if collection.victim_pages == u64::MAX {
                     continue;
                 }
-                let found = judge(&set, &with_collection(&allocation, position, collection));
-                assert!(!found.approves() && !found.clusters[position].complaints.is_empty(), "case {case}: {found:?}");
+                let found = verify(&set, &with_collection(&allocation, position, collection));
+                assert!(
+                    !found.accepts() && !found.clusters[position].discrepancies.is_empty(),
+                    "case {case}: {found:?}"
+                );
                 *refused += 1;
             }
         }
@@ -268,8 +271,8 @@ fn what_would_do_is_the_least_that_does() {
     for (case, mut rng, set, allocation) in accepted(4, 800) {
         let Some((set, old)) = lighter(&set, &mut rng) else { continue };
         let allocation = carried_over(&allocation, &set, &old);
-        let judgement = judge(&set, &allocation);
-        for (position, cluster) in judgement.clusters.iter().enumerate().filter(|(_, it)| it.holds == Some(true)) {
+        let verification = verify(&set, &allocation);
+        for (position, cluster) in verification.clusters.iter().enumerate().filter(|(_, it)| it.holds == Some(true)) {
             let Some(stated) = allocation.certificate(position).and_then(|it| it.collection) else { continue };
             for note in &cluster.notes {
                 let Some((number, _)) = note.split_once(", where ").and_then(|(_, rest)| rest.split_once(" would"))
@@ -284,7 +287,9 @@ fn what_would_do_is_the_least_that_does() {
                     _ => continue,
                 };
                 let complaints = |collection: Collection| {
-                    judge(&set, &with_collection(&allocation, position, collection)).clusters[position].complaints.len()
+                    verify(&set, &with_collection(&allocation, position, collection)).clusters[position]
+                        .discrepancies
+                        .len()
                 };
                 assert_eq!(complaints(change(stated, least)), 0, "case {case}: {note}");
                 if least > 0 {

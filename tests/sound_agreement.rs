@@ -1,10 +1,10 @@
-//! Allocations found under the sound analyses pass the independent judge, certificate by
+//! Allocations found under the sound analyses pass the independent verifier, certificate by
 //! certificate, and those found wanting do not.
 
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash::check::{SoundJudgement, judge_sound};
+use rtflash::check::{SoundVerification, verify_sound};
 use rtflash::model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
@@ -84,16 +84,16 @@ fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
 }
 
 /// Each certificate is true to the nanosecond.
-fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> SoundJudgement {
-    let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
-    for (position, cluster) in judgement.clusters.iter().enumerate() {
+fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> SoundVerification {
+    let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+    for (position, cluster) in verification.clusters.iter().enumerate() {
         let certificate = allocation.certificate(position);
         assert!(
-            cluster.holds == Some(true) && cluster.complaints.is_empty() && cluster.notes.is_empty(),
+            cluster.holds == Some(true) && cluster.discrepancies.is_empty() && cluster.notes.is_empty(),
             "{cluster:?}\nwith {certificate:?}\nin {allocation:?}\nof {set:?}"
         );
     }
-    judgement
+    verification
 }
 
 proptest! {
@@ -111,8 +111,8 @@ proptest! {
                     }
                     Outcome::NotSchedulable(failure) => {
                         if let Some(allocation) = failure.overloaded.filter(|_| algorithm.name() == "global") {
-                            let judgement = judge_sound(&set, &allocation, of(name, granted).placements(), granted);
-                            prop_assert_eq!(judgement.holds(), Some(false), "{:?}\n{:?}", allocation, set);
+                            let verification = verify_sound(&set, &allocation, of(name, granted).placements(), granted);
+                            prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                         }
                     }
                     Outcome::CannotTell(_) | Outcome::Partitioned(_) => {}
@@ -181,8 +181,8 @@ proptest! {
                 Outcome::Schedulable(allocation) => { assert_approved(&set, &allocation, of("stripe", granted)); }
                 Outcome::NotSchedulable(failure) => {
                     if let Some(allocation) = failure.overloaded.filter(|_| algorithm.name() == "global") {
-                        let judgement = judge_sound(&set, &allocation, of("stripe", granted).placements(), granted);
-                        prop_assert_eq!(judgement.holds(), Some(false), "{:?}\n{:?}", allocation, set);
+                        let verification = verify_sound(&set, &allocation, of("stripe", granted).placements(), granted);
+                        prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                     }
                 }
                 Outcome::CannotTell(_) | Outcome::Partitioned(_) => {}
@@ -206,8 +206,8 @@ fn the_queue_for_the_bus_decides_many() {
             let outcome = allocator(algorithm).expect("an algorithm").allocate(&set, of("stripe", granted));
             let Outcome::Schedulable(allocation) = outcome else { continue };
             schedulable += 1;
-            let judgement = assert_approved(&set, &allocation, of("stripe", granted));
-            let shares = judgement.clusters.iter().filter_map(|cluster| cluster.shares);
+            let verification = assert_approved(&set, &allocation, of("stripe", granted));
+            let shares = verification.clusters.iter().filter_map(|cluster| cluster.shares);
             if shares.into_iter().any(|shares| shares.saved_ns > shares.slack_ns) {
                 owed[usize::from(set.device().chips() > set.device().chips_per_channel())] += 1;
             }

@@ -10,7 +10,7 @@ use rtflash::alloc::analysis::{ANALYSES, Thesis, analysis};
 use rtflash::alloc::reason::Reason;
 use rtflash::alloc::sizing::size;
 use rtflash::alloc::verdict::{in_time, passing, spaces};
-use rtflash::check::{Equations, judge, judge_sound};
+use rtflash::check::{Equations, verify, verify_sound};
 use rtflash::model::{
     Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet, read_task_set, write_task_set,
 };
@@ -314,8 +314,8 @@ fn set() -> impl Strategy<Value = TaskSet> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
-    /// Allocators, the verdict on an allocation and the judge agree on time and on space, whatever
-    /// the set.
+    /// Allocators, the verdict on an allocation and the verifier agree on time and on space,
+    /// whatever the set.
     #[test]
     fn alloc_check_and_explain_agree_on_space(set in set()) {
         for analysis in ANALYSES {
@@ -337,12 +337,12 @@ proptest! {
                 prop_assert_eq!(passes, all(fits.clone()) && all(in_time(&set, analysis, allocation)), "{}", context);
                 let (judged, spaces): (Option<bool>, Vec<bool>) = match Equations::from_name(analysis.name()) {
                     Some(equations) => {
-                        let judgement = judge(&set, allocation, equations);
-                        (Some(judgement.schedulable()), judgement.clusters.iter().map(|it| it.space.fits()).collect())
+                        let verification = verify(&set, allocation, equations);
+                        (Some(verification.schedulable()), verification.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                     None => {
-                        let judgement = judge_sound(&set, allocation, analysis.placements(), analysis.relies_on());
-                        (judgement.holds(), judgement.clusters.iter().map(|it| it.space.fits()).collect())
+                        let verification = verify_sound(&set, allocation, analysis.placements(), analysis.relies_on());
+                        (verification.holds(), verification.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                 };
                 prop_assert!(judged.is_none_or(|judged| judged == passes), "{}", context);

@@ -1,12 +1,12 @@
 //! Whatever task set is read, every algorithm answers under every analysis, and the independent
-//! judge agrees with the answer.
+//! verifier agrees with the answer.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use rtflash::alloc::allocator::{ALLOCATORS, Outcome};
 use rtflash::alloc::analysis::{ANALYSES, Analysis};
-use rtflash::check::{Equations, judge, judge_sound};
+use rtflash::check::{Equations, verify, verify_sound};
 use rtflash::model::{Allocation, TaskSet, read_task_set_bytes};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -28,21 +28,21 @@ fuzz_target!(|bytes: &[u8]| {
             let accepted = matches!(outcome, Outcome::Schedulable(_));
             if let Some(allocation) = outcome.allocation() {
                 let judged = judged(&set, allocation, analysis);
-                // A test that the judge gave up decides nothing.
+                // A test that the verifier gave up decides nothing.
                 assert!(judged.is_none_or(|holds| holds == accepted), "{} {}", allocator.name(), analysis.name());
             }
         }
     }
 });
 
-/// What the judge says of the allocation; `None` where it cannot tell.
+/// What the verifier says of the allocation; `None` where it cannot tell.
 fn judged(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<bool> {
     match Equations::from_name(analysis.name()) {
-        Some(equations) => Some(judge(set, allocation, equations).schedulable()),
+        Some(equations) => Some(verify(set, allocation, equations).schedulable()),
         None => {
-            let judgement = judge_sound(set, allocation, analysis.placements(), analysis.relies_on());
-            let holds = judgement.holds()?;
-            Some(holds && judgement.approves())
+            let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+            let holds = verification.holds()?;
+            Some(holds && verification.accepts())
         }
     }
 }

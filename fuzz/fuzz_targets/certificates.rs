@@ -1,11 +1,11 @@
-//! Certificates that somebody has changed: the judge answers, and what it approves keeps every
+//! Certificates that somebody has changed: the verifier answers, and what it accepts keeps every
 //! promise on the simulated device.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use rtflash::alloc::analysis::{Analysis, Sound};
-use rtflash::check::judge_sound;
+use rtflash::check::verify_sound;
 use rtflash::model::{Certificate, Placement, Reliance, Span};
 use rtflash::run::execute;
 
@@ -31,10 +31,10 @@ fn tampered(bytes: &mut Unstructured) -> Result<()> {
         }
     }
     let allocation = allocation.clone().with_certificates(certificates);
-    let approved = judge_sound(&set, &allocation, SOUND.placements(), SOUND.relies_on()).approves();
+    let accepted = verify_sound(&set, &allocation, SOUND.placements(), SOUND.relies_on()).accepts();
     let Some(options) = rtflash_fuzz::options(&set, bytes)? else { return Ok(()) };
     if let Ok(executed) = execute(&set, &allocation, SOUND, &options, None) {
-        assert!(!approved || executed.passes(), "{:?}", executed.findings);
+        assert!(!accepted || executed.passes(), "{:?}", executed.findings);
     }
     Ok(())
 }

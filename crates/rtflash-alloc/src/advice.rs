@@ -171,7 +171,7 @@ fn lower_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<Logic
         let ratio = LogicalRatio::for_valid_pages(valid, pages)?;
         with_device(set, |spec| DeviceSpec { logical_ratio: ratio, ..spec }).filter(|set| passes(set)).map(|_| ratio)
     };
-    let most = set.device().valid_pages_bound().saturating_sub(1);
+    let most = set.device().valid_pages_bound() - 1;
     if u64::from(most) * size(set, set.device().chips()) <= TOO_LARGE {
         return (1..=most).rev().find_map(with_valid_pages);
     }
@@ -214,7 +214,7 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
         let task = |task: &Task| {
             let requests = [task.read, task.write].into_iter().flatten();
             let rows = requests.filter(|request| request.access() == Access::Sequential).map(|request| request.pages());
-            let least = rows.max().unwrap_or(1);
+            let least = rows.fold(1, u64::max);
             let share = |pages: u64| u128::from(pages) * u128::from(permille) / 1_000;
             let data_pages = task.data_pages.map(|pages| u64::try_from(share(pages)).unwrap_or(pages).max(least));
             Task { data_pages, ..task.clone() }

@@ -35,7 +35,7 @@ impl Equations {
             Equations::Thesis => per_channel - ((size + per_channel - 1) / per_channel + 1),
             Equations::ThesisEvaluated => (per_channel - size % per_channel) % per_channel,
         };
-        transfer * u128::try_from(waits).unwrap_or(0)
+        transfer * u128::try_from(waits.max(0)).expect("not below zero")
     }
 
     /// What a page costs to read and to write, in nanoseconds, waiting apart.
@@ -109,7 +109,7 @@ pub(crate) fn valid_pages(device: &Device) -> u128 {
     let product = num_bigint::BigUint::from(numerator) * device.pages_per_block();
     let scale = num_bigint::BigUint::from(10u8).pow(decimals);
     let rounded_up = (product + &scale - 1u8) / scale;
-    u128::try_from(rounded_up).unwrap_or(u128::MAX)
+    u128::try_from(rounded_up).expect("no more than the pages of a block")
 }
 
 /// α = P − ⌈λP⌉.

@@ -1,25 +1,25 @@
-//! The independent judge: the thesis's equations in plain exact arithmetic, and its algorithms in
-//! their plain form.
+//! The independent verifier: the thesis's equations in plain exact arithmetic, and its algorithms
+//! in their plain form.
 //!
 //! This crate shares nothing but the model with the crates whose answers it judges: it is written
 //! from the thesis, slow where it may be, and clever nowhere.
 //!
-//! - [`judge`] and [`judge_part_ftl`]: whether a given allocation passes the test, cluster by
+//! - [`verify`] and [`verify_part_ftl`]: whether a given allocation passes the test, cluster by
 //!   cluster.
-//! - [`judge_sound`]: whether an allocation with certificates keeps what the sound analyses
+//! - [`verify_sound`]: whether an allocation with certificates keeps what the sound analyses
 //!   promise; written from docs/analysis.md.
 //! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
 //!   the truth, in doubles the naive speed.
 
 mod equations;
-mod judge;
 mod part_ftl;
 pub mod plain;
 mod scalar;
 mod sound;
+mod verifier;
 
 pub use equations::Equations;
-pub use judge::{ClusterJudgement, Judgement, judge};
-pub use part_ftl::{PartFtlJudgement, judge_part_ftl};
+pub use part_ftl::{PartFtlVerification, verify_part_ftl};
 pub use scalar::Scalar;
-pub use sound::{Shares, SoundClusterJudgement, SoundJudgement, judge_sound};
+pub use sound::{Shares, SoundClusterVerification, SoundVerification, verify_sound};
+pub use verifier::{ClusterVerification, Verification, verify};

@@ -8,7 +8,7 @@ use crate::equations::{Equations, gc_cost, reclaimed};
 
 /// U_R and U_W, exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartFtlJudgement {
+pub struct PartFtlVerification {
     /// U_R.
     pub read_utilization: BigRational,
     /// U_W.
@@ -20,7 +20,7 @@ pub struct PartFtlJudgement {
 
 /// Tests the set; `None` with fewer than four chips. Quadratic in the number of tasks: rationals
 /// are kept in lowest terms.
-pub fn judge_part_ftl(set: &TaskSet) -> Option<PartFtlJudgement> {
+pub fn verify_part_ftl(set: &TaskSet) -> Option<PartFtlVerification> {
     let device = set.device();
     let number = |value: u128| BigRational::from_integer(value.into());
     let chips = u128::from(device.chips());
@@ -57,5 +57,5 @@ pub fn judge_part_ftl(set: &TaskSet) -> Option<PartFtlJudgement> {
     write += shortest_write.map_or(BigRational::zero(), |period| number(erase) / number(period));
     let implicit = set.tasks().iter().all(Task::is_implicit);
     let schedulable = read <= BigRational::one() && write <= BigRational::one() && implicit;
-    Some(PartFtlJudgement { read_utilization: read, write_utilization: write, schedulable })
+    Some(PartFtlVerification { read_utilization: read, write_utilization: write, schedulable })
 }

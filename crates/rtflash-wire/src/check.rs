@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_check::{Judgement, SoundJudgement};
+use rtflash_check::{SoundVerification, Verification};
 use rtflash_model::{Reliance, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,14 +69,14 @@ pub struct CheckedCluster<'a> {
 }
 
 impl<'a> CheckAnswer<'a> {
-    /// The answer for a judgement.
+    /// The answer for a verification.
     pub fn new(
         set: &'a TaskSet,
         analysis: &'a str,
-        judgement: &Judgement,
+        verification: &Verification,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let clusters = judgement.clusters.iter().map(|judged| CheckedCluster {
+        let clusters = verification.clusters.iter().map(|judged| CheckedCluster {
             chips: judged.cluster.chips.clone(),
             tasks: task_names(set, &judged.cluster.tasks),
             schedulable: Some(judged.schedulable),
@@ -90,7 +90,7 @@ impl<'a> CheckAnswer<'a> {
             data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
         CheckAnswer {
-            schedulable: Some(judgement.schedulable()),
+            schedulable: Some(verification.schedulable()),
             analysis: analysis.into(),
             clusters: clusters.collect(),
             reason: None,
@@ -109,15 +109,15 @@ impl<'a> CheckAnswer<'a> {
         CheckAnswer { schedulable, analysis: analysis.into(), clusters: Vec::new(), reason: Some(reason), meta }
     }
 
-    /// The answer for a judgement of certificates, where so much is granted.
+    /// The answer for a verification of certificates, where so much is granted.
     pub fn sound(
         set: &'a TaskSet,
         analysis: &'a str,
-        judgement: &SoundJudgement,
+        verification: &SoundVerification,
         granted: Reliance,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let clusters = judgement.clusters.iter().map(|judged| {
+        let clusters = verification.clusters.iter().map(|judged| {
             let beyond = judged.relies_on.filter(|&needed| needed > granted);
             let refusal = beyond.map(|needed| {
                 format!("it relies on {}, more than `--rely-on {}` grants", relied_on(needed), granted.name())
@@ -125,13 +125,13 @@ impl<'a> CheckAnswer<'a> {
             CheckedCluster {
                 chips: judged.cluster.chips.clone(),
                 tasks: task_names(set, &judged.cluster.tasks),
-                schedulable: if judged.complaints.is_empty() { judged.holds } else { Some(false) },
+                schedulable: if judged.discrepancies.is_empty() { judged.holds } else { Some(false) },
                 in_time: judged.in_time,
                 demand_share: Some(judged.shares.as_ref().map_or(0.0, |shares| shares.utilization)),
                 utilization: judged.shares.as_ref().map_or(0.0, |shares| shares.utilization),
                 blocking: judged.shares.as_ref().map_or(0.0, |shares| shares.blocking),
                 relies_on: reliance_name(judged.relies_on),
-                complaints: refusal.into_iter().chain(judged.complaints.iter().cloned()).collect(),
+                complaints: refusal.into_iter().chain(judged.discrepancies.iter().cloned()).collect(),
                 notes: judged.notes.clone(),
                 data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
             }

@@ -172,5 +172,5 @@ impl Clusters {
 /// A list index as the 32 bits that lists here are linked by: tasks and chips are counted in 32
 /// bits.
 pub(super) fn index(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+    u32::try_from(position).expect("tasks and chips are counted in 32 bits")
 }

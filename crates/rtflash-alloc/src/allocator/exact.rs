@@ -61,7 +61,8 @@ impl Allocator for Exact {
     }
 
     fn relative_work(&self, tasks: usize) -> u64 {
-        3u64.saturating_pow(u32::try_from(tasks).unwrap_or(u32::MAX)) / 1_000
+        // Beyond 40 tasks it is more than can be counted.
+        3u64.saturating_pow(u32::try_from(tasks.min(64)).expect("at most 64")) / 1_000
     }
 }
 
@@ -110,7 +111,7 @@ impl<S: Sizes> Subsets<S> {
             // Where more tasks never need fewer chips, a subset needs at least as many as each of
             // its own subsets.
             let parts = members.iter().map(|task| subsets.size[subset & !(1 << task)]);
-            let least = if sizes.is_monotone() { parts.max().unwrap_or(1) } else { 1 };
+            let least = if sizes.is_monotone() { parts.fold(1, u32::max) } else { 1 };
             let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
             if let Some(limit) = sizes.exhausted() {
                 return Err(limit);

@@ -90,7 +90,8 @@ impl<C: Clusters> Run<C> {
         }
         if let Some(position) = self.overloaded() {
             let joined = &self.clusters[position].tasks;
-            let last = order.iter().copied().rfind(|task| joined.contains(task)).unwrap_or(0);
+            let last = order.iter().copied().rfind(|task| joined.contains(task));
+            let last = last.expect("a cluster that fails has tasks, and each has its turn");
             return Err(Stuck::Overloaded { last, position, clusters: self.clusters });
         }
         while self.free_clusters() > 0 {

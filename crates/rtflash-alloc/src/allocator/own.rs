@@ -58,7 +58,7 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     members.retain(|task| cluster.tasks.contains(task));
     let fails = |&count: &usize| !verdict(&members[..count], chips).passes;
     let failing = (1..members.len()).find(fails).unwrap_or(members.len());
-    let task = members[failing.saturating_sub(1)];
+    let task = members[failing - 1];
     let load = verdict(&cluster.tasks, chips).load;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
     Some(unplaced((set, analysis), task, load.to_f64(), position, chips, others))

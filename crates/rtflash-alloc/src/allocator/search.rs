@@ -147,6 +147,6 @@ impl<S: Sizes> Search<S> {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         let product = u128::from(mixed ^ (mixed >> 31)) * bound as u128;
-        usize::try_from(product >> 64).unwrap_or(0)
+        usize::try_from(product >> 64).expect("below the bound")
     }
 }

@@ -110,7 +110,7 @@ impl dyn Analysis + '_ {
             // As with `demand`.
             Test::Demand(_) => Thesis.transfer_delay(device, chips),
             Test::Utilization(_) | Test::Cluster(_) => {
-                let others = device.chips_per_channel().min(device.chips()).saturating_sub(1);
+                let others = device.chips_per_channel().min(device.chips()) - 1;
                 thesis::times_transfer(device, others)
             }
         }

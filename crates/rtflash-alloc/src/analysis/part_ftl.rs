@@ -91,8 +91,7 @@ impl Organization {
 
     /// N_d.
     fn data_chips(&self) -> u32 {
-        // Fewer than the device's chips.
-        u32::try_from(self.data).unwrap_or(u32::MAX)
+        u32::try_from(self.data).expect("fewer than the device's chips")
     }
 
     /// r·(a + 2t_d)/T^r: a read may have to be reconstructed from other chips.

@@ -41,7 +41,7 @@ impl LinearTest for Thesis {
 
 /// `waits` · t_d.
 pub(super) fn times_transfer(device: &Device, waits: u32) -> Span {
-    // A checked device has t_d · m_c below the limit, and no analysis waits more often than m_c
-    // times.
-    device.page_transfer().checked_mul(u64::from(waits.min(device.chips_per_channel()))).unwrap_or_default()
+    // No analysis waits more often than m_c times.
+    let waiting = device.page_transfer().checked_mul(u64::from(waits.min(device.chips_per_channel())));
+    waiting.expect("a device has t_d · m_c below 2⁶³ ns")
 }

@@ -9,6 +9,9 @@ use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
 use crate::analysis::Analysis;
 use crate::verdict::{report, victim};
 
+/// Write amplification without garbage collection: every page is programmed once.
+const NO_COPIES: f64 = 1.0;
+
 /// What an allocation costs, at most, if every request arrives as often as it may.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
@@ -53,7 +56,7 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         let in_order = |cluster: &Cluster, order: Order| {
             expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification)
         };
-        let wear = |pages: f64| Wear::new(set, pages, write_amplification.unwrap_or(1.0), cluster.chips.len());
+        let wear = |pages: f64| Wear::new(set, pages, write_amplification.unwrap_or(NO_COPIES), cluster.chips.len());
         ClusterCost {
             wear: wear(pages),
             with_jobs: (serves[position] && per_chip > 0.0)

@@ -94,7 +94,8 @@ fn writers(set: &TaskSet, cluster: &Cluster, space: &Space) -> Option<(Vec<Write
     // Theorem 1 knows of no reserve: what is declared may take its place.
     let logical = space.logical.max(declared.min(space.most));
     let sharers = tasks().filter(|task| task.data_pages.is_none()).count() + set.jobs().len();
-    let share = logical.checked_sub(declared)?.checked_div(sharers as u128).unwrap_or(0);
+    let left = logical.checked_sub(declared)?;
+    let share = if sharers == 0 { 0 } else { left / sharers as u128 };
     let writer = |(write, pages): (Request, u128)| {
         // A request that would not fit behind the last one begins anew: so a ring is of whole
         // requests.

@@ -102,8 +102,10 @@ fn rounded(rank: u64) -> u64 {
     match rank.checked_sub(10_000) {
         None => rank,
         Some(rest) => {
-            let scale = 10u64.checked_pow(u32::try_from(rest / 9_000 + 1).unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
-            (1_000 + rest % 9_000).saturating_mul(scale)
+            let places = u32::try_from(rest / 9_000 + 1).ok();
+            let scale = places.and_then(|places| 10u64.checked_pow(places));
+            let number = scale.and_then(|scale| (1_000 + rest % 9_000).checked_mul(scale));
+            number.expect("no rank above that of the longest time is asked for")
         }
     }
 }

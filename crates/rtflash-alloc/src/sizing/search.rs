@@ -62,10 +62,10 @@ impl<'a> Trials<'a> {
     /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1
     /// and best fit it takes, roughly.
     pub(super) fn of_a_trial(&self, chips: u32) -> u64 {
-        let tasks = self.set.tasks().len() as u64;
+        let tasks = self.set.tasks().len();
         let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
-        let algorithm = self.allocator.relative_work(usize::try_from(tasks).unwrap_or(usize::MAX));
-        tasks.max(1).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
+        let algorithm = self.allocator.relative_work(tasks);
+        (tasks.max(1) as u64).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
     }
 
     /// The set on a changed device.

@@ -52,7 +52,7 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
     // Downwards, as what passes is above: the same search in the mirror.
     let below = u64::from(end - failing);
     let saved = farthest(below, |fewer| u32::try_from(fewer).is_ok_and(|fewer| enough(end - fewer)));
-    Limit::At(FewestChips { chips: end - u32::try_from(saved).unwrap_or(0), all_tried: false })
+    Limit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
 }
 
 /// The largest λ that passes, in steps of 1/[`RATIO_STEPS`].
@@ -112,7 +112,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> Limit<u32> {
         return Limit::TooMuchWork;
     }
     let carries = |permille: u64| {
-        let permille = u32::try_from(permille).unwrap_or(u32::MAX);
+        let permille = u32::try_from(permille).expect("no more than the largest load");
         trials.passes(at_load(trials, permille))
     };
     let most = if passes {

@@ -186,7 +186,7 @@ fn longest(shortest: Span, light: impl Fn(Span) -> bool) -> Span {
     while light(high) && high < 1 << 62 {
         (low, high) = (high, 2 * high);
     }
-    while low + low / 64 + 1 < high {
+    while low.saturating_add(low / 64 + 1) < high {
         let middle = u64::midpoint(low, high);
         if light(middle) { low = middle } else { high = middle }
     }

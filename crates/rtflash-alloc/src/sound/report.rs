@@ -75,8 +75,9 @@ fn others<'p>(
     const MOST: usize = 64;
     let count = match (placements.len(), busy.len()) {
         (0 | 1, _) => 0,
-        (kinds, few @ 0..=FEW) => kinds.pow(u32::try_from(few).unwrap_or(0)).min(MOST),
-        (kinds, many) => Some(many * kinds).filter(|&count| count <= MOST).unwrap_or(0),
+        (kinds, few @ 0..=FEW) => kinds.pow(u32::try_from(few).expect("at most six")).min(MOST),
+        (kinds, many) if many * kinds <= MOST => many * kinds,
+        _ => 0,
     };
     let choice = move |number: usize| {
         let mut all = chosen.to_vec();

@@ -180,7 +180,7 @@ impl<'a> Site<'a> {
         neighbourhoods.dedup();
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
         for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
-            let more = charged.saturating_sub(bus.ways);
+            let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
             let mut contention = Contention::new(self.set.device()).with_more(more.into());
             for (neighbour, chips) in bounded {
                 contention.add(&self.unit(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());

@@ -77,7 +77,10 @@ fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> 
     // Decision 5: a merge may have made an infeasible cluster.
     let failing = clusters.iter().position(|cluster| !feasible(&total::<S>(problem, cluster)));
     let unplaced = failing.map(|cluster| PlainUnplaced {
-        task: order.iter().copied().rfind(|task| clusters[cluster].tasks.contains(task)).unwrap_or(0),
+        task: *order
+            .iter()
+            .rfind(|task| clusters[cluster].tasks.contains(task))
+            .expect("a cluster that fails has tasks"),
         best_utilization: total(problem, &clusters[cluster]),
         cluster,
     });

@@ -35,7 +35,7 @@ pub struct PlainUnplaced<S> {
     pub cluster: usize,
 }
 
-/// A task set and the equations to judge it by.
+/// A task set and the equations to test it by.
 #[derive(Clone, Copy)]
 struct Problem<'a> {
     set: &'a TaskSet,

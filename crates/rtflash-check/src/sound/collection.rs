@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, TaskSet};
 
-use super::numbers::pages_on_unit;
+use super::numbers::{chips_of_unit, pages_on_unit};
 
 /// The numbers that the device obeys or is held to, as far as demand depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) enum Stated {
 pub(super) struct Verified {
     pub stated: Stated,
     /// What is less than the load needs: where there is anything of it, nothing is promised.
-    pub complaints: Vec<String>,
+    pub discrepancies: Vec<String>,
     /// What is more than the load needs.
     pub notes: Vec<String>,
 }
@@ -93,12 +93,12 @@ pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certifica
 pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Verified {
     let server = certificate.server_thousandths > 0;
     let writes = writes(set, cluster, certificate.placement);
-    let mut verified = Verified { stated: Stated::Unusable, complaints: vec![], notes: vec![] };
+    let mut verified = Verified { stated: Stated::Unusable, discrepancies: vec![], notes: vec![] };
     let Some(stated) = certificate.collection else {
         if writes.is_empty() && !server {
             verified.stated = Stated::Nothing;
         } else {
-            verified.complaints.push("no garbage collection where something is written".into());
+            verified.discrepancies.push("no garbage collection where something is written".into());
         }
         return verified;
     };
@@ -109,14 +109,14 @@ pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate
     }
     match (stated.deadline, writes.is_empty()) {
         (None, false) => {
-            verified.complaints.push("tasks write, and GC jobs have no deadline".into());
+            verified.discrepancies.push("tasks write, and GC jobs have no deadline".into());
             return verified;
         }
         (Some(_), true) => verified.notes.push("GC jobs have a deadline, and nothing real-time writes".into()),
         _ => {}
     }
     if stated.reclaimed_pages == 0 {
-        verified.complaints.push("alpha is 0: a pass reclaims nothing".into());
+        verified.discrepancies.push("alpha is 0: a pass reclaims nothing".into());
         return verified;
     }
     let deadline = stated.deadline.filter(|_| !writes.is_empty());
@@ -135,10 +135,7 @@ impl Load {
         deadline: Option<Span>,
     ) -> Load {
         let device = set.device();
-        let size = match certificate.placement {
-            Placement::Stripe => 1,
-            Placement::Superblock => u64::from(cluster.size()),
-        };
+        let size = chips_of_unit(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
         // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer.
         let requests = |write: &Write| {
@@ -161,31 +158,31 @@ impl Load {
         let [alpha, reserve, victim, open] =
             [stated.reclaimed_pages, stated.reserve_pages, stated.victim_pages, stated.open_blocks].map(BigInt::from);
         let one = BigInt::one();
-        let mut judge = |what: &str, said: &BigInt, enough: bool, needed: &BigInt| {
+        let mut compare = |what: &str, said: &BigInt, enough: bool, needed: &BigInt| {
             if !enough {
-                verified.complaints.push(format!("{what} is {said}, and {needed} is needed"));
+                verified.discrepancies.push(format!("{what} is {said}, and {needed} is needed"));
             } else if said != needed {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));
             }
         };
         // (C1): α + v ≤ PP.
         let most = &self.per_block - &victim;
-        judge("alpha", &alpha, alpha <= most, &most);
+        compare("alpha", &alpha, alpha <= most, &most);
         // (C2): H ≥ A + α + v − 1 + R.
         let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };
         let least = &self.arriving + &alpha + &victim - &one + drawn;
-        judge("H", &reserve, reserve >= least, &least);
+        compare("H", &reserve, reserve >= least, &least);
         // (C3): F ≥ ⌊(H − 1 + W)/PP⌋ + 1, with the H that is stated.
         let held = (&reserve - &one + &self.pending).max(BigInt::zero());
         let least = held / &self.per_block + 1 + u32::from(self.server);
-        judge("F", &open, open >= least, &least);
+        compare("F", &open, open >= least, &least);
         // (C4): v ≥ ⌊Λ/(N − F')⌋, with the F' that follows.
         let eligible = &self.blocks - &least;
         if eligible <= BigInt::zero() {
-            verified.complaints.push(format!("F is {least}: no block of a unit can be a victim"));
+            verified.discrepancies.push(format!("F is {least}: no block of a unit can be a victim"));
         } else {
             let least = &self.logical / eligible;
-            judge("v", &victim, victim >= least, &least);
+            compare("v", &victim, victim >= least, &least);
         }
     }
 }

@@ -97,7 +97,7 @@ impl Unit {
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.items.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
-        requests.chain(gc).chain([self.server_step]).max().unwrap_or(0)
+        requests.chain(gc).fold(self.server_step, i128::max)
     }
 
     /// (1 − U_s) L − dbf''(L) − B(L), rounded down: below zero where the test fails.

@@ -147,7 +147,7 @@ fn one_by_one_above(unit: &Unit) -> Line {
 /// where it never is, Eq. (13).
 fn last_below(unit: &Unit, line: &Line) -> Option<BigInt> {
     let left = ratio(1000 - unit.server, 1000) - &line.rate;
-    let longest = BigInt::from(unit.deadlines().max().unwrap_or(0));
+    let longest = BigInt::from(unit.deadlines().max().expect("a unit that is tested has requests"));
     (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
 }
 
@@ -191,7 +191,7 @@ impl Growth {
 
     /// The next one.
     fn next(&mut self) -> i128 {
-        let length = self.sequences.iter().map(|&(next, _)| next).min().unwrap_or(0);
+        let length = self.sequences.iter().map(|&(next, _)| next).min().expect("requests grow");
         for (next, step) in &mut self.sequences {
             if *next == length {
                 *next += *step;

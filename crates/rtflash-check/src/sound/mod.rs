@@ -24,14 +24,14 @@ use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet, Ti
 use collection::Stated;
 use levels::Levels;
 
-/// What the judge found of an allocation with certificates.
+/// What the verifier found of an allocation with certificates.
 #[derive(Debug, Clone)]
-pub struct SoundJudgement {
+pub struct SoundVerification {
     /// Of each cluster, in order.
-    pub clusters: Vec<SoundClusterJudgement>,
+    pub clusters: Vec<SoundClusterVerification>,
 }
 
-impl SoundJudgement {
+impl SoundVerification {
     /// Whether every cluster's test holds: `Some(false)` where one fails, else `None` where one was
     /// given up.
     pub fn holds(&self) -> Option<bool> {
@@ -42,15 +42,15 @@ impl SoundJudgement {
     }
 
     /// Whether every cluster's test holds and no certificate promises more than is so.
-    pub fn approves(&self) -> bool {
-        self.holds() == Some(true) && self.clusters.iter().all(|cluster| cluster.complaints.is_empty())
+    pub fn accepts(&self) -> bool {
+        self.holds() == Some(true) && self.clusters.iter().all(|cluster| cluster.discrepancies.is_empty())
     }
 }
 
-/// What the judge found of one cluster. It counts on the other clusters of its channels: what it
+/// What the verifier found of one cluster. It counts on the other clusters of its channels: what it
 /// says is true if theirs hold, too.
 #[derive(Debug, Clone)]
-pub struct SoundClusterJudgement {
+pub struct SoundClusterVerification {
     /// Its chips and tasks.
     pub cluster: Cluster,
     /// Whether its tasks' data fit and they meet their deadlines with the numbers that the
@@ -62,7 +62,7 @@ pub struct SoundClusterJudgement {
     pub relies_on: Option<Reliance>,
     /// What is stated, or left out, without which nothing is promised, or that promises more than
     /// is so.
-    pub complaints: Vec<String>,
+    pub discrepancies: Vec<String>,
     /// What is stated and is not so, or not so any more, and of which nothing that is promised
     /// depends.
     pub notes: Vec<String>,
@@ -117,30 +117,30 @@ pub struct Shares {
 /// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to
 /// hold with all other chips of the channels as busy as can be, with [`Reliance::Neighbours`] (T'),
 /// with [`Reliance::Queue`] (T'').
-pub fn judge_sound(
+pub fn verify_sound(
     set: &TaskSet,
     allocation: &Allocation,
     placements: &[Placement],
     granted: Reliance,
-) -> SoundJudgement {
+) -> SoundVerification {
     let clusters = allocation.clusters();
-    let judge = |position: usize| judge_cluster(set, allocation, &clusters, position, placements, granted);
-    SoundJudgement { clusters: (0..clusters.len()).map(judge).collect() }
+    let verify = |position: usize| verify_cluster(set, allocation, &clusters, position, placements, granted);
+    SoundVerification { clusters: (0..clusters.len()).map(verify).collect() }
 }
 
-fn judge_cluster(
+fn verify_cluster(
     set: &TaskSet,
     allocation: &Allocation,
     clusters: &[Cluster],
     position: usize,
     placements: &[Placement],
     granted: Reliance,
-) -> SoundClusterJudgement {
+) -> SoundClusterVerification {
     let cluster = &clusters[position];
-    let mut found = SoundClusterJudgement {
+    let mut found = SoundClusterVerification {
         holds: Some(false),
         relies_on: None,
-        complaints: vec![],
+        discrepancies: vec![],
         notes: vec![],
         data_fits: true,
         space: set.space(&cluster.tasks, cluster.size(), allocation.certificate(position).map(|it| it.placement)),
@@ -156,20 +156,20 @@ fn judge_cluster(
             (found.holds, found.in_time) = (Some(true), Some(true));
             found.relies_on = Some(Reliance::Nothing);
         } else {
-            found.complaints.push("a cluster with tasks has no certificate".into());
+            found.discrepancies.push("a cluster with tasks has no certificate".into());
         }
         return found;
     };
     if !without_tasks && !placements.contains(&certificate.placement) {
-        found.complaints.push(format!("the placement is {}", certificate.placement.name()));
+        found.discrepancies.push(format!("the placement is {}", certificate.placement.name()));
     }
     let promised = certificate.server_thousandths <= 1000;
     if !promised {
-        found.complaints.push(format!("the server has {} thousandths", certificate.server_thousandths));
+        found.discrepancies.push(format!("the server has {} thousandths", certificate.server_thousandths));
     }
     found.data_fits = unit::data_fits(set, &found.cluster, certificate.placement);
     let verified = collection::verify(set, &found.cluster, certificate);
-    found.complaints.extend(verified.complaints);
+    found.discrepancies.extend(verified.discrepancies);
     found.notes.extend(verified.notes);
     let gc = match verified.stated {
         Stated::Nothing => None,
@@ -182,7 +182,7 @@ fn judge_cluster(
         site.channels.iter().map(unit).collect()
     }) else {
         (found.holds, found.in_time) = (None, None);
-        found.complaints.push("its numbers are beyond the arithmetic of the judge".into());
+        found.discrepancies.push("its numbers are beyond the arithmetic of the judge".into());
         return found;
     };
     found.in_time = levels.holds();

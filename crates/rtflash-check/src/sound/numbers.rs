@@ -2,11 +2,24 @@
 
 use rtflash_model::{Access, Placement, Request};
 
+/// Whether a chip is a unit of its own, and so waits on its own channel alone.
+pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
+    match placement {
+        Placement::Stripe => true,
+        Placement::Superblock => false,
+    }
+}
+
+/// Chips of a unit of a cluster of `size` chips.
+pub(super) fn chips_of_unit(placement: Placement, size: u64) -> u64 {
+    if is_chip_by_chip(placement) { 1 } else { size }
+}
+
 /// Pages of a request that can fall on one unit.
 pub(super) fn pages_on_unit(request: &Request, placement: Placement, size: u64) -> u64 {
     match (placement, request.access()) {
         (Placement::Stripe, Access::Sequential) => request.pages().div_ceil(size),
-        _ => request.pages(),
+        (Placement::Stripe, Access::Random) | (Placement::Superblock, _) => request.pages(),
     }
 }
 

@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::released;
-use super::numbers::{ceil, pages_on_unit};
+use super::numbers::{ceil, is_chip_by_chip, pages_on_unit};
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,9 +118,7 @@ fn beside(
         |cluster: usize| allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0);
     let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
     let bounded = |cluster: usize| {
-        placement(position) == Some(Placement::Stripe)
-            && placement(cluster) == Some(Placement::Stripe)
-            && !server(cluster)
+        [position, cluster].into_iter().all(|at| placement(at).is_some_and(is_chip_by_chip)) && !server(cluster)
     };
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();

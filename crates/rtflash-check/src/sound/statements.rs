@@ -5,23 +5,24 @@ use rtflash_model::{Certificate, Reliance, Span, Tightest};
 
 use super::levels::Levels;
 use super::unit::Unit;
-use super::{Shares, SoundClusterJudgement};
+use super::{Shares, SoundClusterVerification};
 
 /// Judges what the cluster is said to rely on.
-pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClusterJudgement) {
+pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut SoundClusterVerification) {
     let Some(needed) = found.relies_on else { return };
     let words = || format!("it states that it relies on {}, and it needs {}", stated.name(), needed.name());
     if stated > needed {
         found.notes.push(words());
     } else if stated < needed && levels.refutes(stated) {
-        found.complaints.push(words());
+        found.discrepancies.push(words());
     }
 }
 
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of
 /// others.
-pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterJudgement) {
-    let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min().unwrap_or(0);
+pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut SoundClusterVerification) {
+    let shortest = levels.units().iter().filter_map(Unit::shortest_deadline).min();
+    let shortest = shortest.expect("a cluster with tasks has requests");
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {
         length if length < shortest => {
             found.notes.push(format!("the tightest length {} is below the shortest deadline", stated.length));
@@ -35,7 +36,10 @@ pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut S
     let verdict = levels.verdict();
     // The tightest that was seen, where none is stated that is of use.
     let length = stated.map_or_else(
-        || u64::try_from(verdict.least.map_or(shortest, |(length, _)| length)).unwrap_or(u64::MAX),
+        || {
+            let length = verdict.least.map_or(shortest, |(length, _)| length);
+            u64::try_from(length.min(u64::MAX.into())).expect("lengths are above zero")
+        },
         |stated| stated.length.as_ns(),
     );
     let by_test: Option<Vec<Shares>> = levels.all_units().map(|units| shares(units, length)).collect();

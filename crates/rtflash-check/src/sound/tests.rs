@@ -70,35 +70,35 @@ fn section_8(server: u32, numbers: [u64; 4], tightest: (u32, i64)) -> (TaskSet, 
     (set, allocation)
 }
 
-fn assert_approved(set: &TaskSet, allocation: &Allocation) -> SoundJudgement {
-    let judgement = judge_sound(set, allocation, &BOTH, Reliance::Queue);
-    assert!(judgement.approves(), "{judgement:?}");
-    assert!(judgement.clusters.iter().all(|cluster| cluster.tighter.is_none()), "{judgement:?}");
-    judgement
+fn assert_accepted(set: &TaskSet, allocation: &Allocation) -> SoundVerification {
+    let verification = verify_sound(set, allocation, &BOTH, Reliance::Queue);
+    assert!(verification.accepts(), "{verification:?}");
+    assert!(verification.clusters.iter().all(|cluster| cluster.tighter.is_none()), "{verification:?}");
+    verification
 }
 
 #[test]
 fn the_example_of_the_certificate() {
     let (set, allocation) = section_8(0, [128, 399, 128, 2], (30, 17_080));
-    let judgement = assert_approved(&set, &allocation);
-    let shares = judgement.clusters[0].shares.unwrap();
+    let verification = assert_accepted(&set, &allocation);
+    let shares = verification.clusters[0].shares.unwrap();
     assert_eq!((shares.length_ns, shares.slack_ns), (30_000_000, 17_080_000));
     assert!((shares.writes - 7.92 / 30.0).abs() < 1e-12 && (shares.blocking - 5.0 / 30.0).abs() < 1e-12);
     assert!((shares.utilization - 12.92 / 30.0).abs() < 1e-12);
     assert_eq!((shares.reads, shares.gc, shares.waiting), (0.0, 0.0, 0.0));
-    assert!(judgement.clusters[1].shares.is_none());
+    assert!(verification.clusters[1].shares.is_none());
 }
 
 #[test]
 fn the_example_with_a_server() {
     // U is 0.61631 and so a server may have up to 0.383 of a chip, but not 0.384.
     let (set, allocation) = section_8(383, [128, 655, 128, 4], (30, 5_590));
-    let found = judge_sound(&set, &allocation, &BOTH, Reliance::Queue);
+    let found = verify_sound(&set, &allocation, &BOTH, Reliance::Queue);
     // 30 ms · 0.617 − 12.92 ms.
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 5_590_000);
     assert_eq!(found.holds(), Some(true), "{found:?}");
     let (set, allocation) = section_8(384, [128, 655, 128, 4], (30, 5_560));
-    assert_eq!(judge_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].holds, Some(false));
+    assert_eq!(verify_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].holds, Some(false));
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn the_example_of_the_device_level_test() {
     let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
     let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
     let allocation = allocation(&set, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
-    let judgement = assert_approved(&set, &allocation);
-    let shares = judgement.clusters[0].shares.unwrap();
+    let verification = assert_accepted(&set, &allocation);
+    let shares = verification.clusters[0].shares.unwrap();
     assert!((shares.reads - 27.0 / 40.0).abs() < 1e-12 && (shares.waiting - 4.32 / 40.0).abs() < 1e-12);
 }
 
@@ -132,18 +132,18 @@ fn reads_in_a_queue() {
     let slack = 40_000 - 14_400 - 6_480 - 5_000 - waits;
     let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
-    let judgement =
-        judge_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
-    assert!(judgement.approves(), "{judgement:?}");
+    let verification =
+        verify_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
+    assert!(verification.accepts(), "{verification:?}");
     // One by one, each page would wait for both.
-    let saved = [0, 1].map(|cluster| judgement.clusters[cluster].shares.unwrap().saved_ns);
+    let saved = [0, 1].map(|cluster| verification.clusters[cluster].shares.unwrap().saved_ns);
     assert_eq!(saved, [(12_800 - 5_890) * 1000, i128::from(2 * 40 * 172 - waits) * 1000]);
     // With an unknown chip on the channel nothing is.
     let clusters: [(&[u32], &[usize]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
     let certificates = vec![Some(reader), Some(both), Some(only_server(100))];
-    let judgement = judge_sound(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
-    assert_eq!(judgement.clusters[0].shares.unwrap().saved_ns, 0);
-    assert_eq!(judgement.clusters[1].holds, Some(false));
+    let verification = verify_sound(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
+    assert_eq!(verification.clusters[0].shares.unwrap().saved_ns, 0);
+    assert_eq!(verification.clusters[1].holds, Some(false));
 }
 
 #[test]
@@ -153,21 +153,21 @@ fn a_superblock_cluster() {
     let set = set(4, vec![camera()]);
     let own = certificate(Placement::Superblock, collection(Some(360), [256, 799, 256, 2]), 0, Some((30, 18_040)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
-    assert_approved(&set, &allocation(&set, &clusters, vec![Some(own), None]));
-    let judgement =
-        judge_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe], Reliance::Queue);
-    assert_eq!((judgement.holds(), judgement.clusters[0].complaints.len()), (Some(true), 1));
+    assert_accepted(&set, &allocation(&set, &clusters, vec![Some(own), None]));
+    let verification =
+        verify_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe], Reliance::Queue);
+    assert_eq!((verification.holds(), verification.clusters[0].discrepancies.len()), (Some(true), 1));
     // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580
     // us + 5 ms.
     let far = Certificate { tightest: Some(Tightest { length: ms(396), slack_ns: 153_400_000 }), ..own };
-    let found = judge_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
+    let found = verify_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 396_000_000 - 13 * 6_960_000 - 11 * 3_600_000 - 112_520_000);
-    assert_eq!((found.clusters[0].complaints.len(), found.clusters[0].tighter), (0, own.tightest));
+    assert_eq!((found.clusters[0].discrepancies.len(), found.clusters[0].tighter), (0, own.tightest));
     // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of
     // 660 us and 40 reads of 170 us in 36 ms.
 
     let beside = Certificate { tightest: Some(Tightest { length: ms(36), slack_ns: 16_280_000 }), ..own };
-    let found = assert_approved(&set, &allocation(&set, &clusters, vec![Some(beside), Some(only_server(1000))]));
+    let found = assert_accepted(&set, &allocation(&set, &clusters, vec![Some(beside), Some(only_server(1000))]));
     assert!((found.clusters[0].shares.unwrap().reads - 6.8 / 36.0).abs() < 1e-12);
 }
 
@@ -212,20 +212,20 @@ fn every_number_is_compared() {
     }
     let judged = |certificate: Certificate| {
         let changed = allocation.clone().with_certificates(vec![Some(certificate), Some(only_server(100))]);
-        let judgement = judge_sound(&set, &changed, &BOTH, Reliance::Queue);
-        assert!(judgement.clusters[1].complaints.is_empty() && judgement.clusters[1].notes.is_empty());
-        (judgement.approves(), judgement.clusters[0].clone())
+        let verification = verify_sound(&set, &changed, &BOTH, Reliance::Queue);
+        assert!(verification.clusters[1].discrepancies.is_empty() && verification.clusters[1].notes.is_empty());
+        (verification.accepts(), verification.clusters[0].clone())
     };
     for certificate in false_ones {
-        let (approved, found) = judged(certificate);
-        assert!(!approved && !found.complaints.is_empty(), "{certificate:?}: {found:?}");
+        let (accepted, found) = judged(certificate);
+        assert!(!accepted && !found.discrepancies.is_empty(), "{certificate:?}: {found:?}");
     }
     for certificate in other_ones {
-        let (approved, found) = judged(certificate);
-        assert!(approved && !found.notes.is_empty(), "{certificate:?}: {found:?}");
+        let (accepted, found) = judged(certificate);
+        assert!(accepted && !found.notes.is_empty(), "{certificate:?}: {found:?}");
     }
-    let (approved, found) = judged(good);
-    assert!(approved && found.notes.is_empty());
+    let (accepted, found) = judged(good);
+    assert!(accepted && found.notes.is_empty());
 }
 
 /// The same certificate, when the camera writes half as much at half the rate, or nothing any more.
@@ -242,9 +242,9 @@ fn lighter_loads_keep_their_certificates() {
         ),
         (task("camera", (40, 36), (22, 30)), vec!["the slack of 30ms"]),
     ] {
-        let judgement = judge_sound(&set(4, vec![task]), &allocation, &BOTH, Reliance::Queue);
-        assert!(judgement.approves(), "{judgement:?}");
-        let found = &judgement.clusters[0];
+        let verification = verify_sound(&set(4, vec![task]), &allocation, &BOTH, Reliance::Queue);
+        assert!(verification.accepts(), "{verification:?}");
+        let found = &verification.clusters[0];
         assert_eq!(found.relies_on, Some(Reliance::Nothing));
         for note in notes {
             assert!(found.notes.iter().any(|said| said.starts_with(note)), "{note}: {found:?}");
@@ -257,28 +257,28 @@ fn what_cannot_hold() {
     let own = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
     let holds = |task: Task, certificate: Option<Certificate>| {
         let set = set(1, vec![task]);
-        let judgement =
-            judge_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH, Reliance::Queue);
-        (judgement.holds(), judgement.clusters[0].data_fits)
+        let verification =
+            verify_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH, Reliance::Queue);
+        (verification.holds(), verification.clusters[0].data_fits)
     };
     let writer = || task("writer", (0, 1), (12, 30));
     assert_eq!(holds(writer(), Some(own)), (Some(true), true));
     // Data of 131072 pages fits, one more does not.
     assert_eq!(holds(Task { data_pages: Some(131_072), ..writer() }, Some(own)), (Some(true), true));
     let much = set(2, vec![Task { data_pages: Some(131_073), ..writer() }]);
-    let found = judge_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH, Reliance::Queue);
+    let found = verify_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH, Reliance::Queue);
     assert_eq!((found.holds(), found.clusters[0].data_fits), (Some(false), false));
     assert_eq!(holds(writer(), None).0, Some(false));
     // A D_g so long that no block is eligible: 12 pages every 30 ms for 1024 blocks of 256 pages.
     let endless = Certificate { collection: collection(Some(660_000), [128, 399, 128, 2]), ..own };
     let set_of_one = set(1, vec![writer()]);
-    let found = judge_sound(
+    let found = verify_sound(
         &set_of_one,
         &allocation(&set_of_one, &[(&[0], &[0])], vec![Some(endless)]),
         &BOTH,
         Reliance::Queue,
     );
-    assert!(!found.approves(), "{found:?}");
+    assert!(!found.accepts(), "{found:?}");
     // 44 pages every 30 ms: 23.76 ms, and 75.4 ms for every 128 of them.
     assert_eq!(holds(task("writer", (0, 1), (44, 30)), Some(own)).0, Some(false));
 }
@@ -304,17 +304,17 @@ fn what_is_relied_on_is_judged() {
         (&queue, queued, &[Nothing, Queue]),
     ] {
         for granted in Reliance::ALL {
-            let judgement = judge_sound(set, &allocation, &BOTH, granted);
-            for (found, &needed) in judgement.clusters.iter().zip(needs) {
+            let verification = verify_sound(set, &allocation, &BOTH, granted);
+            for (found, &needed) in verification.clusters.iter().zip(needs) {
                 assert_eq!((found.relies_on, found.holds), (Some(needed), Some(needed <= granted)), "{found:?}");
             }
             for stated in Reliance::ALL {
                 let remarks = Remarks { relies_on: Some(stated), gone_tasks: vec![] };
                 let remarked = allocation.clone().with_remarks(vec![remarks; needs.len()]);
-                let judgement = judge_sound(set, &remarked, &BOTH, granted);
-                for (found, &needed) in judgement.clusters.iter().zip(needs) {
+                let verification = verify_sound(set, &remarked, &BOTH, granted);
+                for (found, &needed) in verification.clusters.iter().zip(needs) {
                     let of = |said: &[String]| said.iter().any(|it| it.starts_with("it states that it relies on"));
-                    assert_eq!((of(&found.complaints), of(&found.notes)), (stated < needed, stated > needed));
+                    assert_eq!((of(&found.discrepancies), of(&found.notes)), (stated < needed, stated > needed));
                 }
             }
         }
@@ -331,7 +331,7 @@ fn strangers_are_the_chips_that_there_are() {
         let set = TaskSet::new(device(chips), vec![task("a", (100, 10), (0, 1))], vec![]).unwrap();
         let own = certificate(Placement::Stripe, None, 0, None);
         let allocation = allocation(&set, &[(&[chip], &[0])], vec![Some(own)]);
-        judge_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].relies_on
+        verify_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].relies_on
     };
     assert_eq!(
         (of(9, 8), of(10, 8), of(9, 0)),

@@ -4,7 +4,7 @@
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::collection::Numbers;
-use super::numbers::{ceil, pages_on_unit};
+use super::numbers::{ceil, is_chip_by_chip, pages_on_unit};
 use super::queue::Queue;
 use super::site::{Channel, Neighbour, Site, Transfers};
 
@@ -89,7 +89,7 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
     let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
     let chip = u128::from(device.logical_ratio().floor_of(physical));
     let size = cluster.size();
-    let data = cluster.tasks.iter().map(|&task| set.tasks()[task].data_pages.unwrap_or(1));
+    let data = cluster.tasks.iter().map(|&task| set.tasks()[task].kept_pages());
     match placement {
         Placement::Stripe => data.map(|pages| u128::from(pages.div_ceil(size.into()))).sum::<u128>() <= chip,
         Placement::Superblock => data.map(u128::from).sum::<u128>() <= u128::from(size) * chip,
@@ -122,7 +122,7 @@ impl Steps {
         let [t_r, t_w, t_e, t_d] =
             [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
                 .map(|time| i128::from(time.as_ns()));
-        let stripe = placement == Placement::Stripe;
+        let stripe = is_chip_by_chip(placement);
         // A step of a superblock cluster may be on all its channels.
         let ways = if stripe { channel.ways } else { site.most };
         let (read, program) = (t_r + ways * t_d, t_w + ways * t_d);

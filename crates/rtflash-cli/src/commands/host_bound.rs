@@ -1,6 +1,6 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
-use rtflash_check::judge_sound;
+use rtflash_check::verify_sound;
 use rtflash_host::bound::bounds_judged;
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 use rtflash_wire::BoundAnswer;
@@ -33,15 +33,15 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
     Ok(Status::Yes)
 }
 
-/// Why the certificates of an allocation do not hold, by the judge of `check`.
+/// Why the certificates of an allocation do not hold, by the verifier of `check`.
 fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
-    let judgement = judge_sound(set, allocation, &Placement::ALL, Reliance::Neighbours);
-    if judgement.approves() {
+    let verification = verify_sound(set, allocation, &Placement::ALL, Reliance::Neighbours);
+    if verification.accepts() {
         return Ok(());
     }
-    let wrong = judgement.clusters.iter().position(|of| of.holds != Some(true) || !of.complaints.is_empty());
+    let wrong = verification.clusters.iter().position(|of| of.holds != Some(true) || !of.discrepancies.is_empty());
     let cluster = wrong.expect("some cluster is refused");
-    let complaint = judgement.clusters[cluster].complaints.first();
+    let complaint = verification.clusters[cluster].discrepancies.first();
     let problem = complaint.map_or_else(|| "its test does not hold".to_owned(), Clone::clone);
     Err(format!("the certificate of cluster {cluster} promises nothing: {problem}"))
 }

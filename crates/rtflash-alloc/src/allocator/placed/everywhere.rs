@@ -33,7 +33,7 @@ pub(super) fn search(
     let mut search = Search { problem, shapes, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
     // First each partition as it needs the fewest chips, then what is left of the work shared
     // among them.
-    let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).unwrap_or(0));
+    let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).expect("a few thousand"));
     let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
     for parts in &all {
         let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
@@ -71,8 +71,10 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn parts(&self, subsets: &Subsets<'_, '_>, blocks: Vec<usize>) -> Vec<Part> {
-        let part =
-            |block: usize| Part { block, tasks: subsets.members(block), least: subsets.chips_of(block).unwrap_or(1) };
+        let part = |block: usize| {
+            let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
+            Part { block, tasks: subsets.members(block), least }
+        };
         blocks.into_iter().map(part).collect()
     }
 
@@ -157,7 +159,8 @@ impl Search<'_> {
         if channel == plans.room.len() {
             return None;
         }
-        let most = wanted.min(plans.room[channel]).min(plans.like_before(at, channel).unwrap_or(u32::MAX));
+        let most = wanted.min(plans.room[channel]);
+        let most = plans.like_before(at, channel).map_or(most, |before| most.min(before));
         for here in (0..=most).rev() {
             plans.on[at][channel] = here;
             plans.room[channel] -= here;
@@ -196,7 +199,7 @@ impl Search<'_> {
             self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
             let next = |kinds: &Vec<Placement>| {
-                let kind = usize::try_from(rest % kinds.len() as u64).unwrap_or(0);
+                let kind = usize::try_from(rest % kinds.len() as u64).expect("a position in a list");
                 rest /= kinds.len() as u64;
                 kinds[kind]
             };

@@ -194,9 +194,8 @@ impl<'a> Shapes<'a> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
         let spread = requests.filter(|request| request.access() == Access::Sequential);
-        let pages = spread.map(|request| request.pages()).max().unwrap_or(1);
-        let data = self.tasks(tasks).map(|task| task.data_pages.unwrap_or(1)).max().unwrap_or(1);
-        let widest = pages.max(data);
+        let pages = spread.map(|request| request.pages()).fold(1, u64::max);
+        let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
         (least.max(1)..=most.min(self.largest)).find_map(|chips| {
             let tried = |form: Form| form != Form::Stripe || u64::from(chips) <= widest;
             Some((chips, self.of_forms(tasks, chips, tried)?))
@@ -220,7 +219,7 @@ impl<'a> Shapes<'a> {
 
     /// The smallest size of a compact cluster from here on.
     fn next_compact(&self, chips: u32) -> u32 {
-        let whole = self.chain.last().copied().unwrap_or(1);
+        let whole = *self.chain.last().expect("it begins with one chip");
         let within = self.chain.iter().copied().find(|&size| size >= chips);
         within.unwrap_or_else(|| chips.div_ceil(whole).saturating_mul(whole))
     }

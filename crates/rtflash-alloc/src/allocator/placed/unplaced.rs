@@ -29,7 +29,8 @@ pub(super) fn failure(problem: Problem<'_>, shapes: &Shapes<'_>, strategy: Strat
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
 fn not_settled(problem: Problem<'_>, shapes: &Shapes<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
-    let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max().unwrap_or(0);
+    let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max();
+    let last = last.expect("without tasks every allocation holds");
     groups.retain(|group| !group.tasks.contains(&last));
     nearest(problem, shapes, last, &groups)
 }
@@ -75,7 +76,8 @@ struct Tried {
 /// the chips that they leave.
 fn nearest(problem: Problem<'_>, shapes: &Shapes<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
-    let left = u32::try_from(u64::from(problem.set.device().chips()).saturating_sub(used)).unwrap_or(0);
+    let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
+    let left = left.expect("the groups before have no more chips than there are");
     let own = shapes.forms().iter().filter_map(|&form| {
         Some(Tried { position: groups.len(), others: Vec::new(), form, chips: shapes.on_chips(form, left)? })
     });
@@ -149,8 +151,7 @@ pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], a
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
         _ => shapes.load(tasks, form, cluster.size()).is_some(),
     };
-    // A cluster that fails has tasks.
-    let task = first_too_many(&cluster.tasks, holds).unwrap_or(0);
+    let task = first_too_many(&cluster.tasks, holds).expect("a cluster that fails has tasks");
     let unplaced = Unplaced {
         task,
         reason: or_too_long(problem, task, reason),

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::sound::is_independent;
-use rtflash_check::judge_sound;
+use rtflash_check::verify_sound;
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, beyond, needed};
 
@@ -39,14 +39,14 @@ impl Kind for Demand {
 
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let DemandTest { placements, rely_on } = self.test;
-        let judgement = judge_sound(&file.set, allocation, placements, rely_on);
-        let answer = CheckAnswer::sound(&file.set, self.name, &judgement, rely_on, file.meta.as_deref());
-        (answer, judgement.clusters.into_iter().map(|judged| judged.utilizations).collect())
+        let verification = verify_sound(&file.set, allocation, placements, rely_on);
+        let answer = CheckAnswer::sound(&file.set, self.name, &verification, rely_on, file.meta.as_deref());
+        (answer, verification.clusters.into_iter().map(|judged| judged.utilizations).collect())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
-        let judgement = judge_sound(set, allocation, self.test.placements, self.test.rely_on);
-        judgement.holds().map(|_| judgement.approves())
+        let verification = verify_sound(set, allocation, self.test.placements, self.test.rely_on);
+        verification.holds().map(|_| verification.accepts())
     }
 
     fn contenders(&self, bandwidth: bool) -> &'static [&'static str] {

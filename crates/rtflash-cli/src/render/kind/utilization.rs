@@ -2,7 +2,7 @@
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::passing;
-use rtflash_check::{Equations, judge};
+use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
@@ -36,8 +36,8 @@ impl Kind for Utilization<'_> {
 
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let equations = Equations::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
-        let judgement = judge(&file.set, allocation, equations);
-        (CheckAnswer::new(&file.set, equations.name(), &judgement, file.meta.as_deref()), Vec::new())
+        let verification = verify(&file.set, allocation, equations);
+        (CheckAnswer::new(&file.set, equations.name(), &verification, file.meta.as_deref()), Vec::new())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {

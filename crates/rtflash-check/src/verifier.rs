@@ -8,23 +8,23 @@ use rtflash_model::{Allocation, Cluster, Space, Task, TaskSet};
 use crate::equations::{Equations, Theory};
 use crate::scalar::{Quotient, Scalar};
 
-/// What the judge found.
+/// What the verifier found.
 #[derive(Debug, Clone)]
-pub struct Judgement {
+pub struct Verification {
     /// Of each cluster, in order.
-    pub clusters: Vec<ClusterJudgement>,
+    pub clusters: Vec<ClusterVerification>,
 }
 
-impl Judgement {
+impl Verification {
     /// Whether every cluster passes.
     pub fn schedulable(&self) -> bool {
         self.clusters.iter().all(|cluster| cluster.schedulable)
     }
 }
 
-/// What the judge found of one cluster.
+/// What the verifier found of one cluster.
 #[derive(Debug, Clone)]
-pub struct ClusterJudgement {
+pub struct ClusterVerification {
     /// Its chips and tasks.
     pub cluster: Cluster,
     /// Whether it passes: in time, and its tasks' declared data fit.
@@ -41,7 +41,7 @@ pub struct ClusterJudgement {
     exact: Quotient,
 }
 
-impl ClusterJudgement {
+impl ClusterVerification {
     /// U, Eq. (IV.9), exactly, in lowest terms. Slow for very many tasks.
     pub fn exact_utilization(&self) -> BigRational {
         self.exact.reduced()
@@ -49,14 +49,14 @@ impl ClusterJudgement {
 }
 
 /// Tests each cluster of an allocation of the set's tasks.
-pub fn judge(set: &TaskSet, allocation: &Allocation, equations: Equations) -> Judgement {
+pub fn verify(set: &TaskSet, allocation: &Allocation, equations: Equations) -> Verification {
     let theory = Theory::new(equations, set.device());
-    Judgement {
-        clusters: allocation.clusters().into_iter().map(|cluster| judge_cluster(set, cluster, &theory)).collect(),
+    Verification {
+        clusters: allocation.clusters().into_iter().map(|cluster| verify_cluster(set, cluster, &theory)).collect(),
     }
 }
 
-fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> ClusterJudgement {
+fn verify_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> ClusterVerification {
     let size = cluster.size();
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let longest = tasks().filter_map(|task| theory.blocking::<Quotient>(task, size)).max_by(Scalar::compare);
@@ -72,7 +72,7 @@ fn judge_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Cluste
     };
     let space = set.space(&cluster.tasks, size, None);
     let in_time = order != Ordering::Greater && tasks().all(Task::is_implicit);
-    ClusterJudgement {
+    ClusterVerification {
         schedulable: in_time && space.fits(),
         in_time,
         space,
@@ -113,13 +113,13 @@ mod tests {
     fn the_case_study_by_hand() {
         let set = set(4, &[(40, 36, 24, 30), (80, 36, 12, 130), (80, 36, 12, 130), (80, 36, 12, 130)]);
         let clusters = [cluster(&[0, 1], &[0]), cluster(&[2], &[1, 2, 3]), cluster(&[3], &[])];
-        let judgement = judge(&set, &Allocation::new(4, 4, &clusters).unwrap(), Equations::Thesis);
+        let verification = verify(&set, &Allocation::new(4, 4, &clusters).unwrap(), Equations::Thesis);
         // Reads, writes, GC passes of 75.4 ms every 300 ms and 1300 ms, blocking.
         let first = rational(2, 36) + rational(12, 30) + rational(754, 3000) + rational(5, 30);
         let second = (rational(4, 36) + rational(6, 130) + rational(754, 13000)) * rational(3, 1) + rational(5, 36);
-        let exact: Vec<_> = judgement.clusters.iter().map(ClusterJudgement::exact_utilization).collect();
+        let exact: Vec<_> = verification.clusters.iter().map(ClusterVerification::exact_utilization).collect();
         assert_eq!(exact, [first, second, rational(0, 1)]);
-        assert!(judgement.schedulable());
+        assert!(verification.schedulable());
     }
 
     #[test]
@@ -131,12 +131,12 @@ mod tests {
         {
             let set = set(2, &[(0, 1, pages, 1000)]);
             let all: Vec<u32> = (0..chips).collect();
-            let judgement = judge(&set, &Allocation::new(2, 1, &[cluster(&all, &[0])]).unwrap(), Equations::Thesis);
+            let verification = verify(&set, &Allocation::new(2, 1, &[cluster(&all, &[0])]).unwrap(), Equations::Thesis);
             // t_e / min(T): two passes a second make the shortest period 500 ms.
             let blocking = if pages == 129 && chips == 1 { rational(5, 500) } else { rational(5, 1000) };
             let writing = rational(i64::try_from(pages).unwrap(), 2000);
             assert_eq!(
-                judgement.clusters[0].exact_utilization(),
+                verification.clusters[0].exact_utilization(),
                 writing + share + blocking,
                 "{pages} pages on {chips}"
             );
@@ -162,11 +162,11 @@ mod tests {
         let requests: Vec<_> = (0..3000u32).map(|task| (1, 1009 + 2 * task, 1, 2003 + task)).collect();
         let set = set(1, &requests);
         let all = cluster(&[0], &(0..3000).collect::<Vec<_>>());
-        let judgement = judge(&set, &Allocation::new(1, 3000, &[all]).unwrap(), Equations::ThesisEvaluated);
+        let verification = verify(&set, &Allocation::new(1, 3000, &[all]).unwrap(), Equations::ThesisEvaluated);
         let terms = requests
             .iter()
             .flat_map(|&(_, read, _, write)| [0.13 / f64::from(read), (0.58 + 75.4 / 128.0) / f64::from(write)]);
         let expected: f64 = terms.sum::<f64>() + 5.0 / 1009.0;
-        assert!((judgement.clusters[0].utilization - expected).abs() < 1e-9);
+        assert!((verification.clusters[0].utilization - expected).abs() < 1e-9);
     }
 }
