@@ -91,7 +91,7 @@ fn plans_by_certificates() {
         let error = plan(None, [certificate(Placement::Stripe, collection), reads]).err();
         assert_eq!(error, Some(PlanError::Certificate { cluster: 0, fault }));
     }
-    // Data that do not fit are told of; they are run in equal shares.
+    // Data that do not fit are reported; they are run in equal shares.
     let crowded = plan(Some(33), [stripe, reads]).expect("a plan");
     assert_eq!(crowded.clusters()[ClusterId(0)].data, Some(rtflash_exec::Data { pages: 34, room: 32 }));
     assert_eq!(first_of(&crowded).ranges, vec![Lpn(0)..Lpn(32)]);

@@ -25,7 +25,7 @@ enum Handed {
 }
 
 /// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
-/// what was told, and when which job was over.
+/// what was recorded, and when which job was over.
 fn hosted<O: Observer>(
     plan: &Plan,
     options: &Options,
@@ -105,7 +105,7 @@ fn assert_same(case: u64, world: &World, own: &[Record]) -> usize {
     assert_eq!(over.len(), complete.len(), "case {case}");
     for ((told, job), (at, of)) in over.into_iter().zip(complete) {
         let left_out = |record: &Record| matches!(record, Record::LeftOut(of) if of.job == job && of.at == at);
-        // What leaves its last pass out is told of a nanosecond later.
+        // What leaves its last pass out is reported a nanosecond later.
         let later = u64::from(told != at && own.iter().any(left_out));
         assert_eq!((told.as_ns(), job), (at.as_ns() + later, of), "case {case}");
     }
@@ -216,7 +216,7 @@ fn checkers_judge_what_a_host_hands_over() {
 }
 
 #[test]
-fn a_request_that_is_later_than_its_jitter_is_told_of() {
+fn a_request_that_is_later_than_its_jitter_is_reported() {
     let case = (0..).find(|&case| {
         World::draw(24, case).is_some_and(|world| {
             world.plan.sources().iter().any(|source| source.deadline.is_some() && source.jitter > ns(0))

@@ -86,7 +86,7 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
     let mut broken = Broken::default();
     for case in 0..8_000 {
         let Some(world) = World::draw(4, case) else { continue };
-        // In blocks of one page a trace does not tell which of two programs of a page in one row
+        // In blocks of one page a trace does not say which of two programs of a page in one row
         // came last.
         if world.plan.device().pages_per_block() == 1 {
             continue;

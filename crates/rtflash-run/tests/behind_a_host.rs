@@ -204,7 +204,7 @@ fn no_request_misses_whatever_the_other_jobs_do() {
 
 /// Releases that are later than the certificate is for break what it says, and the checkers tell.
 #[test]
-fn later_releases_than_the_certificate_is_for_are_told_of() {
+fn later_releases_than_the_certificate_is_for_are_reported() {
     let mut told = 0;
     for mut scenario in (0..200).filter_map(draw) {
         let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };

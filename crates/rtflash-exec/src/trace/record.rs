@@ -279,8 +279,8 @@ pub enum Record {
 
 impl Record {
     /// The order of a trace: by time (what takes time by its start), at one instant as the variants
-    /// are ordered, and within these by job, chip or channel. What is equal in that stays as it was
-    /// told.
+    /// are ordered, and within these by job, chip or channel. What is equal in that stays as it
+    /// was recorded.
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);
         match self {
@@ -298,7 +298,7 @@ impl Record {
         }
     }
 
-    /// Whether it tells what the device does or is asked to do. The others say how it came to that:
+    /// Whether it says what the device does or is asked to do. The others say how it came to that:
     /// how the run was made, why a pass began or did not, what lets time pass, how much is free.
     pub fn is_event(&self) -> bool {
         matches!(

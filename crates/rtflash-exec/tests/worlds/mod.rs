@@ -132,7 +132,7 @@ pub fn engine(world: &World) -> Vec<Record> {
     records
 }
 
-/// The same without a trace: what the observers of all groups are told.
+/// The same without a trace: what the observers of all groups are notified of.
 pub fn untraced(world: &World) -> Vec<Record> {
     let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
     let mut admission = replay(world, clusters);
