@@ -9,7 +9,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
-use rtflash::alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Processor, choose};
+use rtflash::alloc::certified::{Bus, Choice, Contention, Demand, GcTerms, Processor, choose};
 use rtflash::model::Reliance;
 use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Device, DeviceSpec, Placement, TaskSet};

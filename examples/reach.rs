@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::allocator;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
-use rtflash::alloc::sound::{Bus, Contention, Processor, choose};
+use rtflash::alloc::certified::{Bus, Contention, Processor, choose};
 use rtflash::draw::figures;
 use rtflash::exec::Service;
 use rtflash::experiment::plan::{Contender, Measure, Spec};

@@ -4,8 +4,8 @@
 use rtflash::alloc::advice::advise;
 use rtflash::alloc::allocator::{ALLOCATORS, BestFit, Outcome};
 use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
+use rtflash::alloc::certified::held;
 use rtflash::alloc::sizing::size;
-use rtflash::alloc::sound::held;
 use rtflash::alloc::verdict::{completed, passing, report};
 use rtflash::check::{Equations, verify, verify_sound};
 use rtflash::model::random::Stream;

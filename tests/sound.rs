@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rtflash::alloc::allocator::ALLOCATORS;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock};
-use rtflash::alloc::sound::is_independent;
+use rtflash::alloc::certified::is_independent;
 use rtflash::alloc::verdict::{completed, passing};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::{Allocation, Instant, Reliance, TaskSet, read_allocation, read_task_set};

@@ -33,12 +33,12 @@
 pub mod advice;
 pub mod allocator;
 pub mod analysis;
+pub mod certified;
 mod cluster_report;
 mod fraction;
 pub mod reason;
 pub mod server;
 pub mod sizing;
-pub mod sound;
 pub mod spread;
 pub mod verdict;
 mod work;

@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict
 use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
-/// demand test the allocation has certificates ([`crate::sound::certified`]).
+/// demand test the allocation has certificates ([`crate::certified::certified`]).
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
     Kind::of(analysis).verdicts().report(set, allocation)
 }

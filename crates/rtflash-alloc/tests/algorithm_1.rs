@@ -8,7 +8,7 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::sound::{Bus, Contention, Processor, choose};
+use rtflash_alloc::certified::{Bus, Contention, Processor, choose};
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};

@@ -11,7 +11,7 @@ mod plain;
 use channel::{Arrivals, Channel, Chips, Task, Ties, Times};
 use plain::{Part, Plain};
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{Bus, Contention, Demand, Processor, Verdict};
+use rtflash_alloc::certified::{Bus, Contention, Demand, Processor, Verdict};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 
 /// A row of the table.

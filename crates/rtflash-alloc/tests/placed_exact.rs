@@ -6,7 +6,7 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash_alloc::sound::certified;
+use rtflash_alloc::certified::certified;
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Reliance};
 

@@ -1,7 +1,7 @@
 //! Clusters of one chip on a channel, each of which holds only next to the others.
 
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{certify, holding};
+use rtflash_alloc::certified::{certify, holding};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,

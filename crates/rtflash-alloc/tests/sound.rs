@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{Bus, Choice, Contention, Demand, GcTerms, Processor, Verdict, choose};
+use rtflash_alloc::certified::{Bus, Choice, Contention, Demand, GcTerms, Processor, Verdict, choose};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
 fn span(ns: u64) -> Span {

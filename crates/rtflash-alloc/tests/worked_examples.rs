@@ -6,7 +6,7 @@ mod channel;
 
 use channel::{Arrivals, Channel, Latest, Ties, Times};
 use rtflash_alloc::Work;
-use rtflash_alloc::sound::{
+use rtflash_alloc::certified::{
     Bus, Choice, Contention, Cost, Demand, Nearest, Processor, Verdict, choose, largest_server,
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};

@@ -11,15 +11,15 @@
 //! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
 //!   the truth, in doubles the naive speed.
 
+mod certified;
 mod equations;
 mod part_ftl;
 pub mod plain;
 mod scalar;
-mod sound;
 mod verifier;
 
+pub use certified::{Shares, SoundClusterVerification, SoundVerification, verify_sound};
 pub use equations::Equations;
 pub use part_ftl::{PartFtlVerification, verify_part_ftl};
 pub use scalar::Scalar;
-pub use sound::{Shares, SoundClusterVerification, SoundVerification, verify_sound};
 pub use verifier::{ClusterVerification, Verification, verify};

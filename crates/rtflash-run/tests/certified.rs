@@ -3,7 +3,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Thesis;
-use rtflash_alloc::sound::{ChannelContention, Choice, GcTerms, choose};
+use rtflash_alloc::certified::{ChannelContention, Choice, GcTerms, choose};
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;

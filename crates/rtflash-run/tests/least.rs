@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::sound::{ChannelContention, Demand, Verdict, choose};
+use rtflash_alloc::certified::{ChannelContention, Demand, Verdict, choose};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
-use rtflash_alloc::sound::reliances;
+use rtflash_alloc::certified::reliances;
 use rtflash_alloc::verdict::report;
 use rtflash_model::{Certificate, Cluster, TaskSet};
 use schemars::JsonSchema;

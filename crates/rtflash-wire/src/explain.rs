@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
-use rtflash_alloc::sound::{Held, held, reliances};
+use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Space, TaskSet};
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome};
 use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::sound::{certified, reliances};
+use rtflash_alloc::certified::{certified, reliances};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
 /// What the sound analysis says of a set for which another analysis has said something.

@@ -11,6 +11,7 @@
 //! is made of.
 
 mod best_fit;
+mod certified;
 mod clustering_bfd;
 mod clusters;
 mod exact;
@@ -21,7 +22,6 @@ mod merge;
 mod merging;
 mod own;
 mod part_ftl;
-mod placed;
 mod search;
 mod sizes;
 mod space;
@@ -33,8 +33,8 @@ use std::fmt;
 use rtflash_model::{Allocation, AllocationError, TaskSet};
 
 use self::best_fit::Filled;
+use self::certified::Problem;
 use self::loads::Loads;
-use self::placed::Problem;
 use self::sizes::{Group, LinearSizes, Sizes, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
 use crate::reason::Reason;
@@ -234,7 +234,7 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
             let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
             space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
         }
-        Test::Demand(test) => placed::allocate(Problem { set, test, work }, strategy),
+        Test::Demand(test) => certified::allocate(Problem { set, test, work }, strategy),
     }
 }
 

@@ -3,9 +3,9 @@
 
 use rtflash_model::{Allocation, Cluster, TaskSet};
 
-use super::placed::Problem;
+use super::certified::Problem;
 use super::unplaced::unplaced;
-use super::{Failure, Limit, Outcome, Unplaced, loads, placed, space};
+use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
 use crate::work::Work;
@@ -35,7 +35,7 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     let unplaced = match analysis.test() {
         Test::Linear(test) => loads::overloaded(set, test, clusters),
         Test::Utilization(_) | Test::Cluster(_) => overloaded(set, analysis, clusters, work),
-        Test::Demand(test) => return placed::tested(Problem { set, test, work }, clusters, &allocation),
+        Test::Demand(test) => return certified::tested(Problem { set, test, work }, clusters, &allocation),
     };
     space::checked(
         set,

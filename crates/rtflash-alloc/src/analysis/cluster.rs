@@ -7,9 +7,9 @@ use rtflash_model::{Device, Task, TaskSet};
 
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
+use crate::certified::holds_anywhere;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::{Fraction, Rational};
-use crate::sound::holds_anywhere;
 use crate::work::Work;
 
 /// The demand of a task under Theorem 1 with linear utilizations.
@@ -63,7 +63,7 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
 ///
 /// Under a demand test a cluster passes that holds wherever its chips are and whatever its
 /// neighbours do; with the right neighbours it may hold where this says no
-/// ([`crate::sound::certified`]). Its load is U(φ) by the thesis's equations.
+/// ([`crate::certified::certified`]). Its load is U(φ) by the thesis's equations.
 ///
 /// No cluster passes that has a deadline or a jitter of which the analysis does not know
 /// ([`Analysis::takes_deadlines`]).

@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
-use crate::sound::{self, Certified};
+use crate::certified::{self, Certified};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -28,28 +28,28 @@ impl dyn Analysis + '_ {
 impl DemandTest {
     /// The placement of pages in clusters without tasks.
     pub fn idle(self) -> Placement {
-        *self.placements.first().expect(sound::ONE_PLACEMENT)
+        *self.placements.first().expect(certified::ONE_PLACEMENT)
     }
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as
-    /// they are ([`sound::certified`]).
+    /// they are ([`certified::certified`]).
     pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certified) {
-        sound::certified(set, allocation, self.placements, self.rely_on, work)
+        certified::certified(set, allocation, self.placements, self.rely_on, work)
     }
 
-    /// Certifies clusters with these placements of pages ([`sound::certify`]).
+    /// Certifies clusters with these placements of pages ([`certified::certify`]).
     pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certified {
-        sound::certify(set, clusters, placements, self.rely_on, work)
+        certified::certify(set, clusters, placements, self.rely_on, work)
     }
 
-    /// Whether each cluster of an allocation with certificates is in time ([`sound::holding`]).
+    /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).
     pub fn holding(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
-        sound::holding(set, allocation, self.rely_on, work)
+        certified::holding(set, allocation, self.rely_on, work)
     }
 
     /// Each cluster of an allocation with certificates in numbers for a reader
-    /// ([`sound::reports`]).
+    /// ([`certified::reports`]).
     pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
-        sound::reports(set, allocation, self.rely_on)
+        certified::reports(set, allocation, self.rely_on)
     }
 }

@@ -16,8 +16,8 @@ pub enum Test<'a> {
     Utilization(&'a dyn UtilizationTest),
     /// Any yes or no that depends on the tasks of a cluster and on its number of chips.
     Cluster(&'a dyn ClusterTest),
-    /// Processor demand of a cluster where it is placed, with certificates ([`crate::sound`]). The
-    /// first three know tasks and a number of chips alone.
+    /// Processor demand of a cluster where it is placed, with certificates ([`crate::certified`]).
+    /// The first three know tasks and a number of chips alone.
     Demand(DemandTest),
 }
 

@@ -6,7 +6,7 @@ use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
 use crate::analysis::{Analysis, Test};
-use crate::sound::processors;
+use crate::certified::processors;
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
 /// that it has at most.

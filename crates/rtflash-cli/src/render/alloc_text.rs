@@ -4,8 +4,8 @@
 use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::{Analysis, PartFtl};
+use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
-use rtflash_alloc::sound::reliances;
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};

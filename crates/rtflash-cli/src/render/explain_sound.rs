@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::{Cost, GcTerms, Held, held};
+use rtflash_alloc::certified::{Cost, GcTerms, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 

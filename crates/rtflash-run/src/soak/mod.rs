@@ -8,7 +8,6 @@ mod draw;
 mod shrink;
 
 use rayon::prelude::*;
-use rtflash_alloc::sound;
 use rtflash_exec::Waits;
 use rtflash_exec::check::{CERTIFIED, Finding};
 
@@ -47,14 +46,14 @@ pub fn judge(case: &Case) -> Outcome {
         return Outcome::Nothing;
     };
     let mut options = case.options;
-    if !sound::is_independent(&case.set, allocation) {
+    if !rtflash_alloc::certified::is_independent(&case.set, allocation) {
         // What was tested next to its neighbours is promised next to them only.
         options.placed.waits = Waits::Actual;
     }
     match execute(&case.set, allocation, case.analysis, &options, None) {
         Ok(executed) => Outcome::Judged {
             findings: executed.findings,
-            load: sound::load_millionths(&case.set, allocation, case.analysis.relies_on()),
+            load: rtflash_alloc::certified::load_millionths(&case.set, allocation, case.analysis.relies_on()),
         },
         Err(_) => Outcome::Nothing,
     }

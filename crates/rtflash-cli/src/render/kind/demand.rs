@@ -1,7 +1,7 @@
 //! Demand tests: clusters where they are placed, with certificates.
 
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::sound::is_independent;
+use rtflash_alloc::certified::is_independent;
 use rtflash_check::verify_sound;
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, beyond, needed};

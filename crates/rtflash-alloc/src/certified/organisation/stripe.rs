@@ -3,9 +3,9 @@
 use rtflash_model::{Access, Request};
 
 use super::Organisation;
-use crate::sound::bus::Bus;
-use crate::sound::costs::Costs;
-use crate::sound::time::Cost;
+use crate::certified::bus::Bus;
+use crate::certified::costs::Costs;
+use crate::certified::time::Cost;
 
 pub(super) struct Stripe;
 

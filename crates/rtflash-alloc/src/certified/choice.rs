@@ -202,7 +202,7 @@ fn about(nanoseconds: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_processors::{Drawn, ns};
+    use crate::certified::random_processors::{Drawn, ns};
 
     /// Up to the longest one that the load allows, no two far from each other.
     #[test]

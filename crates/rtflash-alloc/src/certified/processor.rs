@@ -311,7 +311,7 @@ pub(super) fn transfer_rate(items: &[DemandTask]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_processors::{Drawn, ns};
+    use crate::certified::random_processors::{Drawn, ns};
 
     /// What is found is accepted where it is stated, and nothing less is.
     #[test]

@@ -3,11 +3,11 @@
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
 use super::{ChannelContention, Placed, nearest_terms};
-use crate::sound::bus::Bus;
-use crate::sound::choice::{Choice, choose, largest_server};
-use crate::sound::contention::Contention;
-use crate::sound::demand::Verdict;
-use crate::sound::processor::GcTerms;
+use crate::certified::bus::Bus;
+use crate::certified::choice::{Choice, choose, largest_server};
+use crate::certified::contention::Contention;
+use crate::certified::demand::Verdict;
+use crate::certified::processor::GcTerms;
 use crate::work::Work;
 
 /// What certifying came to.

@@ -179,7 +179,7 @@ fn more_live(item: &DemandTask) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_processors::{Drawn, ns};
+    use crate::certified::random_processors::{Drawn, ns};
 
     #[test]
     fn none_is_nothing_to_wait_for() {

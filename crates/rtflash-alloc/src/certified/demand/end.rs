@@ -4,9 +4,9 @@
 use rtflash_model::Span;
 
 use super::Demand;
+use crate::certified::processor::WriteStream;
+use crate::certified::time::{Cost, ns};
 use crate::fraction::{Fraction, Rational};
-use crate::sound::processor::WriteStream;
-use crate::sound::time::{Cost, ns};
 
 /// The part of what is added up that ten thousand roundings of doubles, and more, stay below.
 pub(super) const ROUNDINGS: f64 = 1e-10;
@@ -124,8 +124,8 @@ fn time(cost: Cost) -> Rational {
 
 #[cfg(test)]
 mod tests {
-    use crate::sound::demand::Demand;
-    use crate::sound::random_processors::{Drawn, ns};
+    use crate::certified::demand::Demand;
+    use crate::certified::random_processors::{Drawn, ns};
     use crate::work::Work;
 
     /// At random lengths, and just at the longest deadline, where little is left of what comes on

@@ -5,9 +5,9 @@
 use rtflash_model::{Device, Span};
 
 use super::{Activity, Contention, Line, more_live, total};
+use crate::certified::processor::{DemandTask, GcTerms, Processor};
+use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
-use crate::sound::processor::{DemandTask, GcTerms, Processor};
-use crate::sound::time::{Cost, ProcessorTime, ns};
 
 /// A bus that serves first come, first served, all of whose other chips are known.
 #[derive(Debug, Clone, Copy)]
@@ -250,7 +250,7 @@ fn passes(requests: &[DemandTask], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::random_processors::{Drawn, ns};
+    use crate::certified::random_processors::{Drawn, ns};
 
     /// What is there long-run is at least what is there in any interval, and is no further above it
     /// than what roundings up of each kind of job come to.

@@ -4,7 +4,7 @@ use rtflash_model::Span;
 
 use super::end::End;
 use super::{Demand, Segment, Verdict};
-use crate::sound::random_processors::{Drawn, ns};
+use crate::certified::random_processors::{Drawn, ns};
 use crate::work::Work;
 
 /// The least slack of these intervals, each looked at.

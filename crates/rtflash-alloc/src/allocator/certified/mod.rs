@@ -23,7 +23,7 @@ use super::merging::{self, Stuck};
 use super::sizes::Group;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
-use crate::sound::is_on_one_channel;
+use crate::certified::is_on_one_channel;
 use crate::work::Work;
 
 pub(super) use unplaced::tested;

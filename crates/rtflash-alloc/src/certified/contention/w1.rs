@@ -4,9 +4,9 @@
 use rtflash_model::Span;
 
 use super::{Activity, Contention, Line, Neighbour, more_live};
+use crate::certified::processor::{DemandTask, transfer_rate};
+use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
-use crate::sound::processor::{DemandTask, transfer_rate};
-use crate::sound::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
@@ -49,7 +49,7 @@ impl Contention {
 
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move
     /// `rate` pages a nanosecond.
-    pub(in crate::sound) fn share(&self, length: f64, rate: f64) -> f64 {
+    pub(in crate::certified) fn share(&self, length: f64, rate: f64) -> f64 {
         let shares = self
             .neighbours
             .iter()

@@ -230,9 +230,9 @@ fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sound::channels::{Neighbour, Transfers};
-    use crate::sound::processor::Gc;
-    use crate::sound::queue::Queue;
+    use crate::certified::channels::{Neighbour, Transfers};
+    use crate::certified::processor::Gc;
+    use crate::certified::queue::Queue;
 
     fn demand_task(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> DemandTask {
         DemandTask { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }

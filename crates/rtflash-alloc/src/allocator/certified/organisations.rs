@@ -5,8 +5,8 @@ use std::cell::Cell;
 use rtflash_model::{Access, Placement, Task, TaskSet};
 
 use super::Problem;
+use crate::certified::{Bus, Choice, Contention, Demand, Processor, choose};
 use crate::fraction::Rational;
-use crate::sound::{Bus, Choice, Contention, Demand, Processor, choose};
 use crate::work::Work;
 
 /// How a group of tasks takes a cluster.

@@ -10,8 +10,8 @@ use crate::allocator::merging::Stuck;
 use crate::allocator::sizes::Group;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
+use crate::certified::{Bus, ChannelContention, Contention, Placed, Processor, Shortfall, never_served};
 use crate::reason::Reason;
-use crate::sound::{Bus, ChannelContention, Contention, Placed, Processor, Shortfall, never_served};
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
 pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Failure {
