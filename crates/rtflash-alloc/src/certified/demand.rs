@@ -13,8 +13,9 @@ use crate::fraction::Rational;
 use crate::work::Work;
 use end::End;
 
-/// Looks at a request after which a test is given up, beside some for each relative deadline.
-const MAX_LOOKS: usize = 1 << 20;
+/// Iterations, times requests, after which a test is given up; some more for each relative
+/// deadline.
+const MAX_ITERATIONS: usize = 1 << 20;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl<'u> Demand<'u> {
             return Some(least);
         }
         let mut least = least;
-        let mut looks = MAX_LOOKS / (self.segments.len() + 1);
+        let mut iterations = MAX_ITERATIONS / (self.segments.len() + 1);
         for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
             let mut length = self.segments.get(position + 1).map_or(from, |next| before(next.from));
             loop {
@@ -175,10 +176,10 @@ impl<'u> Demand<'u> {
                     .shortest(self.share.max(1))
                     .map_or(nearest.length, |below| below.min(nearest.length));
                 let below = before(below);
-                if below < from || looks == 0 {
+                if below < from || iterations == 0 {
                     break;
                 }
-                looks -= 1;
+                iterations -= 1;
                 length = below;
             }
         }
@@ -239,14 +240,14 @@ impl<'u> Demand<'u> {
             End::TooLong => return Search::TooLong,
             End::At(end) => end,
         };
-        let mut looks = MAX_LOOKS / (self.segments.len() + 1) + 4 * self.segments.len();
+        let mut iterations = MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len();
         for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
             let mut length = self.segments.get(position + 1).map_or(end.max(from), |next| before(next.from));
             loop {
-                if looks == 0 {
+                if iterations == 0 {
                     return Search::TooLong;
                 }
-                looks -= 1;
+                iterations -= 1;
                 // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
                 let h = self.with_blocking(length, blocking).shortest(self.share);
                 let Some(h) = h.filter(|&h| h <= length) else {
