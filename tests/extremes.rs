@@ -7,7 +7,7 @@ use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
 use rtflash::alloc::certified::held;
 use rtflash::alloc::sizing::size;
 use rtflash::alloc::verdict::{completed, passing, report};
-use rtflash::check::{Equations, verify, verify_sound};
+use rtflash::check::{Equations, verify, verify_certified};
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
@@ -109,7 +109,7 @@ fn verified(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     match Equations::from_name(analysis.name()) {
         Some(equations) => Some(verify(set, allocation, equations).schedulable()),
         None => {
-            let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+            let verification = verify_certified(set, allocation, analysis.placements(), analysis.relies_on());
             Some(verification.holds()? && verification.accepts())
         }
     }

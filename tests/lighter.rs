@@ -4,7 +4,7 @@
 
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Thesis, analysis_relying_on};
-use rtflash::check::{SoundVerification, verify_sound};
+use rtflash::check::{CertifiedVerification, verify_certified};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::random::Stream;
 use rtflash::model::{
@@ -136,8 +136,8 @@ fn carried_over(allocation: &Allocation, set: &TaskSet, old: &[usize]) -> Alloca
     carried.with_certificates((0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect())
 }
 
-fn verify(set: &TaskSet, allocation: &Allocation) -> SoundVerification {
-    verify_sound(set, allocation, &BOTH, Reliance::Queue)
+fn verify(set: &TaskSet, allocation: &Allocation) -> CertifiedVerification {
+    verify_certified(set, allocation, &BOTH, Reliance::Queue)
 }
 
 /// Sets that are accepted, with their allocations.

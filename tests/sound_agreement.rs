@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rtflash::alloc::allocator::{Outcome, allocator};
 use rtflash::alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash::check::{SoundVerification, verify_sound};
+use rtflash::check::{CertifiedVerification, verify_certified};
 use rtflash::model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
@@ -84,8 +84,8 @@ fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
 }
 
 /// Each certificate is true to the nanosecond.
-fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> SoundVerification {
-    let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+fn assert_approved(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> CertifiedVerification {
+    let verification = verify_certified(set, allocation, analysis.placements(), analysis.relies_on());
     for (position, cluster) in verification.clusters.iter().enumerate() {
         let certificate = allocation.certificate(position);
         assert!(
@@ -111,7 +111,7 @@ proptest! {
                     }
                     Outcome::NotSchedulable(failure) => {
                         if let Some(allocation) = failure.overloaded.filter(|_| algorithm.name() == "global") {
-                            let verification = verify_sound(&set, &allocation, of(name, granted).placements(), granted);
+                            let verification = verify_certified(&set, &allocation, of(name, granted).placements(), granted);
                             prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                         }
                     }
@@ -181,7 +181,7 @@ proptest! {
                 Outcome::Schedulable(allocation) => { assert_approved(&set, &allocation, of("stripe", granted)); }
                 Outcome::NotSchedulable(failure) => {
                     if let Some(allocation) = failure.overloaded.filter(|_| algorithm.name() == "global") {
-                        let verification = verify_sound(&set, &allocation, of("stripe", granted).placements(), granted);
+                        let verification = verify_certified(&set, &allocation, of("stripe", granted).placements(), granted);
                         prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                     }
                 }

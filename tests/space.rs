@@ -10,7 +10,7 @@ use rtflash::alloc::analysis::{ANALYSES, Thesis, analysis};
 use rtflash::alloc::reason::Reason;
 use rtflash::alloc::sizing::size;
 use rtflash::alloc::verdict::{in_time, passing, spaces};
-use rtflash::check::{Equations, verify, verify_sound};
+use rtflash::check::{Equations, verify, verify_certified};
 use rtflash::model::{
     Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet, read_task_set, write_task_set,
 };
@@ -341,7 +341,7 @@ proptest! {
                         (Some(verification.schedulable()), verification.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                     None => {
-                        let verification = verify_sound(&set, allocation, analysis.placements(), analysis.relies_on());
+                        let verification = verify_certified(&set, allocation, analysis.placements(), analysis.relies_on());
                         (verification.holds(), verification.clusters.iter().map(|it| it.space.fits()).collect())
                     }
                 };

@@ -35,7 +35,7 @@ impl File {
 
     /// The text in front of the unit tests.
     fn code(&self) -> &str {
-        self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+        self.text.split("#[cfg(test)]\nmod tests {").next().expect("a first part")
     }
 }
 

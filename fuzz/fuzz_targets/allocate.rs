@@ -6,7 +6,7 @@ use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use rtflash::alloc::allocator::{ALLOCATORS, Outcome};
 use rtflash::alloc::analysis::{ANALYSES, Analysis};
-use rtflash::check::{Equations, verify, verify_sound};
+use rtflash::check::{Equations, verify, verify_certified};
 use rtflash::model::{Allocation, TaskSet, read_task_set_bytes};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -40,7 +40,7 @@ fn judged(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Op
     match Equations::from_name(analysis.name()) {
         Some(equations) => Some(verify(set, allocation, equations).schedulable()),
         None => {
-            let verification = verify_sound(set, allocation, analysis.placements(), analysis.relies_on());
+            let verification = verify_certified(set, allocation, analysis.placements(), analysis.relies_on());
             let holds = verification.holds()?;
             Some(holds && verification.accepts())
         }

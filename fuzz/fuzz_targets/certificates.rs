@@ -5,7 +5,7 @@
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use rtflash::alloc::analysis::{Analysis, Sound};
-use rtflash::check::verify_sound;
+use rtflash::check::verify_certified;
 use rtflash::model::{Certificate, Placement, Reliance, Span};
 use rtflash::run::execute;
 
@@ -31,7 +31,7 @@ fn tampered(bytes: &mut Unstructured) -> Result<()> {
         }
     }
     let allocation = allocation.clone().with_certificates(certificates);
-    let accepted = verify_sound(&set, &allocation, SOUND.placements(), SOUND.relies_on()).accepts();
+    let accepted = verify_certified(&set, &allocation, SOUND.placements(), SOUND.relies_on()).accepts();
     let Some(options) = rtflash_fuzz::options(&set, bytes)? else { return Ok(()) };
     if let Ok(executed) = execute(&set, &allocation, SOUND, &options, None) {
         assert!(!accepted || executed.passes(), "{:?}", executed.findings);

@@ -6,7 +6,7 @@
 //!
 //! - [`verify`] and [`verify_part_ftl`]: whether a given allocation passes the test, cluster by
 //!   cluster.
-//! - [`verify_sound`]: whether an allocation with certificates keeps what the sound analyses
+//! - [`verify_certified`]: whether an allocation with certificates keeps what the sound analyses
 //!   promise; written from docs/analysis.md.
 //! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
 //!   the truth, in doubles the naive speed.
@@ -18,7 +18,7 @@ pub mod plain;
 mod scalar;
 mod verifier;
 
-pub use certified::{Shares, SoundClusterVerification, SoundVerification, verify_sound};
+pub use certified::{CertifiedClusterVerification, CertifiedVerification, Shares, verify_certified};
 pub use equations::Equations;
 pub use part_ftl::{PartFtlVerification, verify_part_ftl};
 pub use scalar::Scalar;

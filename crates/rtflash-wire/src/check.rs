@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_check::{SoundVerification, Verification};
+use rtflash_check::{CertifiedVerification, Verification};
 use rtflash_model::{Reliance, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl<'a> CheckAnswer<'a> {
     pub fn sound(
         set: &'a TaskSet,
         analysis: &'a str,
-        verification: &SoundVerification,
+        verification: &CertifiedVerification,
         granted: Reliance,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {

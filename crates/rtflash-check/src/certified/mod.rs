@@ -26,12 +26,12 @@ use levels::Levels;
 
 /// What the verifier found of an allocation with certificates.
 #[derive(Debug, Clone)]
-pub struct SoundVerification {
+pub struct CertifiedVerification {
     /// Of each cluster, in order.
-    pub clusters: Vec<SoundClusterVerification>,
+    pub clusters: Vec<CertifiedClusterVerification>,
 }
 
-impl SoundVerification {
+impl CertifiedVerification {
     /// Whether every cluster's test holds: `Some(false)` where one fails, else `None` where one was
     /// given up.
     pub fn holds(&self) -> Option<bool> {
@@ -50,7 +50,7 @@ impl SoundVerification {
 /// What the verifier found of one cluster. It counts on the other clusters of its channels: what it
 /// says is true if theirs hold, too.
 #[derive(Debug, Clone)]
-pub struct SoundClusterVerification {
+pub struct CertifiedClusterVerification {
     /// Its chips and tasks.
     pub cluster: Cluster,
     /// Whether its tasks' data fit and they meet their deadlines with the numbers that the
@@ -117,15 +117,32 @@ pub struct Shares {
 /// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to
 /// hold with all other chips of the channels as busy as can be, with [`Reliance::Neighbours`] (T'),
 /// with [`Reliance::Queue`] (T'').
-pub fn verify_sound(
+pub fn verify_certified(
     set: &TaskSet,
     allocation: &Allocation,
     placements: &[Placement],
     granted: Reliance,
-) -> SoundVerification {
+) -> CertifiedVerification {
     let clusters = allocation.clusters();
     let verify = |position: usize| verify_cluster(set, allocation, &clusters, position, placements, granted);
-    SoundVerification { clusters: (0..clusters.len()).map(verify).collect() }
+    CertifiedVerification { clusters: (0..clusters.len()).map(verify).collect() }
+}
+
+/// A cluster of which nothing is shown yet.
+fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
+    CertifiedClusterVerification {
+        holds: Some(false),
+        relies_on: None,
+        discrepancies: vec![],
+        notes: vec![],
+        data_fits: true,
+        space,
+        in_time: Some(false),
+        shares: None,
+        utilizations: vec![],
+        tighter: None,
+        cluster: cluster.clone(),
+    }
 }
 
 fn verify_cluster(
@@ -135,21 +152,10 @@ fn verify_cluster(
     position: usize,
     placements: &[Placement],
     granted: Reliance,
-) -> SoundClusterVerification {
+) -> CertifiedClusterVerification {
     let cluster = &clusters[position];
-    let mut found = SoundClusterVerification {
-        holds: Some(false),
-        relies_on: None,
-        discrepancies: vec![],
-        notes: vec![],
-        data_fits: true,
-        space: set.space(&cluster.tasks, cluster.size(), allocation.certificate(position).map(|it| it.placement)),
-        in_time: Some(false),
-        shares: None,
-        utilizations: vec![],
-        tighter: None,
-        cluster: cluster.clone(),
-    };
+    let placement = allocation.certificate(position).map(|certificate| certificate.placement);
+    let mut found = unverified(cluster, set.space(&cluster.tasks, cluster.size(), placement));
     let without_tasks = found.cluster.tasks.is_empty();
     let Some(certificate) = allocation.certificate(position) else {
         if without_tasks {
@@ -192,12 +198,10 @@ fn verify_cluster(
     if let Some(stated) = allocation.remarks(position).and_then(|remarks| remarks.relies_on) {
         statements::reliance(stated, &levels, &mut found);
     }
-    if without_tasks {
-        if certificate.tightest.is_some() {
-            found.notes.push("a tightest length is stated, and there are no tasks".into());
-        }
-    } else {
+    if !without_tasks {
         statements::tightest(&levels, certificate, &mut found);
+    } else if certificate.tightest.is_some() {
+        found.notes.push("a tightest length is stated, and there are no tasks".into());
     }
     found
 }

@@ -70,8 +70,8 @@ fn section_8(server: u32, numbers: [u64; 4], tightest: (u32, i64)) -> (TaskSet, 
     (set, allocation)
 }
 
-fn assert_accepted(set: &TaskSet, allocation: &Allocation) -> SoundVerification {
-    let verification = verify_sound(set, allocation, &BOTH, Reliance::Queue);
+fn assert_accepted(set: &TaskSet, allocation: &Allocation) -> CertifiedVerification {
+    let verification = verify_certified(set, allocation, &BOTH, Reliance::Queue);
     assert!(verification.accepts(), "{verification:?}");
     assert!(verification.clusters.iter().all(|cluster| cluster.tighter.is_none()), "{verification:?}");
     verification
@@ -93,12 +93,12 @@ fn the_example_of_the_certificate() {
 fn the_example_with_a_server() {
     // U is 0.61631 and so a server may have up to 0.383 of a chip, but not 0.384.
     let (set, allocation) = section_8(383, [128, 655, 128, 4], (30, 5_590));
-    let found = verify_sound(&set, &allocation, &BOTH, Reliance::Queue);
+    let found = verify_certified(&set, &allocation, &BOTH, Reliance::Queue);
     // 30 ms · 0.617 − 12.92 ms.
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 5_590_000);
     assert_eq!(found.holds(), Some(true), "{found:?}");
     let (set, allocation) = section_8(384, [128, 655, 128, 4], (30, 5_560));
-    assert_eq!(verify_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].holds, Some(false));
+    assert_eq!(verify_certified(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].holds, Some(false));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn reads_in_a_queue() {
     let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
     let verification =
-        verify_sound(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
+        verify_certified(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
     assert!(verification.accepts(), "{verification:?}");
     // One by one, each page would wait for both.
     let saved = [0, 1].map(|cluster| verification.clusters[cluster].shares.unwrap().saved_ns);
@@ -141,7 +141,7 @@ fn reads_in_a_queue() {
     // With an unknown chip on the channel nothing is.
     let clusters: [(&[u32], &[usize]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
     let certificates = vec![Some(reader), Some(both), Some(only_server(100))];
-    let verification = verify_sound(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
+    let verification = verify_certified(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
     assert_eq!(verification.clusters[0].shares.unwrap().saved_ns, 0);
     assert_eq!(verification.clusters[1].holds, Some(false));
 }
@@ -154,13 +154,17 @@ fn a_superblock_cluster() {
     let own = certificate(Placement::Superblock, collection(Some(360), [256, 799, 256, 2]), 0, Some((30, 18_040)));
     let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
     assert_accepted(&set, &allocation(&set, &clusters, vec![Some(own), None]));
-    let verification =
-        verify_sound(&set, &allocation(&set, &clusters, vec![Some(own), None]), &[Placement::Stripe], Reliance::Queue);
+    let verification = verify_certified(
+        &set,
+        &allocation(&set, &clusters, vec![Some(own), None]),
+        &[Placement::Stripe],
+        Reliance::Queue,
+    );
     assert_eq!((verification.holds(), verification.clusters[0].discrepancies.len()), (Some(true), 1));
     // The length 396 ms: 13 writes, 11 reads of 3.6 ms, and one pass of 256 · 130 us + 128 · 580
     // us + 5 ms.
     let far = Certificate { tightest: Some(Tightest { length: ms(396), slack_ns: 153_400_000 }), ..own };
-    let found = verify_sound(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
+    let found = verify_certified(&set, &allocation(&set, &clusters, vec![Some(far), None]), &BOTH, Reliance::Queue);
     assert_eq!(found.clusters[0].shares.unwrap().slack_ns, 396_000_000 - 13 * 6_960_000 - 11 * 3_600_000 - 112_520_000);
     assert_eq!((found.clusters[0].discrepancies.len(), found.clusters[0].tighter), (0, own.tightest));
     // With a foreign server on the channel a read waits for two chips, a row for three: 12 rows of
@@ -212,7 +216,7 @@ fn every_number_is_compared() {
     }
     let judged = |certificate: Certificate| {
         let changed = allocation.clone().with_certificates(vec![Some(certificate), Some(only_server(100))]);
-        let verification = verify_sound(&set, &changed, &BOTH, Reliance::Queue);
+        let verification = verify_certified(&set, &changed, &BOTH, Reliance::Queue);
         assert!(verification.clusters[1].discrepancies.is_empty() && verification.clusters[1].notes.is_empty());
         (verification.accepts(), verification.clusters[0].clone())
     };
@@ -242,7 +246,7 @@ fn lighter_loads_keep_their_certificates() {
         ),
         (task("camera", (40, 36), (22, 30)), vec!["the slack of 30ms"]),
     ] {
-        let verification = verify_sound(&set(4, vec![task]), &allocation, &BOTH, Reliance::Queue);
+        let verification = verify_certified(&set(4, vec![task]), &allocation, &BOTH, Reliance::Queue);
         assert!(verification.accepts(), "{verification:?}");
         let found = &verification.clusters[0];
         assert_eq!(found.relies_on, Some(Reliance::Nothing));
@@ -258,7 +262,7 @@ fn what_cannot_hold() {
     let holds = |task: Task, certificate: Option<Certificate>| {
         let set = set(1, vec![task]);
         let verification =
-            verify_sound(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH, Reliance::Queue);
+            verify_certified(&set, &allocation(&set, &[(&[0], &[0])], vec![certificate]), &BOTH, Reliance::Queue);
         (verification.holds(), verification.clusters[0].data_fits)
     };
     let writer = || task("writer", (0, 1), (12, 30));
@@ -266,13 +270,13 @@ fn what_cannot_hold() {
     // Data of 131072 pages fits, one more does not.
     assert_eq!(holds(Task { data_pages: Some(131_072), ..writer() }, Some(own)), (Some(true), true));
     let much = set(2, vec![Task { data_pages: Some(131_073), ..writer() }]);
-    let found = verify_sound(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH, Reliance::Queue);
+    let found = verify_certified(&much, &allocation(&much, &[(&[0], &[0])], vec![Some(own)]), &BOTH, Reliance::Queue);
     assert_eq!((found.holds(), found.clusters[0].data_fits), (Some(false), false));
     assert_eq!(holds(writer(), None).0, Some(false));
     // A D_g so long that no block is eligible: 12 pages every 30 ms for 1024 blocks of 256 pages.
     let endless = Certificate { collection: collection(Some(660_000), [128, 399, 128, 2]), ..own };
     let set_of_one = set(1, vec![writer()]);
-    let found = verify_sound(
+    let found = verify_certified(
         &set_of_one,
         &allocation(&set_of_one, &[(&[0], &[0])], vec![Some(endless)]),
         &BOTH,
@@ -304,14 +308,14 @@ fn what_is_relied_on_is_judged() {
         (&queue, queued, &[Nothing, Queue]),
     ] {
         for granted in Reliance::ALL {
-            let verification = verify_sound(set, &allocation, &BOTH, granted);
+            let verification = verify_certified(set, &allocation, &BOTH, granted);
             for (found, &needed) in verification.clusters.iter().zip(needs) {
                 assert_eq!((found.relies_on, found.holds), (Some(needed), Some(needed <= granted)), "{found:?}");
             }
             for stated in Reliance::ALL {
                 let remarks = Remarks { relies_on: Some(stated), gone_tasks: vec![] };
                 let remarked = allocation.clone().with_remarks(vec![remarks; needs.len()]);
-                let verification = verify_sound(set, &remarked, &BOTH, granted);
+                let verification = verify_certified(set, &remarked, &BOTH, granted);
                 for (found, &needed) in verification.clusters.iter().zip(needs) {
                     let of = |said: &[String]| said.iter().any(|it| it.starts_with("it states that it relies on"));
                     assert_eq!((of(&found.discrepancies), of(&found.notes)), (stated < needed, stated > needed));
@@ -331,7 +335,7 @@ fn strangers_are_the_chips_that_there_are() {
         let set = TaskSet::new(device(chips), vec![task("a", (100, 10), (0, 1))], vec![]).unwrap();
         let own = certificate(Placement::Stripe, None, 0, None);
         let allocation = allocation(&set, &[(&[chip], &[0])], vec![Some(own)]);
-        verify_sound(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].relies_on
+        verify_certified(&set, &allocation, &BOTH, Reliance::Queue).clusters[0].relies_on
     };
     assert_eq!(
         (of(9, 8), of(10, 8), of(9, 0)),

@@ -1,6 +1,6 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
-use rtflash_check::verify_sound;
+use rtflash_check::verify_certified;
 use rtflash_host::bound::bounds_judged;
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 use rtflash_wire::BoundAnswer;
@@ -35,7 +35,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
 
 /// Why the certificates of an allocation do not hold, by the verifier of `check`.
 fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
-    let verification = verify_sound(set, allocation, &Placement::ALL, Reliance::Neighbours);
+    let verification = verify_certified(set, allocation, &Placement::ALL, Reliance::Neighbours);
     if verification.accepts() {
         return Ok(());
     }

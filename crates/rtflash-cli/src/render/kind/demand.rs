@@ -2,12 +2,12 @@
 
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::is_independent;
-use rtflash_check::verify_sound;
+use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, beyond, needed};
 
 use super::Kind;
-use crate::render::explain_sound;
+use crate::render::explain_certified;
 use crate::render::numbers::{share, time};
 
 /// An analysis of this kind.
@@ -39,13 +39,13 @@ impl Kind for Demand {
 
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let DemandTest { placements, rely_on } = self.test;
-        let verification = verify_sound(&file.set, allocation, placements, rely_on);
+        let verification = verify_certified(&file.set, allocation, placements, rely_on);
         let answer = CheckAnswer::sound(&file.set, self.name, &verification, rely_on, file.meta.as_deref());
         (answer, verification.clusters.into_iter().map(|judged| judged.utilizations).collect())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
-        let verification = verify_sound(set, allocation, self.test.placements, self.test.rely_on);
+        let verification = verify_certified(set, allocation, self.test.placements, self.test.rely_on);
         verification.holds().map(|_| verification.accepts())
     }
 
@@ -59,7 +59,7 @@ impl Kind for Demand {
     }
 
     fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
-        explain_sound::terms(set, self.test, allocation)
+        explain_certified::terms(set, self.test, allocation)
     }
 
     fn by(&self, relies_on: Option<Reliance>) -> (String, String) {
