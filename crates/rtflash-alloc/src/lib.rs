@@ -7,7 +7,8 @@
 //!   Algorithm 1 and its baselines.
 //! - [`reason`]: why a task could not be placed: load, demand, data or a request.
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
-//! - [`sound`]: what may be promised on the device: units, demand, certificates (docs/analysis.md).
+//! - [`certified`]: what may be promised on the device: processors, demand, certificates
+//!   (docs/analysis.md).
 //! - [`verdict`]: what an analysis of either kind says of a given allocation.
 //! - [`advice`]: what would make an unschedulable set schedulable.
 //! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 /// A counter of the work that tests do, in requests looked at in an interval.
 ///
-/// Whoever tests clusters charges it. A bound on work is a [`Bound`] on a counter, and several may
+/// Whoever tests clusters charges it. A bound on work is a `Bound` on a counter, and several may
 /// be on one, each from its own start on.
 #[derive(Debug, Default)]
 pub struct Work {

@@ -17,7 +17,7 @@ const CHIP_IN_GROUP: u128 = 512;
 const CHANNEL_IN_GROUP: u128 = 256;
 /// Likewise a source of jobs.
 const SOURCE_IN_GROUP: u128 = 768;
-/// A chip, its unit and its blocks, once.
+/// A chip, its processor and its blocks, once.
 const CHIP: u128 = 2_048;
 /// A cluster, once.
 const CLUSTER: u128 = 1_024;
@@ -25,7 +25,8 @@ const CLUSTER: u128 = 1_024;
 const ADDRESSES: u128 = 512;
 /// A block: valid pages, candidates, erased ones; what the checkers know of it.
 const BLOCK: u128 = 36;
-/// A page: the logical page that it holds. Building the tables of a unit takes them three times.
+/// A page: the logical page that it holds. Building the tables of a processor takes them three
+/// times.
 const PAGE: u128 = 4;
 /// A logical page: where it is, for the machine and for the checkers.
 const LOGICAL_PAGE: u128 = 8;

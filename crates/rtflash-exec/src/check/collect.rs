@@ -13,7 +13,7 @@ use crate::options::Victims;
 use crate::plan::{Certified, ClusterPlan, Plan, Releases};
 use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
 
-/// What a certificate says of a unit.
+/// What a certificate says of a processor.
 #[derive(Debug, Clone, Copy)]
 struct Terms {
     /// v.
@@ -53,13 +53,13 @@ struct Pass {
 }
 
 impl Pass {
-    /// A pass of a unit of so many chips, without a victim yet.
+    /// A pass of a processor of so many chips, without a victim yet.
     fn of(chips: u32) -> Pass {
         Pass { times: PerId::filled(0, chips), ..Pass::default() }
     }
 }
 
-/// A unit's account.
+/// A processor's account.
 #[derive(Debug)]
 struct Account {
     terms: Terms,
@@ -79,8 +79,8 @@ struct Account {
     passes: [Pass; 2],
 }
 
-/// Pages that a cluster's requests have to write: all that were released, and all that the units
-/// are recorded to have received.
+/// Pages that a cluster's requests have to write: all that were released, and all that the
+/// processors are recorded to have received.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrivals {
     at: Instant,
@@ -88,7 +88,7 @@ struct Arrivals {
     stated: u64,
 }
 
-/// All units that are watched.
+/// All processors that are watched.
 #[derive(Debug)]
 pub(super) struct Collections {
     pub(super) gc: Collecting,
@@ -151,14 +151,14 @@ impl Collections {
             }
             watched += cluster.chips.len();
         }
-        let unit_of = |source: &crate::plan::Source| match source.releases {
+        let processor_of = |source: &crate::plan::Source| match source.releases {
             Releases::Collected { chip: Some(chip) } => of_chip[chip],
             Releases::Collected { chip: None } => {
                 accounts.iter().position(|account| Some(account.cluster) == source.cluster)
             }
             _ => None,
         };
-        let of_source = plan.sources().iter().map(unit_of).collect();
+        let of_source = plan.sources().iter().map(processor_of).collect();
         Collections {
             gc: Collecting::default(),
             releases: Gauge::default(),
@@ -178,7 +178,7 @@ impl Collections {
         self.worst = victims == Victims::Worst;
     }
 
-    fn unit(&self, chip: ChipId) -> Option<usize> {
+    fn processor(&self, chip: ChipId) -> Option<usize> {
         self.of_chip[chip]
     }
 
@@ -187,7 +187,7 @@ impl Collections {
         let Some(cluster) = release.cluster else { return };
         if release.kind == Kind::Write {
             let arrivals = &mut self.arrivals[cluster];
-            // What was released before has been recorded on the units.
+            // What was released before has been recorded on the processors.
             let unstated = release.at > arrivals.at && arrivals.released != arrivals.stated;
             (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
             self.releases.note(0, u64::from(unstated), || Place {
@@ -197,16 +197,16 @@ impl Collections {
                 chip: None,
             });
         }
-        if let Some(unit) = self.of_source[release.job.source] {
-            let account = &mut self.accounts[unit];
+        if let Some(processor) = self.of_source[release.job.source] {
+            let account = &mut self.accounts[processor];
             account.collected += 1;
             account.released = Some(release.at);
         }
     }
 
-    /// Pages have arrived on a unit: rule R1.
+    /// Pages have arrived on a processor: rule R1.
     pub(super) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
-        let Some(account) = self.unit(reserve.chip).map(|unit| &mut self.accounts[unit]) else { return };
+        let Some(account) = self.processor(reserve.chip).map(|processor| &mut self.accounts[processor]) else { return };
         let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
         // A GC job came in between where no pages did.
         let astray =
@@ -229,9 +229,9 @@ impl Collections {
         self.look(reserve.chip, reserve.at, free.unwrap_or(reserve.free));
     }
 
-    /// Whether the free pages of a unit suffice for what has arrived.
+    /// Whether the free pages of a processor suffice for what has arrived.
     fn look(&mut self, chip: ChipId, at: Instant, free: u64) {
-        let Some(account) = self.unit(chip).map(|unit| &self.accounts[unit]) else { return };
+        let Some(account) = self.processor(chip).map(|processor| &self.accounts[processor]) else { return };
         let pending = account.arrived.saturating_sub(account.programmed);
         let cluster = Some(account.cluster);
         self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
@@ -239,7 +239,9 @@ impl Collections {
 
     /// A victim is chosen: rule R4.
     pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
-        let Some(account) = self.unit(selection.chip).map(|unit| &mut self.accounts[unit]) else { return };
+        let Some(account) = self.processor(selection.chip).map(|processor| &mut self.accounts[processor]) else {
+            return;
+        };
         let at = || selected(selection);
         let Account { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
@@ -259,7 +261,7 @@ impl Collections {
 
     /// A pass is left out: rule R3.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
-        let Some(account) = self.unit(left_out.chip).map(|unit| &self.accounts[unit]) else { return };
+        let Some(account) = self.processor(left_out.chip).map(|processor| &self.accounts[processor]) else { return };
         let Account { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, left_out.at);
@@ -272,7 +274,7 @@ impl Collections {
     /// A copy only lets time pass.
     pub(super) fn padding(&mut self, padding: &Padding, pending: &Pending) {
         let worst = self.worst;
-        let Some(account) = self.unit(padding.chip).map(|unit| &mut self.accounts[unit]) else { return };
+        let Some(account) = self.processor(padding.chip).map(|processor| &mut self.accounts[processor]) else { return };
         let is_valid = worst && (padding.step == Step::Copyback) == account.terms.stripe;
         self.gc.padding.note(0, u64::from(!is_valid), || padding_place(padding));
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
@@ -289,15 +291,15 @@ impl Collections {
     pub(super) fn own(&mut self, operation: &Operation) {
         if operation.kind == Kind::Write
             && operation.action == Action::Program
-            && let Some(unit) = self.unit(operation.chip)
+            && let Some(processor) = self.processor(operation.chip)
         {
-            self.accounts[unit].programmed += 1;
+            self.accounts[processor].programmed += 1;
         }
     }
 
     /// An operation that takes a page that is not pending has started: the map knows of it.
     pub(super) fn took(&mut self, operation: &Operation, background: bool, map: &mut Mapping) {
-        let Some(account) = self.unit(operation.chip).map(|unit| &self.accounts[unit]) else { return };
+        let Some(account) = self.processor(operation.chip).map(|processor| &self.accounts[processor]) else { return };
         let (cluster, chip, at) = (account.cluster, operation.chip, operation.start);
         let Some(free) = map.free(cluster, account.position, account.chip, at) else { return };
         if background {
@@ -311,7 +313,9 @@ impl Collections {
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
     pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, pending: &Pending, map: &Mapping) {
-        let Some(account) = self.unit(operation.chip).map(|unit| &mut self.accounts[unit]) else { return };
+        let Some(account) = self.processor(operation.chip).map(|processor| &mut self.accounts[processor]) else {
+            return;
+        };
         let at = || place(operation.start, pending, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];

@@ -21,7 +21,7 @@ struct Shape {
     superblock: bool,
 }
 
-/// Free pages of a unit, or of a whole cluster without a certificate.
+/// Free pages of a processor, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default)]
 struct Pool {
     /// Without what erases have freed that have not been looked at: it may be below zero, also
@@ -64,8 +64,8 @@ pub(super) struct Mapping {
     valid: Vec<u32>,
     programmed: Vec<u32>,
     candidates: Vec<u32>,
-    /// For each chip that is watched, where its unit or cluster keeps its free pages: the first
-    /// chip's.
+    /// For each chip that is watched, where its processor or cluster keeps its free pages: the
+    /// first chip's.
     pools: Vec<Pool>,
     /// Whether it is known what was on the device at the start.
     known: bool,
@@ -147,13 +147,13 @@ impl Mapping {
         self.known = true;
     }
 
-    /// Pages of a block of a unit.
+    /// Pages of a block of a processor.
     #[inline]
     fn full(&self, shape: Shape) -> u32 {
         if shape.superblock { self.pages * shape.chips } else { self.pages }
     }
 
-    /// Where the unit of a chip keeps what is known of its blocks.
+    /// Where the processor of a chip keeps what is known of its blocks.
     #[inline]
     fn base(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
         if self.shapes[cluster].superblock { (chip - position.index()) * self.blocks } else { chip * self.blocks }
@@ -163,8 +163,8 @@ impl Mapping {
         if self.shapes[cluster].stripe { chip } else { chip - position.index() }
     }
 
-    /// Free pages at an instant, of the unit of a chip, or without certificates of its cluster;
-    /// `None` where the start is not known.
+    /// Free pages at an instant, of the processor of a chip, or without certificates of its
+    /// cluster; `None` where the start is not known.
     pub(super) fn free(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, at: Instant) -> Option<u64> {
         let pool = self.pool(cluster, position, chip);
         let pages = i64::from(self.pages);
@@ -177,7 +177,7 @@ impl Mapping {
         self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
-    /// Of the unit of a chip: the fewest valid pages of a closed block that is no victim, the
+    /// Of the processor of a chip: the fewest valid pages of a closed block that is no victim, the
     /// lowest such block, and how many blocks are not closed, or victims. `None` where the start is
     /// not known.
     pub(super) fn fewest(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> Option<(u32, BlockId, u64)> {

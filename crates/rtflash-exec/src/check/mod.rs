@@ -13,11 +13,11 @@ mod ledger;
 mod mapping;
 mod order;
 mod passes;
+mod processors;
 mod releases;
 mod rules;
 mod start;
 mod timing;
-mod units;
 mod watch;
 
 use rtflash_model::{Instant, Span};

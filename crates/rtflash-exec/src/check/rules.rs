@@ -8,8 +8,8 @@ use super::gauge::Gauge;
 use super::ledger::Pending;
 use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
 use super::passes::{Collecting, Passes};
+use super::processors::Processors;
 use super::timing::{Blocking, lateness};
-use super::units::Units;
 use crate::ids::{ClusterId, PerId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::{Certified, Plan, Promise, Releases};
@@ -43,7 +43,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct ByCertificates<'a> {
     pub(super) certified: &'a PerId<ClusterId, Certified>,
-    pub(super) units: Units,
+    pub(super) processors: Processors,
     pub(super) collections: Collections,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Rules<'a> {
             }
             Promise::Certified(certified) => Rules::Certified(Box::new(ByCertificates {
                 certified,
-                units: Units::new(plan, certified, clusters),
+                processors: Processors::new(plan, certified, clusters),
                 collections: Collections::new(plan, certified, clusters),
             })),
         }
@@ -157,10 +157,10 @@ impl<'a> Rules<'a> {
         let superblock = self.is_superblock(cluster);
         let chips = &plan.clusters()[cluster].chips;
         match self {
-            Rules::Certified(by) if superblock => by.units.end(chips[0], duration, pending),
+            Rules::Certified(by) if superblock => by.processors.end(chips[0], duration, pending),
             Rules::Certified(by) => match plan.sources()[pending.release.job.source].releases {
-                Releases::Collected { chip: Some(chip) } => by.units.end_on_chips(&[chip], duration, pending),
-                _ => by.units.end_on_chips(chips, duration, pending),
+                Releases::Collected { chip: Some(chip) } => by.processors.end_on_chips(&[chip], duration, pending),
+                _ => by.processors.end_on_chips(chips, duration, pending),
             },
             Rules::Utilization(by) => {
                 if let Order::Parallel(edf) = &mut by.order {
@@ -198,15 +198,15 @@ impl<'a> Rules<'a> {
                 }
             }
             Rules::Certified(by) => {
-                let (units, of) = (&by.units, &by.collections);
+                let (processors, of) = (&by.processors, &by.collections);
                 Found {
                     gc: &of.gc,
                     cost: of.cost,
                     victims: of.victims,
-                    blocking: units.blocking,
-                    order: units.order,
-                    idling: units.idling,
-                    waits: units.waits,
+                    blocking: processors.blocking,
+                    order: processors.order,
+                    idling: processors.idling,
+                    waits: processors.waits,
                     more: vec![of.open, of.reserve],
                     named: &CERTIFIED,
                 }

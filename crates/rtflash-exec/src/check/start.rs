@@ -29,12 +29,12 @@ pub(super) fn fill(
             Promise::Certified(certified) => Some(certified[number].certificate.placement),
         };
         let superblock = placement == Some(Placement::Superblock);
-        let (wide, units) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
-        for (unit, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(units) {
+        let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
+        for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());
             let lpns = match placement {
-                Some(placement) => initial_pages(layout, placement, unit, aging, &mut drawn(b"initial\0")),
-                None => aged_chip(layout, aging, unit, &mut drawn(b"aging\0\0\0")).lpns,
+                Some(placement) => initial_pages(layout, placement, processor, aging, &mut drawn(b"initial\0")),
+                None => aged_chip(layout, aging, processor, &mut drawn(b"aging\0\0\0")).lpns,
             };
             let mut programmed: Vec<PerId<BlockId, u32>> =
                 (0..wide).map(|_| PerId::filled(0, layout.blocks())).collect();
@@ -43,11 +43,11 @@ pub(super) fn fill(
                 let (block, place) = (BlockId(page.0 / block_pages), page.0 % block_pages);
                 let column = ColumnId(place % wide);
                 programmed[column.index()][block] += 1;
-                map.starts(number, ColumnId(unit.0 + column.0), first, (block, place / wide), lpn);
+                map.starts(number, ColumnId(processor.0 + column.0), first, (block, place / wide), lpn);
             }
             for (column, programmed) in programmed.iter().enumerate() {
                 for (block, &programmed) in programmed.enumerate() {
-                    order.starts(first + unit.index() + column, block, programmed);
+                    order.starts(first + processor.index() + column, block, programmed);
                 }
             }
         }

@@ -33,7 +33,7 @@ impl Checks<'_> {
             (Rules::Certified(by), Some(cluster))
                 if !by.certified[cluster].is_stripe() && pending.last_end > pending.release.at =>
             {
-                by.units.step_end(self.plan.clusters()[cluster].chips[0])
+                by.processors.step_end(self.plan.clusters()[cluster].chips[0])
             }
             _ => None,
         };
@@ -144,7 +144,7 @@ impl Observer for Checks<'_> {
             };
             match &mut self.rules {
                 Rules::Certified(by) => {
-                    by.units.operation(operation, pending, self.plan);
+                    by.processors.operation(operation, pending, self.plan);
                     if gc {
                         by.collections.operation(operation, position, pending, &self.mapping);
                     } else {
@@ -261,7 +261,7 @@ impl Observer for Checks<'_> {
         pending.last_end = padding.end.max(pending.last_end);
         match &mut self.rules {
             Rules::Certified(by) => {
-                by.units.padding(padding.chip, padding.start, padding.end);
+                by.processors.padding(padding.chip, padding.start, padding.end);
                 by.collections.padding(padding, pending);
             }
             Rules::Utilization(by) => {

@@ -1,4 +1,4 @@
-//! What is on a unit (a chip of a stripe, a whole superblock cluster) when a run begins.
+//! What is on a processor (a chip of a stripe, a whole superblock cluster) when a run begins.
 
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
@@ -9,18 +9,18 @@ use crate::options::Aging;
 use crate::plan::layout::Layout;
 use crate::trace::NO_LPN;
 
-/// The pages of a unit that are programmed when a run begins, in the order of programming: blocks
-/// (superblocks) 0, 1, … filled one after the other, the last one perhaps in part. A superblock is
-/// filled row by row, a row chip by chip. Each is a logical page of the cluster, or [`NO_LPN`]
-/// where what it held is stale.
+/// The pages of a processor that are programmed when a run begins, in the order of programming:
+/// blocks (superblocks) 0, 1, … filled one after the other, the last one perhaps in part. A
+/// superblock is filled row by row, a row chip by chip. Each is a logical page of the cluster, or
+/// [`NO_LPN`] where what it held is stale.
 ///
-/// `unit` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`]
-/// alone. Every logical page of the unit is mapped, and at least the certificate's reserve is free;
-/// with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
+/// `processor` is the position of the chip in a stripe. `stream` is drawn from by [`Aging::Random`]
+/// alone. Every logical page of the processor is mapped, and at least the certificate's reserve is
+/// free; with [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
 pub fn initial_pages(
     layout: &Layout,
     placement: Placement,
-    unit: ColumnId,
+    processor: ColumnId,
     aging: Aging,
     stream: &mut Stream,
 ) -> PerId<PageId, Lpn> {
@@ -28,7 +28,7 @@ pub fn initial_pages(
     let stripe = placement == Placement::Stripe;
     let width = if stripe { 1 } else { chips };
     let (block_pages, mapped) = (width * pages, layout.logical_per_chip() * width);
-    let lpn = |nth: u32| Lpn(if stripe { nth * chips + unit.0 } else { nth });
+    let lpn = |nth: u32| Lpn(if stripe { nth * chips + processor.0 } else { nth });
     if aging == Aging::Fresh {
         return (0..mapped).map(lpn).collect();
     }

@@ -152,7 +152,7 @@ impl Plan {
                 let (clusters, certified) = by_certificates(set, allocated, certificates)?;
                 let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
                 plan.add_tasks(set, allocation, &[])?;
-                plan.add_units();
+                plan.add_processors();
                 plan.add_jobs(set);
                 plan.refuse_large()?;
                 plan

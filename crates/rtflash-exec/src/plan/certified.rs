@@ -92,25 +92,26 @@ fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid
 }
 
 impl Certified {
-    /// Whether its pages are placed in a static stripe: every chip is then a unit of its own.
+    /// Whether its pages are placed in a static stripe: every chip is then a processor of its own.
     pub fn is_stripe(&self) -> bool {
         self.certificate.placement == Placement::Stripe
     }
 
-    /// Chips of a unit, in a cluster of so many: one in a stripe, all in a superblock.
+    /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.
     pub(crate) fn width(&self, chips: u32) -> u32 {
         if self.is_stripe() { 1 } else { chips }
     }
 }
 
 impl Plan {
-    /// A source of GC jobs for each unit that has garbage collection.
-    pub(super) fn add_units(&mut self) {
+    /// A source of GC jobs for each processor that has garbage collection.
+    pub(super) fn add_processors(&mut self) {
         let Promise::Certified(certified) = &self.promise else { return };
         for ((position, cluster), of) in self.clusters.enumerate().zip(certified) {
             let Some(bound) = of.pass else { continue };
-            let units = if of.is_stripe() { cluster.chips.iter().copied().map(Some).collect() } else { vec![None] };
-            self.sources.extend(units.into_iter().map(|chip| Source {
+            let processors =
+                if of.is_stripe() { cluster.chips.iter().copied().map(Some).collect() } else { vec![None] };
+            self.sources.extend(processors.into_iter().map(|chip| Source {
                 name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
                 kind: Kind::Gc,
                 owner: position.index(),

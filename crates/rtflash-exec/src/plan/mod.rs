@@ -47,7 +47,7 @@ pub enum Promise {
 pub struct Certified {
     /// What it is run by.
     pub certificate: Certificate,
-    /// C_g: what a pass of a unit takes at most; `None` without garbage collection.
+    /// C_g: what a pass of a processor takes at most; `None` without garbage collection.
     pub pass: Option<Span>,
     /// The logical pages of each of its tasks, in order, and then of each job stream.
     pub ranges: Vec<Range<Lpn>>,
@@ -173,7 +173,7 @@ impl Plan {
     }
 
     /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
-    /// certificates then the GC of each unit, then the job streams.
+    /// certificates then the GC of each processor, then the job streams.
     pub fn sources(&self) -> &PerId<SourceId, Source> {
         &self.sources
     }

@@ -152,8 +152,8 @@ pub struct Starved {
     pub chip: ChipId,
 }
 
-/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a unit (a
-/// chip of a stripe, a superblock cluster).
+/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a processor
+/// (a chip of a stripe, a superblock cluster).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// When.
@@ -182,9 +182,9 @@ pub struct LeftOut {
     pub job: JobId,
     /// In which cluster.
     pub cluster: ClusterId,
-    /// On which chip: under a certificate the unit's first one, elsewhere the cluster's.
+    /// On which chip: under a certificate the processor's first one, elsewhere the cluster's.
     pub chip: ChipId,
-    /// f: free pages, of the unit or of the cluster.
+    /// f: free pages, of the processor or of the cluster.
     pub free: u64,
 }
 
@@ -232,8 +232,8 @@ pub struct Moved {
     pub lpn: Lpn,
 }
 
-/// Pages have arrived to be written to a unit, under a certificate: how it stands when all releases
-/// and ends of the instant are done.
+/// Pages have arrived to be written to a processor, under a certificate: how it stands when all
+/// releases and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reserve {
     /// When.

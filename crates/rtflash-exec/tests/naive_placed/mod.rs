@@ -3,8 +3,8 @@
 //! device at the start), and nothing else.
 
 mod pages;
+mod processor;
 mod servers;
-mod unit;
 
 use rtflash_exec::dispatch::{Arrival, release_jitter};
 use rtflash_exec::ftl::{Requests, job_pages};
@@ -14,7 +14,7 @@ use rtflash_exec::{
 };
 use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span};
 
-use unit::{Part, Unit};
+use processor::{Part, Processor};
 
 /// What a chip is doing for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ struct Source {
     requests: Requests,
 }
 
-/// Everything but the units.
+/// Everything but the processors.
 pub struct World<'a> {
     pub plan: &'a Plan,
     pub options: &'a Options,
@@ -135,21 +135,21 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let lengths = Lengths::new(plan, options);
     let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased };
-    let mut units: Vec<Vec<Unit>> =
-        (0..plan.clusters().len()).map(|cluster| Unit::all(plan, options, cluster)).collect();
+    let mut processors: Vec<Vec<Processor>> =
+        (0..plan.clusters().len()).map(|cluster| Processor::all(plan, options, cluster)).collect();
     let mut sources = sources(plan, options);
     let duration = options.duration.as_ns();
     loop {
         if world.now < duration {
-            release(&mut world, &mut units, &mut sources, &arrivals);
+            release(&mut world, &mut processors, &mut sources, &arrivals);
         }
         end_transfers(&mut world);
-        for unit in units.iter_mut().flatten() {
-            unit.end(&mut world);
+        for processor in processors.iter_mut().flatten() {
+            processor.end(&mut world);
         }
         if world.now < duration {
-            for unit in units.iter_mut().flatten() {
-                unit.dispatch(&mut world);
+            for processor in processors.iter_mut().flatten() {
+                processor.dispatch(&mut world);
             }
         }
         grant(&mut world);
@@ -160,7 +160,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
                 }
             }
         }
-        if world.now >= duration && units.iter().flatten().all(Unit::is_idle) {
+        if world.now >= duration && processors.iter().flatten().all(Processor::is_idle) {
             break;
         }
         world.now += 1;
@@ -197,7 +197,7 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
     sources
 }
 
-fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], arrivals: &[Arrival]) {
+fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [Source], arrivals: &[Arrival]) {
     for source in sources {
         let late = release_jitter(world.options.seed, SourceId(source.number), source.next, source.jitter).as_ns();
         let due = match world.options.placed.phases {
@@ -213,18 +213,18 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
             Phases::AtErases => source.ready.max(world.now.saturating_sub(late)),
         };
         (source.next, source.ready, source.fires) = (source.next + 1, nominal + source.period, None);
-        let units = &mut units[source.cluster];
-        let stripe = units[0].stripe;
+        let processors = &mut processors[source.cluster];
+        let stripe = processors[0].stripe;
         let mut lpns = Vec::new();
         if source.kind == Kind::Write && source.requests.is_for_fullest() {
-            lpns = units[0].pages.fullest(&source.requests.range(), source.pages);
+            lpns = processors[0].pages.fullest(&source.requests.range(), source.pages);
         }
         let left = source.pages - lpns.len() as u64;
         source.requests.draw(left, &mut lpns, |lpn| {
             if stripe {
                 ColumnId(0)
             } else {
-                ColumnId(u32::try_from(units[0].pages.column_of(lpn)).expect("few chips"))
+                ColumnId(u32::try_from(processors[0].pages.column_of(lpn)).expect("few chips"))
             }
         });
         let (kind, deadline) = (source.kind, nominal + source.deadline);
@@ -237,37 +237,45 @@ fn release(world: &mut World, units: &mut [Vec<Unit>], sources: &mut [Source], a
             cluster: Some(ClusterId(u32::try_from(source.cluster).expect("few clusters"))),
         }));
         let reads = if kind == Kind::Read { lpns.len() } else { 0 };
-        enter(world, units, id, kind, deadline, &lpns, reads);
+        enter(world, processors, id, kind, deadline, &lpns, reads);
         if kind == Kind::Write {
-            for unit in units {
-                unit.collect(world);
+            for processor in processors {
+                processor.collect(world);
             }
         }
     }
     let now = world.at();
     for arrival in arrivals.iter().filter(|arrival| arrival.at == now) {
-        arrive(world, units, arrival);
+        arrive(world, processors, arrival);
     }
 }
 
-/// Divides a job among the units of its cluster. The first `reads` pages are read, the others
+/// Divides a job among the processors of its cluster. The first `reads` pages are read, the others
 /// written.
-fn enter(world: &mut World, units: &mut [Unit], id: JobId, kind: Kind, deadline: u64, lpns: &[Lpn], reads: usize) {
-    let count = units.len();
+fn enter(
+    world: &mut World,
+    processors: &mut [Processor],
+    id: JobId,
+    kind: Kind,
+    deadline: u64,
+    lpns: &[Lpn],
+    reads: usize,
+) {
+    let count = processors.len();
     let mut parts = 0;
-    for (at, unit) in units.iter_mut().enumerate() {
+    for (at, processor) in processors.iter_mut().enumerate() {
         let here =
             |lpns: &[Lpn]| -> Vec<Lpn> { lpns.iter().filter(|&&lpn| lpn.index() % count == at).copied().collect() };
         let (reads, writes) = (here(&lpns[..reads]), here(&lpns[reads..]));
         if reads.len() + writes.len() > 0 {
             parts += 1;
             if kind == Kind::Write {
-                unit.pending += writes.len() as u64;
-                unit.arrived += writes.len() as u64;
+                processor.pending += writes.len() as u64;
+                processor.arrived += writes.len() as u64;
             }
             let unfinished = reads.len() + writes.len();
             let (owes, starved, waits) = (false, false, false);
-            unit.queue.push(Part { deadline, kind, id, reads, writes, unfinished, owes, starved, waits });
+            processor.queue.push(Part { deadline, kind, id, reads, writes, unfinished, owes, starved, waits });
         }
     }
     world.jobs.push(Job { id, parts });
@@ -283,15 +291,15 @@ fn serves(world: &World, cluster: usize) -> bool {
     certified(world.plan, cluster).certificate.server_thousandths > 0
 }
 
-fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
+fn arrive(world: &mut World, processors: &mut [Vec<Processor>], arrival: &Arrival) {
     let pages = arrival.read_pages + arrival.write_pages;
-    let background = |units: &Vec<Unit>| units.iter().map(Unit::background_pages).sum::<usize>();
+    let background = |processors: &Vec<Processor>| processors.iter().map(Processor::background_pages).sum::<usize>();
     let cluster = match world.options.service {
         Service::Tbs => arrival.grant.map(|grant| grant.cluster.index()),
         // The first of the least ones.
-        Service::Background => (0..units.len())
+        Service::Background => (0..processors.len())
             .filter(|&cluster| serves(world, cluster))
-            .min_by_key(|&cluster| background(&units[cluster])),
+            .min_by_key(|&cluster| background(&processors[cluster])),
     };
     let deadline = arrival.grant.map(|grant| grant.deadline);
     world.records.push(Record::Release(Release {
@@ -309,8 +317,8 @@ fn arrive(world: &mut World, units: &mut [Vec<Unit>], arrival: &Arrival) {
     let (number, job) = (ClusterId::from_index(cluster), arrival.job);
     let lpns = job_pages(world.options.seed, number, job, pages, range);
     let reads = usize::try_from(arrival.read_pages).expect("few pages");
-    let deadline = deadline.map_or(unit::BACKGROUND + world.now, Instant::as_ns);
-    enter(world, &mut units[cluster], arrival.job, Kind::Server, deadline, &lpns, reads);
+    let deadline = deadline.map_or(processor::BACKGROUND + world.now, Instant::as_ns);
+    enter(world, &mut processors[cluster], arrival.job, Kind::Server, deadline, &lpns, reads);
 }
 
 /// Chips whose stage is over go on to the next one, as far as buses are not needed for it.

@@ -1,4 +1,4 @@
-//! Pages and blocks of a unit, with nothing remembered that can be counted.
+//! Pages and blocks of a processor, with nothing remembered that can be counted.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub enum Page {
     Holds(Lpn),
 }
 
-/// Blocks (superblocks) of a unit, their pages row by row.
+/// Blocks (superblocks) of a processor, their pages row by row.
 #[derive(Debug)]
 pub struct Pages {
     pub width: usize,
@@ -64,7 +64,7 @@ impl Pages {
         found.expect("every page is mapped")
     }
 
-    /// On which of the unit's chips a page is.
+    /// On which of the processor's chips a page is.
     pub fn column_of(&self, lpn: Lpn) -> usize {
         self.locate(lpn).1 % self.width
     }

@@ -10,22 +10,22 @@ use super::{certified, instant, is_stripe};
 pub struct Servers<'a> {
     plan: &'a Plan,
     seed: u64,
-    /// Of each cluster, each unit: pages written so far, and the last deadline.
-    units: Vec<Vec<(u64, u64)>>,
+    /// Of each cluster, each processor: pages written so far, and the last deadline.
+    processors: Vec<Vec<(u64, u64)>>,
 }
 
 impl<'a> Servers<'a> {
     pub fn new(plan: &'a Plan, options: &Options) -> Servers<'a> {
-        let units = (0..plan.clusters().len()).map(|cluster| {
+        let processors = (0..plan.clusters().len()).map(|cluster| {
             let count = if is_stripe(plan, cluster) { plan.clusters().as_slice()[cluster].chips.len() } else { 1 };
             vec![(0, 0); count]
         });
-        Servers { plan, seed: options.seed, units: units.collect() }
+        Servers { plan, seed: options.seed, processors: processors.collect() }
     }
 
     pub fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
         let mut best: Option<(u64, usize)> = None;
-        for cluster in 0..self.units.len() {
+        for cluster in 0..self.processors.len() {
             if let Some(deadline) = self.parts(cluster, arrival).iter().map(|part| part.1).max()
                 && best.is_none_or(|(earliest, _)| deadline < earliest)
             {
@@ -33,15 +33,15 @@ impl<'a> Servers<'a> {
             }
         }
         let (deadline, cluster) = best?;
-        for (unit, _, writes) in self.parts(cluster, arrival) {
-            self.units[cluster][unit] = (self.units[cluster][unit].0 + writes, deadline);
+        for (processor, _, writes) in self.parts(cluster, arrival) {
+            self.processors[cluster][processor] = (self.processors[cluster][processor].0 + writes, deadline);
         }
         let cluster = u32::try_from(cluster).expect("few clusters");
         Some(Grant { cluster: ClusterId(cluster), deadline: instant(deadline), gc_passes: 0 })
     }
 
-    /// Each unit with pages of the job: its deadline, and how many pages are written there. None
-    /// without a server.
+    /// Each processor with pages of the job: its deadline, and how many pages are written there.
+    /// None without a server.
     fn parts(&self, cluster: usize, arrival: &Arrival) -> Vec<(usize, u64, u64)> {
         let of = &self.plan.clusters().as_slice()[cluster];
         let by = certified(self.plan, cluster);
@@ -64,8 +64,8 @@ impl<'a> Servers<'a> {
         let pages = arrival.read_pages + arrival.write_pages;
         let lpns = job_pages(self.seed, number, arrival.job, pages, range);
         let mut parts = Vec::new();
-        for (unit, &(written, last)) in self.units[cluster].iter().enumerate() {
-            let here = |lpn: &Lpn| !is_stripe(self.plan, cluster) || lpn.index() % of.chips.len() == unit;
+        for (processor, &(written, last)) in self.processors[cluster].iter().enumerate() {
+            let here = |lpn: &Lpn| !is_stripe(self.plan, cluster) || lpn.index() % of.chips.len() == processor;
             let reads =
                 lpns.iter().take(usize::try_from(arrival.read_pages).expect("few")).filter(|lpn| here(lpn)).count()
                     as u64;
@@ -84,7 +84,7 @@ impl<'a> Servers<'a> {
             let passes = (written + writes) / reclaimed - written / reclaimed;
             let cost = reads * (read + bus) + writing + passes * (pass + device.block_erase().as_ns());
             let deadline = last.max(arrival.at.as_ns()) + (cost * 1000).div_ceil(share);
-            parts.push((unit, deadline, writes));
+            parts.push((processor, deadline, writes));
         }
         parts
     }

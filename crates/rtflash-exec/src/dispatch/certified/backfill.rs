@@ -2,7 +2,7 @@
 
 use super::Placed;
 use super::operate::Planned;
-use super::unit::Key;
+use super::processor::Key;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 
@@ -13,10 +13,10 @@ impl<O: Observer> Placed<'_, O> {
     /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.
-    pub(super) fn backfill(&mut self, unit: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
+    pub(super) fn backfill(&mut self, processor: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
         if !reads {
-            let width = self.units[unit].chips.len();
-            let others: Vec<usize> = self.units[unit]
+            let width = self.processors[processor].chips.len();
+            let others: Vec<usize> = self.processors[processor]
                 .queue
                 .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
                 .filter(|other| other.1 == Kind::Write)
@@ -28,14 +28,14 @@ impl<O: Observer> Placed<'_, O> {
                 self.write_row(part, free, planned);
             }
         }
-        self.backfill_reads(unit, if reads { Some(planned[0].spot.chip) } else { None }, planned);
+        self.backfill_reads(processor, if reads { Some(planned[0].spot.chip) } else { None }, planned);
     }
 
     /// Adds pages that jobs read, in the order of their priorities from the step's own job on,
     /// where their chips are idle and they are sure to end with the step. `read`: the chip of a
     /// user's read that the step is; then no two pages may be on one channel.
-    pub(super) fn backfill_reads(&mut self, unit: usize, read: Option<ColumnId>, planned: &mut Vec<Planned>) {
-        let of = &self.units[unit];
+    pub(super) fn backfill_reads(&mut self, processor: usize, read: Option<ColumnId>, planned: &mut Vec<Planned>) {
+        let of = &self.processors[processor];
         // No two pages on one channel, or on one chip.
         let max = if read.is_some() { of.channels } else { of.chips.len() };
         if planned.len() >= max {

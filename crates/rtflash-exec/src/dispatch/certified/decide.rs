@@ -1,11 +1,11 @@
-//! What a unit does next: EDF at the ends of steps.
+//! What a processor does next: EDF at the ends of steps.
 
 use rtflash_model::Instant;
 
 use super::Placed;
 use super::operate::Planned;
 use super::pass::GcStep;
-use super::unit::Key;
+use super::processor::Key;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
@@ -18,15 +18,15 @@ enum Attempt {
 }
 
 impl<O: Observer> Placed<'_, O> {
-    /// Rules S2 and D1: all units that are idle, and where something has changed, begin their next
-    /// steps.
+    /// Rules S2 and D1: all processors that are idle, and where something has changed, begin their
+    /// next steps.
     pub(super) fn dispatch(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
-        for &unit in &changed {
-            self.notify_reserve(unit, now);
-            while self.units[unit].step.is_none() {
-                let Some(&key) = self.units[unit].queue.first() else { break };
-                match self.go_on(unit, key, now) {
+        for &processor in &changed {
+            self.notify_reserve(processor, now);
+            while self.processors[processor].step.is_none() {
+                let Some(&key) = self.processors[processor].queue.first() else { break };
+                match self.go_on(processor, key, now) {
                     Attempt::Started | Attempt::Waits => break,
                     Attempt::Changed => {}
                 }
@@ -36,9 +36,9 @@ impl<O: Observer> Placed<'_, O> {
         self.changed = changed;
     }
 
-    /// Tells how a unit stands to which pages to be written have come.
-    fn notify_reserve(&mut self, unit: usize, now: Instant) {
-        let of = &mut self.units[unit];
+    /// Tells how a processor stands to which pages to be written have come.
+    fn notify_reserve(&mut self, processor: usize, now: Instant) {
+        let of = &mut self.processors[processor];
         if of.notified == of.arrived {
             return;
         }
@@ -48,24 +48,24 @@ impl<O: Observer> Placed<'_, O> {
         self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
-    fn go_on(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
+    fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> Attempt {
         let part = key.4;
         // Rule V3: a pass that is due comes before the job's next pages.
         if self.parts[part].owes {
-            return self.go_on_with_pass(unit, key, now);
+            return self.go_on_with_pass(processor, key, now);
         }
-        let width = self.units[unit].chips.len();
+        let width = self.processors[processor].chips.len();
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         let reads = match self.parts[part].reads.pop_front() {
             Some(lpn) => {
-                let spot = self.units[unit].store.locate(lpn);
+                let spot = self.processors[processor].store.locate(lpn);
                 planned.push(Planned { part, kind: key.1, action: Action::Read, spot, lpn });
                 true
             }
             None => {
                 let wanted = self.parts[part].writes.len().min(width);
-                if self.parts[part].is_background() && !self.units[unit].has_reserve_beside(wanted as u64) {
+                if self.parts[part].is_background() && !self.processors[processor].has_reserve_beside(wanted as u64) {
                     self.planned = planned;
                     return Attempt::Waits;
                 }
@@ -75,12 +75,12 @@ impl<O: Observer> Placed<'_, O> {
         };
         if planned.is_empty() {
             self.planned = planned;
-            return self.starve(unit, key, now);
+            return self.starve(processor, key, now);
         }
         if width > 1 && self.options.placed.backfill {
-            self.backfill(unit, key, reads, &mut planned);
+            self.backfill(processor, key, reads, &mut planned);
         }
-        self.start_pages(unit, &planned, reads, now);
+        self.start_pages(processor, &planned, reads, now);
         self.planned = planned;
         Attempt::Started
     }
@@ -88,28 +88,28 @@ impl<O: Observer> Placed<'_, O> {
     /// Programs so many of a part's pages, if as many are free.
     pub(super) fn write_row(&mut self, part: usize, pages: usize, planned: &mut Vec<Planned>) {
         let of = &mut self.parts[part];
-        let (unit, kind) = (&mut self.units[of.unit], of.key.1);
+        let (processor, kind) = (&mut self.processors[of.processor], of.key.1);
         let background = of.is_background();
         for &soon in of.writes.iter().skip(pages).take(pages) {
-            unit.store.prefetch_page(soon);
+            processor.store.prefetch_page(soon);
         }
         for _ in 0..pages {
             let Some(&lpn) = of.writes.front() else { break };
-            let Some(spot) = unit.store.program(lpn) else { break };
+            let Some(spot) = processor.store.program(lpn) else { break };
             of.writes.pop_front();
             planned.push(Planned { part, kind, action: Action::Program, spot, lpn });
             match kind {
-                Kind::Write => unit.pending -= 1,
-                _ if !background => unit.served += 1,
+                Kind::Write => processor.pending -= 1,
+                _ if !background => processor.served += 1,
                 _ => {}
             }
         }
-        of.owes = kind == Kind::Server && !background && unit.server_pass_is_due();
+        of.owes = kind == Kind::Server && !background && processor.server_pass_is_due();
     }
 
     /// The part cannot go on before an erase has ended.
-    fn starve(&mut self, unit: usize, key: Key, now: Instant) -> Attempt {
-        let of = &mut self.units[unit];
+    fn starve(&mut self, processor: usize, key: Key, now: Instant) -> Attempt {
+        let of = &mut self.processors[processor];
         of.queue.remove(&key);
         of.starved.push(key);
         let part = &mut self.parts[key.4];
@@ -123,13 +123,13 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// A pass is left out, or over.
-    pub(super) fn pass_is_over(&mut self, unit: usize, part: usize, now: Instant) {
-        let (of, unit) = (&mut self.parts[part], &mut self.units[unit]);
+    pub(super) fn pass_is_over(&mut self, processor: usize, part: usize, now: Instant) {
+        let (of, processor) = (&mut self.parts[part], &mut self.processors[processor]);
         if of.key.1 == Kind::Gc {
             of.owes = false;
         } else {
-            unit.server_passes += 1;
-            of.owes = unit.server_pass_is_due();
+            processor.server_passes += 1;
+            of.owes = processor.server_pass_is_due();
         }
         if of.is_over() {
             self.part_is_over(part, now);
@@ -138,15 +138,15 @@ impl<O: Observer> Placed<'_, O> {
 
     fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> Attempt {
         let server = key.1 != Kind::Gc;
-        let unit = &mut self.units[number];
-        let under_way = if server { &unit.server_pass } else { &unit.pass };
+        let processor = &mut self.processors[number];
+        let under_way = if server { &processor.server_pass } else { &processor.pass };
         if under_way.is_none() {
-            let (cluster, chip) = (self.clusters[unit.cluster].position, unit.first_chip());
+            let (cluster, chip) = (self.clusters[processor.cluster].position, processor.first_chip());
             let job = self.jobs[self.parts[key.4].job].id;
             // Rule R3.
-            let void = unit.has_reserve_beside(0);
-            let Some((block, valid)) = (if void { None } else { unit.begin_pass(server) }) else {
-                let free = unit.store.free();
+            let void = processor.has_reserve_beside(0);
+            let Some((block, valid)) = (if void { None } else { processor.begin_pass(server) }) else {
+                let free = processor.store.free();
                 self.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
                 return Attempt::Changed;
@@ -161,16 +161,19 @@ impl<O: Observer> Placed<'_, O> {
                 forced: false,
             }));
         }
-        let pass = if server { &mut unit.server_pass } else { &mut unit.pass };
+        let pass = if server { &mut processor.server_pass } else { &mut processor.pass };
         let Some(pass) = pass else { return Attempt::Waits };
-        let step =
-            if unit.stripe { pass.step_in_chip(&mut unit.store) } else { pass.step_in_superblock(&mut unit.store) };
+        let step = if processor.stripe {
+            pass.step_in_chip(&mut processor.store)
+        } else {
+            pass.step_in_superblock(&mut processor.store)
+        };
         if step == GcStep::Starved {
             return self.starve(number, key, now);
         }
-        if let Some(lpn) = pass.next(&unit.store) {
-            unit.store.prefetch_place(lpn);
-            self.observer.as_observer().expect(self.clusters[unit.cluster].position, lpn);
+        if let Some(lpn) = pass.next(&processor.store) {
+            processor.store.prefetch_place(lpn);
+            self.observer.as_observer().expect(self.clusters[processor.cluster].position, lpn);
         }
         self.start_gc(number, key.4, step, now);
         Attempt::Started

@@ -1,18 +1,18 @@
 //! Clusters with certificates: static stripes, where every chip is an EDF processor of its own, and
 //! superblocks, where a cluster is one.
 //!
-//! Both are *units*: a queue, a map, a frontier, garbage collection. A unit does one step at a
-//! time; a step ends when all its chips have ended.
+//! Both are *processors*: a queue, a map, a frontier, garbage collection. A processor does one step
+//! at a time; a step ends when all its chips have ended.
 
 mod backfill;
 mod decide;
 mod operate;
 mod pass;
+mod processor;
 mod releases;
 mod servers;
 mod slab;
 mod store;
-mod unit;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -31,10 +31,10 @@ use crate::plan::{self, Certified, Plan, Releases};
 use crate::run::RunError;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
+use processor::{Job, Part, Processor};
 use releases::Source;
 pub(crate) use servers::Servers;
 use slab::Slab;
-use unit::{Job, Part, Unit};
 
 /// Events of one instant: releases come before ends. Those of requests have the source, by position
 /// in the group, and the number of the request.
@@ -53,7 +53,7 @@ enum Event {
 struct Cluster {
     /// Its position in the plan.
     position: ClusterId,
-    units: Range<usize>,
+    processors: Range<usize>,
     /// Pages of background jobs that are not finished.
     background: u64,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Placed<'a, O> {
     lengths: Lengths,
     chips_per_channel: u32,
     clusters: Vec<Cluster>,
-    units: Vec<Unit>,
+    processors: Vec<Processor>,
     /// All chips of the device; those of other groups have nothing to do.
     chips: PerId<ChipId, Chip>,
     jobs: Slab<Job>,
@@ -80,14 +80,14 @@ pub(crate) struct Placed<'a, O> {
     events: BinaryHeap<Reverse<(Instant, Event)>>,
     buses: PerId<ChannelId, Bus>,
     asked: Vec<ChannelId>,
-    /// Units that may begin a step.
+    /// Processors that may begin a step.
     changed: Vec<usize>,
     observer: Sequencer<O>,
     // Kept for their memory.
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
-    steps: Vec<unit::Step>,
+    steps: Vec<processor::Step>,
 }
 
 impl<'a, O: Observer> Placed<'a, O> {
@@ -112,11 +112,11 @@ impl<'a, O: Observer> Placed<'a, O> {
     ) -> Self {
         let device = plan.device();
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
-        let mut units = Vec::new();
+        let mut processors = Vec::new();
         let mut runs = Vec::new();
         for (cluster, &position) in clusters.iter().enumerate() {
             let (of, by) = (&plan.clusters()[position], &certified[position]);
-            let first = units.len();
+            let first = processors.len();
             let count = if by.is_stripe() { of.chips.len() } else { 1 };
             for place in 0..count {
                 let chip = by.is_stripe().then(|| of.chips[place]);
@@ -124,15 +124,15 @@ impl<'a, O: Observer> Placed<'a, O> {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
-                let source = source.map(|(number, _)| number);
-                units.push(Unit::new((of, by), cluster, place, (source, device.chips_per_channel()), options));
+                let gc = (source.map(|(number, _)| number), device.chips_per_channel());
+                processors.push(Processor::new((of, by), cluster, place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
-                let unit = if by.is_stripe() { first + place } else { first };
-                chips[chip] = Chip { unit, foreign_chips: plan.foreign_chips(of, chip), others, doing: None };
+                let processor = if by.is_stripe() { first + place } else { first };
+                chips[chip] = Chip { processor, foreign_chips: plan.foreign_chips(of, chip), others, doing: None };
             }
-            runs.push(Cluster { position, units: first..units.len(), background: 0 });
+            runs.push(Cluster { position, processors: first..processors.len(), background: 0 });
         }
         Placed {
             plan,
@@ -141,7 +141,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
             clusters: runs,
-            units,
+            processors,
             chips,
             jobs: Slab::default(),
             parts: Slab::default(),
@@ -251,8 +251,8 @@ impl<'a, O: Observer> Placed<'a, O> {
 
     /// A part of a job is over.
     fn part_is_over(&mut self, part: usize, now: Instant) {
-        let Part { job, unit, key, .. } = self.parts[part];
-        self.units[unit].queue.remove(&key);
+        let Part { job, processor, key, .. } = self.parts[part];
+        self.processors[processor].queue.remove(&key);
         self.parts.remove(part);
         let of = &mut self.jobs[job];
         of.parts -= 1;

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use rtflash_model::{Instant, Span};
 
 use super::pass::GcStep;
+use super::processor::Step;
 use super::store::Spot;
-use super::unit::Step;
 use super::{Event, Placed};
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
@@ -15,7 +15,7 @@ use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Paddin
 /// A chip of the device.
 #[derive(Debug, Default)]
 pub(super) struct Chip {
-    pub(super) unit: usize,
+    pub(super) processor: usize,
     /// Chips of its channel that are not its cluster's.
     pub(super) foreign_chips: u32,
     /// All other chips of its channel.
@@ -51,59 +51,59 @@ impl<O: Observer> Placed<'_, O> {
 
     /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
     /// leaves alone.
-    pub(super) fn start_pages(&mut self, unit: usize, planned: &[Planned], reads: bool, now: Instant) {
+    pub(super) fn start_pages(&mut self, processor: usize, planned: &[Planned], reads: bool, now: Instant) {
         let mut step = self.new_step();
         step.chips = planned.len();
         step.pages.extend(planned.iter().map(|page| page.part));
-        self.units[unit].step = Some(step);
-        let alone = reads && !self.units[unit].stripe;
+        self.processors[processor].step = Some(step);
+        let alone = reads && !self.processors[processor].stripe;
         for page in planned {
-            self.start_page(unit, page, alone, now);
+            self.start_page(processor, page, alone, now);
         }
     }
 
     /// Starts a step of a pass.
-    pub(super) fn start_gc(&mut self, unit: usize, part: usize, step: GcStep, now: Instant) {
+    pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
         let mut under_way = self.new_step();
         under_way.chips = 1;
-        self.units[unit].step = Some(under_way);
-        let first = self.units[unit].first_chip();
+        self.processors[processor].step = Some(under_way);
+        let first = self.processors[processor].first_chip();
         let read = now.saturating_add(self.lengths.read(first, now));
         match step {
             GcStep::Copyback(from, to, lpn) => {
                 let end = read.saturating_add(self.lengths.program(first, read));
                 for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
                     let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
-                    let operation = self.operation(unit, &page, start);
+                    let operation = self.operation(processor, &page, start);
                     self.observer.push(Record::Operation(Operation { end, ..operation }));
                 }
                 self.work(first, end);
             }
-            GcStep::Read(pages) => self.start_row(unit, part, Action::Read, &pages, now),
-            GcStep::Row(pages) => self.start_row(unit, part, Action::Program, &pages, now),
+            GcStep::Read(pages) => self.start_row(processor, part, Action::Read, &pages, now),
+            GcStep::Row(pages) => self.start_row(processor, part, Action::Program, &pages, now),
             GcStep::PaddingCopyback => {
                 let end = read.saturating_add(self.lengths.program(first, read));
-                self.pad((unit, part), trace::Step::Copyback, now, end);
+                self.pad((processor, part), trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead => {
-                let end = read.saturating_add(self.bus_in_padding(unit, read));
-                self.pad((unit, part), trace::Step::Read, now, end);
+                let end = read.saturating_add(self.bus_in_padding(processor, read));
+                self.pad((processor, part), trace::Step::Read, now, end);
             }
             GcStep::PaddingRow => {
-                let over = now.saturating_add(self.bus_in_padding(unit, now));
+                let over = now.saturating_add(self.bus_in_padding(processor, now));
                 let end = over.saturating_add(self.lengths.program(first, over));
-                self.pad((unit, part), trace::Step::Program, now, end);
+                self.pad((processor, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
-                let of = &mut self.units[unit];
+                let of = &mut self.processors[processor];
                 let cluster = of.cluster;
                 let step = of.step.as_mut().expect("a step has just begun");
                 (step.chips, step.erases) = (of.chips.len(), Some(part));
-                for chip in self.units[unit].chips.ids() {
+                for chip in self.processors[processor].chips.ids() {
                     let spot = Spot { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
-                    let operation = self.operation(unit, &page, now);
+                    let operation = self.operation(processor, &page, now);
                     let end = now.saturating_add(self.lengths.erase(operation.chip, now));
                     self.observer.push(Record::Operation(Operation { end, ..operation }));
                     self.work(operation.chip, end);
@@ -113,26 +113,26 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    fn start_row(&mut self, unit: usize, part: usize, action: Action, pages: &[(Spot, Lpn)], now: Instant) {
+    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: &[(Spot, Lpn)], now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
         let own = planned.len();
         if self.options.placed.backfill {
-            self.backfill_reads(unit, None, &mut planned);
+            self.backfill_reads(processor, None, &mut planned);
         }
-        if let Some(step) = &mut self.units[unit].step {
+        if let Some(step) = &mut self.processors[processor].step {
             step.chips = planned.len();
             step.pages.extend(planned[own..].iter().map(|page| page.part));
         }
         for page in &planned {
-            self.start_page(unit, page, false, now);
+            self.start_page(processor, page, false, now);
         }
         self.planned = planned;
     }
 
-    fn pad(&mut self, (unit, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
-        let of = &self.units[unit];
+    fn pad(&mut self, (processor, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
+        let of = &self.processors[processor];
         let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
         let job = self.jobs[self.parts[part].job].id;
         self.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
@@ -145,15 +145,15 @@ impl<O: Observer> Placed<'_, O> {
         self.events.push(Reverse((end, Event::End(chip))));
     }
 
-    fn operation(&mut self, unit: usize, page: &Planned, now: Instant) -> Operation {
+    fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
         part.starved = false;
-        let unit = &self.units[unit];
+        let processor = &self.processors[processor];
         Operation {
             start: now,
             end: now,
-            cluster: self.clusters[unit.cluster].position,
-            chip: unit.chips[page.spot.chip],
+            cluster: self.clusters[processor.cluster].position,
+            chip: processor.chips[page.spot.chip],
             action: page.action,
             job: self.jobs[part.job].id,
             kind: page.kind,
@@ -164,14 +164,14 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// The time on the bus that a step without pages lets pass, with what it waits for.
-    fn bus_in_padding(&self, unit: usize, at: Instant) -> Span {
-        let chips = &self.units[unit].chips;
+    fn bus_in_padding(&self, processor: usize, at: Instant) -> Span {
+        let chips = &self.processors[processor].chips;
         let channel = self.channel_of(chips[ColumnId(0)]);
         let waits = match self.options.placed.waits {
             Waits::Actual => Span::ZERO,
             Waits::Worst => {
                 let others = chips.iter().map(|&chip| self.chips[chip].others).max();
-                self.plan.transfers(others.expect("a unit has chips"))
+                self.plan.transfers(others.expect("a processor has chips"))
             }
         };
         self.lengths.transfer(channel, at).saturating_add(waits)
@@ -179,8 +179,8 @@ impl<O: Observer> Placed<'_, O> {
 
     /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's
     /// bus.
-    fn start_page(&mut self, unit: usize, page: &Planned, alone: bool, now: Instant) {
-        let operation = self.operation(unit, page, now);
+    fn start_page(&mut self, processor: usize, page: &Planned, alone: bool, now: Instant) {
+        let operation = self.operation(processor, page, now);
         let chip = operation.chip;
         if self.options.placed.waits == Waits::Worst {
             let Chip { foreign_chips, others, .. } = self.chips[chip];
@@ -237,39 +237,39 @@ impl<O: Observer> Placed<'_, O> {
 
     fn chip_ends(&mut self, chip: ChipId, now: Instant) {
         self.chips[chip].doing = None;
-        let unit = self.chips[chip].unit;
-        let Some(step) = &mut self.units[unit].step else { return };
+        let processor = self.chips[chip].processor;
+        let Some(step) = &mut self.processors[processor].step else { return };
         step.chips -= 1;
         if step.chips == 0
-            && let Some(step) = self.units[unit].step.take()
+            && let Some(step) = self.processors[processor].step.take()
         {
-            self.step_ends(unit, step, now);
+            self.step_ends(processor, step, now);
         }
     }
 
     /// A step ends, and makes progress for all jobs that it had pages of.
-    fn step_ends(&mut self, unit: usize, mut step: Step, now: Instant) {
-        self.changed.push(unit);
+    fn step_ends(&mut self, processor: usize, mut step: Step, now: Instant) {
+        self.changed.push(processor);
         for part in step.pages.drain(..) {
             self.entered -= 1;
             let of = &mut self.parts[part];
             of.unfinished -= 1;
             if of.is_background() {
-                self.clusters[self.units[unit].cluster].background -= 1;
+                self.clusters[self.processors[processor].cluster].background -= 1;
             }
             if of.is_over() {
                 self.part_is_over(part, now);
             }
         }
         if let Some(part) = step.erases.take() {
-            let of = &mut self.units[unit];
+            let of = &mut self.processors[processor];
             let server = self.parts[part].key.1 != Kind::Gc;
             if let Some(pass) = if server { of.server_pass.take() } else { of.pass.take() } {
                 of.store.erase(pass.victim());
             }
             let starved = std::mem::take(&mut of.starved);
             of.queue.extend(starved);
-            self.pass_is_over(unit, part, now);
+            self.pass_is_over(processor, part, now);
         }
         self.steps.push(step);
     }

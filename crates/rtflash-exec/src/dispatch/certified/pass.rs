@@ -1,4 +1,4 @@
-//! Garbage collection of a unit: one pass, step by step.
+//! Garbage collection of a processor: one pass, step by step.
 
 use super::store::{Spot, Store};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
@@ -24,7 +24,7 @@ pub(super) enum GcStep {
     Erase(BlockId),
 }
 
-/// The only chip of a unit of a stripe, and the first one of a superblock.
+/// The only chip of a processor of a stripe, and the first one of a superblock.
 const FIRST: ColumnId = ColumnId(0);
 
 /// A pass under way.
@@ -42,8 +42,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// A pass over this victim of a unit of `width` chips. `padded`: copies (stripe), or read steps
-    /// and row steps (superblock) at least.
+    /// A pass over this victim of a processor of `width` chips. `padded`: copies (stripe), or read
+    /// steps and row steps (superblock) at least.
     pub(super) fn new(victim: BlockId, width: u32, padded: (u64, u64)) -> Pass {
         Pass { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), padded }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rtflash_model::{Instant, Span};
 
-use super::unit::{Job, Part};
+use super::processor::{Job, Part};
 use super::{Event, Placed};
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::{Arrival, release_jitter};
@@ -179,11 +179,11 @@ impl<O: Observer> Placed<'_, O> {
         let mut lpns = std::mem::take(&mut self.lpns);
         lpns.clear();
         let (first, stripe) =
-            (self.clusters[cluster].units.start, self.units[self.clusters[cluster].units.start].stripe);
+            (self.clusters[cluster].processors.start, self.processors[self.clusters[cluster].processors.start].stripe);
         if kind == Kind::Write && of.requests.is_for_fullest() {
-            lpns = self.units[first].store.fullest(&of.requests.range(), pages);
+            lpns = self.processors[first].store.fullest(&of.requests.range(), pages);
         }
-        let (left, store) = (pages - lpns.len() as u64, &self.units[first].store);
+        let (left, store) = (pages - lpns.len() as u64, &self.processors[first].store);
         of.requests.draw(left, &mut lpns, |lpn| if stripe { ColumnId(0) } else { store.locate(lpn).chip });
         let release = Release {
             at: now,
@@ -198,18 +198,18 @@ impl<O: Observer> Placed<'_, O> {
         self.enter(id, kind, due.as_ns(), cluster, (&lpns, reads));
         self.lpns = lpns;
         if kind == Kind::Write {
-            for unit in self.clusters[cluster].units.clone() {
-                self.collect(unit, now);
+            for processor in self.clusters[cluster].processors.clone() {
+                self.collect(processor, now);
             }
         }
         id
     }
 
-    /// Rule S1: divides a job among its cluster's units: `lpns` are the pages that it reads,
+    /// Rule S1: divides a job among its cluster's processors: `lpns` are the pages that it reads,
     /// `reads` of them, and then those that it writes.
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[Lpn], u64)) {
-        let units = self.clusters[cluster].units.clone();
-        let (count, number) = (units.len(), self.clusters[cluster].position);
+        let processors = self.clusters[cluster].processors.clone();
+        let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(Job { id, parts: 0 });
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
@@ -217,18 +217,18 @@ impl<O: Observer> Placed<'_, O> {
         parts.resize(count, None);
         for (&lpn, place) in lpns.iter().zip(0..) {
             let at = lpn.index() % count;
-            let unit = &mut self.units[units.start + at];
+            let processor = &mut self.processors[processors.start + at];
             let part = *parts[at].get_or_insert_with(|| {
                 let part =
-                    self.parts.insert(Part::new(job, units.start + at, (deadline, kind, id.source, id.index, 0)));
+                    self.parts.insert(Part::new(job, processors.start + at, (deadline, kind, id.source, id.index, 0)));
                 let key = &mut self.parts[part].key;
                 key.4 = part;
                 let key = *key;
                 self.jobs[job].parts += 1;
-                unit.queue.insert(key);
+                processor.queue.insert(key);
                 part
             });
-            unit.store.prefetch_place(lpn);
+            processor.store.prefetch_place(lpn);
             self.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
@@ -237,33 +237,33 @@ impl<O: Observer> Placed<'_, O> {
             } else {
                 of.writes.push_back(lpn);
                 if kind == Kind::Write {
-                    unit.pending += 1;
-                    unit.arrived += 1;
+                    processor.pending += 1;
+                    processor.arrived += 1;
                 }
             }
         }
         for at in (0..count).filter(|&at| parts[at].is_some()) {
-            self.changed.push(units.start + at);
+            self.changed.push(processors.start + at);
         }
         self.parts_of = parts;
     }
 
-    /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a unit.
+    /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a processor.
     fn collect(&mut self, number: usize, now: Instant) {
-        let unit = &mut self.units[number];
-        let Some(deadline) = unit.terms.deadline else { return };
-        while unit.arrived / unit.terms.reclaimed > unit.collected {
-            let source = unit.source.expect("a unit with a GC deadline has a source of GC jobs");
-            let id = JobId { source, index: unit.collected };
-            unit.collected += 1;
+        let processor = &mut self.processors[number];
+        let Some(deadline) = processor.terms.deadline else { return };
+        while processor.arrived / processor.terms.reclaimed > processor.collected {
+            let source = processor.source.expect("a processor with a GC deadline has a source of GC jobs");
+            let id = JobId { source, index: processor.collected };
+            processor.collected += 1;
             let due = now.saturating_add(deadline);
-            let cluster = Some(self.clusters[unit.cluster].position);
+            let cluster = Some(self.clusters[processor.cluster].position);
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(Job { id, parts: 1 });
             let part = self.parts.insert(Part::new(job, number, (due.as_ns(), kind, id.source, id.index, 0)));
             self.parts[part].key.4 = part;
-            unit.queue.insert(self.parts[part].key);
+            processor.queue.insert(self.parts[part].key);
             self.changed.push(number);
         }
     }

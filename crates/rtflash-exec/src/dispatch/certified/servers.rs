@@ -1,5 +1,5 @@
-//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each unit. What a job is granted
-//! depends on arrivals alone, so it is known before the run gets there.
+//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each processor. What a job is
+//! granted depends on arrivals alone, so it is known before the run gets there.
 
 use rtflash_model::Instant;
 
@@ -21,20 +21,20 @@ pub(crate) struct Servers<'a> {
     plan: &'a Plan,
     certified: &'a PerId<ClusterId, Certified>,
     seed: u64,
-    /// For each cluster, each of its units; none without a server.
+    /// For each cluster, each of its processors; none without a server.
     accounts: PerId<ClusterId, Vec<Account>>,
 }
 
-/// What a job would be granted by a cluster: its deadline, and for each unit that it has pages on
-/// the unit's account afterwards.
+/// What a job would be granted by a cluster: its deadline, and for each processor that it has pages
+/// on the processor's account afterwards.
 type Offer = (Instant, Vec<(usize, Account)>);
 
 impl<'a> Servers<'a> {
     pub(crate) fn new(plan: &'a Plan, certified: &'a PerId<ClusterId, Certified>, seed: u64) -> Servers<'a> {
         let accounts = plan.clusters().iter().zip(certified).map(|(cluster, by)| {
             let served = by.certificate.server_thousandths > 0 && by.certificate.collection.is_some();
-            let units = if by.is_stripe() { cluster.chips.len() } else { 1 };
-            vec![Account::default(); if served { units } else { 0 }]
+            let processors = if by.is_stripe() { cluster.chips.len() } else { 1 };
+            vec![Account::default(); if served { processors } else { 0 }]
         });
         Servers { plan, certified, seed, accounts: accounts.collect() }
     }
@@ -44,14 +44,14 @@ impl<'a> Servers<'a> {
     pub(crate) fn grant(&mut self, arrival: &Arrival) -> Option<Grant> {
         let offers = self.accounts.ids().filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
         let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
-        for (unit, account) in accounts {
-            self.accounts[cluster][unit] = Account { deadline, ..account };
+        for (processor, account) in accounts {
+            self.accounts[cluster][processor] = Account { deadline, ..account };
         }
         Some(Grant { cluster, deadline, gc_passes: 0 })
     }
 
-    /// The latest of the deadlines that the units with a part in the job give it; all of them take
-    /// that one. `None` without a server, and where the deadline is beyond the end of time.
+    /// The latest of the deadlines that the processors with a part in the job give it; all of them
+    /// take that one. `None` without a server, and where the deadline is beyond the end of time.
     fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
         let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
         let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);
@@ -77,7 +77,7 @@ impl<'a> Servers<'a> {
         let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;
         let mut after = Vec::new();
-        for (unit, (&account, (reads, writes))) in accounts.iter().zip(parts).enumerate() {
+        for (processor, (&account, (reads, writes))) in accounts.iter().zip(parts).enumerate() {
             if reads + writes == 0 {
                 continue;
             }
@@ -91,7 +91,7 @@ impl<'a> Servers<'a> {
             let start = arrival.at.max(account.deadline).as_ns();
             let deadline = Instant::from_ns(start.checked_add(u64::try_from(time).ok()?)?)?;
             latest = latest.max(deadline);
-            after.push((unit, Account { pages: written, deadline }));
+            after.push((processor, Account { pages: written, deadline }));
         }
         Some((latest, after))
     }

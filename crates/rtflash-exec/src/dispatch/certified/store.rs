@@ -1,5 +1,5 @@
-//! The pages of a unit: one map, one frontier, one set of blocks. A superblock is a block here, its
-//! rows one after the other.
+//! The pages of a processor: one map, one frontier, one set of blocks. A superblock is a block
+//! here, its rows one after the other.
 
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::NO_LPN;
 
-/// A page of a unit: which of its chips, the block, and the page in the chip's block.
+/// A page of a processor: which of its chips, the block, and the page in the chip's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) chip: ColumnId,
@@ -20,31 +20,31 @@ pub(super) struct Spot {
 }
 
 rtflash_model::ids! {
-    /// A logical page of a unit, by position among those of the unit.
+    /// A logical page of a processor, by position among those of the processor.
     SlotId
 }
 
 /// No page.
 const NOWHERE: PageId = PageId(u32::MAX);
 
-/// The logical pages of a unit on its chips.
+/// The logical pages of a processor on its chips.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// Chips of the unit: 1 in a stripe, s in a superblock.
+    /// Chips of the processor: 1 in a stripe, s in a superblock.
     width: u32,
-    /// Pages of a block of the unit.
+    /// Pages of a block of the processor.
     block_pages: u32,
     blocks: Blocks,
-    /// Where each logical page of the unit is; [`NOWHERE`] while the start is filled in.
+    /// Where each logical page of the processor is; [`NOWHERE`] while the start is filled in.
     places: PerId<SlotId, PageId>,
-    /// Logical page `l` of the cluster is the unit's page (l − offset)/stride.
+    /// Logical page `l` of the cluster is the processor's page (l − offset)/stride.
     stride: u32,
     offset: u32,
     free: u64,
 }
 
 impl Store {
-    /// The unit as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
+    /// The processor as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
     pub(super) fn new(
         (cluster, by): (&ClusterPlan, &Certified),
@@ -133,8 +133,8 @@ impl Store {
         Some((victim, self.blocks.valid(victim)))
     }
 
-    /// The first valid page of a block on one of the unit's chips from row `from` on: its row, its
-    /// number in the unit, and its logical page.
+    /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
+    /// its number in the processor, and its logical page.
     pub(super) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
         (from..self.block_pages / self.width).find_map(|row| {
             let page = PageId(block.0 * self.block_pages + row * self.width + chip.0);
@@ -143,7 +143,7 @@ impl Store {
         })
     }
 
-    /// Whether a page of the unit still holds this logical page.
+    /// Whether a page of the processor still holds this logical page.
     pub(super) fn holds(&self, page: PageId, lpn: Lpn) -> bool {
         self.blocks.lpn(page) == lpn
     }

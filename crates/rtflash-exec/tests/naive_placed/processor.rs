@@ -1,4 +1,4 @@
-//! A unit: a chip of a stripe, or a superblock cluster.
+//! A processor: a chip of a stripe, or a superblock cluster.
 
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved};
 use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Victims};
@@ -10,7 +10,7 @@ use super::{Stage, World, certified, instant, is_stripe, waits_are_worst};
 /// Behind all deadlines.
 pub const BACKGROUND: u64 = 1 << 63;
 
-/// A job's part on a unit.
+/// A job's part on a processor.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub deadline: u64,
@@ -56,7 +56,7 @@ struct Step {
 }
 
 #[derive(Debug)]
-pub struct Unit {
+pub struct Processor {
     cluster: usize,
     chips: Vec<ChipId>,
     pub stripe: bool,
@@ -73,18 +73,18 @@ pub struct Unit {
     step: Option<Step>,
 }
 
-impl Unit {
-    pub fn all(plan: &Plan, options: &Options, cluster: usize) -> Vec<Unit> {
+impl Processor {
+    pub fn all(plan: &Plan, options: &Options, cluster: usize) -> Vec<Processor> {
         let chips = &plan.clusters().as_slice()[cluster].chips;
         let stripe = is_stripe(plan, cluster);
         let groups: Vec<Vec<ChipId>> =
             if stripe { chips.iter().map(|&chip| vec![chip]).collect() } else { vec![chips.clone()] };
-        let unit = |(position, chips): (usize, Vec<ChipId>)| {
+        let processor = |(position, chips): (usize, Vec<ChipId>)| {
             let chip = stripe.then(|| chips[0]);
             let gc_source = plan.sources().iter().position(|source| {
                 source.cluster.map(|of| of.index()) == Some(cluster) && source.releases == Releases::Collected { chip }
             });
-            Unit {
+            Processor {
                 cluster,
                 stripe,
                 pages: Pages::new(plan, options, cluster, position, chips.len()),
@@ -101,7 +101,7 @@ impl Unit {
                 step: None,
             }
         };
-        groups.into_iter().enumerate().map(unit).collect()
+        groups.into_iter().enumerate().map(processor).collect()
     }
 
     pub fn is_idle(&self) -> bool {
@@ -292,12 +292,16 @@ impl Unit {
         if self.chips.len() == 1 || !world.options.placed.backfill {
             return;
         }
-        let channel = |unit: &Unit, column: usize| world.plan.device().channel_of(unit.chips[column].0);
-        let own = |unit: &Unit, column: usize| {
-            unit.chips.iter().filter(|&&chip| world.plan.device().channel_of(chip.0) == channel(unit, column)).count()
-                as u64
+        let channel = |processor: &Processor, column: usize| world.plan.device().channel_of(processor.chips[column].0);
+        let own = |processor: &Processor, column: usize| {
+            processor
+                .chips
+                .iter()
+                .filter(|&&chip| world.plan.device().channel_of(chip.0) == channel(processor, column))
+                .count() as u64
         };
-        let foreign = |unit: &Unit, column: usize| world.sharing(unit.chips[column].0) - own(unit, column);
+        let foreign =
+            |processor: &Processor, column: usize| world.sharing(processor.chips[column].0) - own(processor, column);
         let mut order: Vec<usize> = (0..self.queue.len()).filter(|&at| !self.queue[at].waits).collect();
         order.sort_by_key(|&at| self.queue[at].priority());
         let mut looks = 0;

@@ -1,4 +1,4 @@
-//! Checkers of clusters with certificates: EDF, blocking and idling on every unit.
+//! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::ids::{ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
 use crate::trace::{Action, Kind, Operation};
 
-/// What a unit was doing over [start, end): a step, or an operation of one.
+/// What a processor was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     start: Instant,
@@ -20,7 +20,7 @@ struct Stretch {
     deadline: u64,
 }
 
-/// A unit, as its operations show it.
+/// A processor, as its operations show it.
 #[derive(Debug, Default)]
 struct Line {
     under_way: Option<Stretch>,
@@ -40,7 +40,7 @@ struct Line {
     latest: Vec<(Instant, u64)>,
 }
 
-/// Stretches of a unit that are remembered at most.
+/// Stretches of a processor that are remembered at most.
 const REMEMBERED: usize = 4096;
 
 impl Line {
@@ -67,8 +67,8 @@ impl Line {
         }
     }
 
-    /// Looks at copies without pages that begin before `start`: until when the unit was busy before
-    /// that.
+    /// Looks at copies without pages that begin before `start`: until when the processor was busy
+    /// before that.
     fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
         while let Some(&(from, to)) = self.paddings.front().filter(|&&(from, _)| from < start) {
@@ -81,7 +81,7 @@ impl Line {
         end
     }
 
-    /// The run is over: until when the unit was busy.
+    /// The run is over: until when the processor was busy.
     fn over(&mut self) -> Instant {
         if let Some(end) = self.over {
             return end;
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-/// What a certificate bounds, for one unit.
+/// What a certificate bounds, for one processor.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// The longest step.
@@ -101,9 +101,9 @@ struct Bounds {
     stripe: bool,
 }
 
-/// All units that are watched.
+/// All processors that are watched.
 #[derive(Debug)]
-pub(super) struct Units {
+pub(super) struct Processors {
     of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
@@ -117,8 +117,8 @@ pub(super) struct Units {
     pub(super) blocking: Gauge,
 }
 
-impl Units {
-    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Units {
+impl Processors {
+    pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Processors {
         let (mut of_chip, mut foreign_waits) = (plan.per_chip(None), plan.per_chip(0));
         let mut bounds = Vec::new();
         for &number in clusters {
@@ -132,7 +132,7 @@ impl Units {
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
-        Units {
+        Processors {
             of_chip,
             foreign_waits,
             lines: bounds.iter().map(|_| Line::default()).collect(),
@@ -144,26 +144,26 @@ impl Units {
         }
     }
 
-    fn unit(&self, chip: ChipId) -> Option<usize> {
+    fn processor(&self, chip: ChipId) -> Option<usize> {
         self.of_chip[chip]
     }
 
     pub(super) fn padding(&mut self, chip: ChipId, start: Instant, end: Instant) {
-        if let Some(unit) = self.unit(chip) {
-            self.lines[unit].paddings.push_back((start, end));
+        if let Some(processor) = self.processor(chip) {
+            self.lines[processor].paddings.push_back((start, end));
         }
     }
 
-    /// When the step that was recorded last ends, on the unit of a chip.
+    /// When the step that was recorded last ends, on the processor of a chip.
     pub(super) fn step_end(&self, chip: ChipId) -> Option<Instant> {
-        self.lines[self.unit(chip)?].under_way.map(|step| step.end)
+        self.lines[self.processor(chip)?].under_way.map(|step| step.end)
     }
 
-    /// The run is over, and a job is pending on the only unit of its cluster, that of a chip: it
-    /// should not have idled.
+    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
+    /// it should not have idled.
     pub(super) fn end(&mut self, chip: ChipId, duration: Instant, pending: &Pending) {
-        let Some(unit) = self.unit(chip) else { return };
-        let line = &mut self.lines[unit];
+        let Some(processor) = self.processor(chip) else { return };
+        let line = &mut self.lines[processor];
         let last = line.under_way.map_or(Instant::START, |step| step.end);
         let padded = line.paddings.back().map_or(Instant::START, |&(_, end)| end);
         let since = last.max(padded).max(pending.release.at);
@@ -177,8 +177,8 @@ impl Units {
         let released = pending.release.at;
         let mut shortest = None;
         for &chip in chips {
-            let Some(unit) = self.unit(chip) else { continue };
-            let line = &mut self.lines[unit];
+            let Some(processor) = self.processor(chip) else { continue };
+            let line = &mut self.lines[processor];
             let idle = duration.since(line.over().max(released)).max(line.busy_since.since(released));
             shortest = Some(shortest.map_or(idle, |shortest: Span| shortest.min(idle)));
         }
@@ -186,8 +186,8 @@ impl Units {
     }
 
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
-        let Some(unit) = self.unit(operation.chip) else { return };
-        let (bounds, line) = (self.bounds[unit], &mut self.lines[unit]);
+        let Some(processor) = self.processor(operation.chip) else { return };
+        let (bounds, line) = (self.bounds[processor], &mut self.lines[processor]);
         let (deadline, gc) = (pending.deadline(), operation.kind == Kind::Gc);
         let copies = bounds.stripe && gc;
         // A copy inside a chip is one operation in two records.
@@ -221,16 +221,16 @@ impl Units {
             line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
         }
         if !pending.was_starved {
-            self.judge(unit, operation, pending, deadline);
+            self.judge(processor, operation, pending, deadline);
         }
     }
 
     /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
     /// D1.
-    fn judge(&mut self, unit: usize, operation: &Operation, pending: &Pending, deadline: u64) {
-        let (line, released) = (&self.lines[unit], pending.release.at);
+    fn judge(&mut self, processor: usize, operation: &Operation, pending: &Pending, deadline: u64) {
+        let (line, released) = (&self.lines[processor], pending.release.at);
         let at = || place(operation.start, pending, Some(operation.chip));
-        // All of a job waits on its units from its release on.
+        // All of a job waits on its processors from its release on.
         let since = line.latest.partition_point(|&(start, _)| start < released);
         // The latest deadline since then comes first.
         let late = line.latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
@@ -242,7 +242,7 @@ impl Units {
         let first = line.before.partition_point(|stretch| stretch.start < released);
         let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
-            self.blocking.note(self.bounds[unit].step, blocker.end.since(released).as_ns(), at);
+            self.blocking.note(self.bounds[processor].step, blocker.end.since(released).as_ns(), at);
         }
     }
 }

@@ -12,24 +12,24 @@ use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
 
-/// Priority: deadline, kind, source, number of the job; and the slot of its part on the unit. GC
-/// jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks
-/// for.
+/// Priority: deadline, kind, source, number of the job; and the slot of its part on the processor.
+/// GC jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4)
+/// asks for.
 pub(super) type Key = (u64, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub(super) id: JobId,
-    /// Parts not over yet, one for each unit that it has pages on.
+    /// Parts not over yet, one for each processor that it has pages on.
     pub(super) parts: u64,
 }
 
 impl Part {
     /// A part without pages.
-    pub(super) fn new(job: usize, unit: usize, key: Key) -> Part {
+    pub(super) fn new(job: usize, processor: usize, key: Key) -> Part {
         let (reads, writes) = (VecDeque::new(), VecDeque::new());
-        Part { job, unit, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
+        Part { job, processor, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
     }
 
     /// Whether it is a job's in the background.
@@ -38,11 +38,11 @@ impl Part {
     }
 }
 
-/// A job's part on a unit.
+/// A job's part on a processor.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) job: usize,
-    pub(super) unit: usize,
+    pub(super) processor: usize,
     pub(super) key: Key,
     /// Pages not begun.
     pub(super) reads: VecDeque<Lpn>,
@@ -64,7 +64,7 @@ impl Part {
     }
 }
 
-/// What the certificate says of a unit.
+/// What the certificate says of a processor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     /// D_g; `None` where no GC jobs are released.
@@ -77,7 +77,7 @@ pub(super) struct Terms {
     pub(super) padded: (u64, u64),
 }
 
-/// What a unit is doing: all of its chips that take part end before the next step.
+/// What a processor is doing: all of its chips that take part end before the next step.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     /// Chips that have not ended.
@@ -88,9 +88,9 @@ pub(super) struct Step {
     pub(super) erases: Option<usize>,
 }
 
-/// A unit at run time.
+/// A processor at run time.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(super) struct Processor {
     /// Its cluster, by position in the group.
     pub(super) cluster: usize,
     /// Its chips' numbers in the device.
@@ -124,15 +124,15 @@ pub(super) struct Unit {
     pub(super) step: Option<Step>,
 }
 
-impl Unit {
-    /// The unit with this position in its cluster; 0 for a superblock.
+impl Processor {
+    /// The processor with this position in its cluster; 0 for a superblock.
     pub(super) fn new(
         (of, by): (&ClusterPlan, &Certified),
         cluster: usize,
         position: usize,
         (source, chips_per_channel): (Option<SourceId>, u32),
         options: &Options,
-    ) -> Unit {
+    ) -> Processor {
         let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
         let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
@@ -157,7 +157,7 @@ impl Unit {
                 padded,
             },
         );
-        Unit {
+        Processor {
             cluster,
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
