@@ -29,8 +29,7 @@ impl Allocator for WorstFit {
         let mut clusters = vec![Cluster::default(); device.channels() as usize];
         (0..device.chips()).for_each(|chip| clusters[device.channel_of(chip) as usize].chips.push(chip));
         for task in decreasing_order(set, analysis, work) {
-            // The analysis's own yes or no, and how full the cluster is: exact numbers, whatever
-            // its test is.
+            // The analysis's own yes or no, and how full the cluster is: exactly, whatever it is.
             let with = |cluster: &Cluster| {
                 cluster_verdict(set, analysis, &[&cluster.tasks[..], &[task]].concat(), cluster.size(), work)
             };
