@@ -36,7 +36,8 @@ impl Placement {
     }
 }
 
-/// Garbage collection on a unit: on each chip of a stripe, or on a superblock cluster as a whole.
+/// Garbage collection on a processor: on each chip of a stripe, or on a superblock cluster as a
+/// whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Collection {
     /// D_g: relative deadline of a GC job. `None` where no real-time task writes, so that none is
@@ -55,7 +56,7 @@ pub struct Collection {
     pub open_blocks: u64,
 }
 
-/// The interval on which a unit comes nearest to missing a deadline.
+/// The interval on which a processor comes nearest to missing a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tightest {
     /// L.

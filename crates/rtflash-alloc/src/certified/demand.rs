@@ -316,6 +316,10 @@ impl<'u> Demand<'u> {
         let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);
         let mut most = 0.0f64;
         for &Segment { from, blocking } in &self.segments {
+            // What is due at once, as a certificate from elsewhere may have it, fits into no share.
+            if from == Span::ZERO {
+                return f64::INFINITY;
+            }
             while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= from) {
                 (load, constant) = (load + sum.load, constant + sum.constant);
                 (transfers, early) = (transfers + sum.transfers, early + sum.early);

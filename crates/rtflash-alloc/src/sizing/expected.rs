@@ -55,7 +55,7 @@ struct Space {
 }
 
 impl Space {
-    /// Under a certificate: on every unit about H pages are free.
+    /// Under a certificate: on every processor about H pages are free.
     fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
         let device = set.device();
         let chips = u128::from(cluster.size());

@@ -147,7 +147,7 @@ fn one_by_one_above(processor: &Processor) -> Line {
 /// where it never is, Eq. (13).
 fn last_below(processor: &Processor, line: &Line) -> Option<BigInt> {
     let left = ratio(1000 - processor.server, 1000) - &line.rate;
-    let longest = BigInt::from(processor.deadlines().max().expect("a unit that is tested has requests"));
+    let longest = BigInt::from(processor.deadlines().max().expect("a processor that is tested has requests"));
     (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
 }
 

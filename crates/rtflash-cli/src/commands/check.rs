@@ -1,4 +1,4 @@
-//! `rtflash check`: a given allocation before the independent judge.
+//! `rtflash check`: a given allocation before the independent verifier.
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::completed;

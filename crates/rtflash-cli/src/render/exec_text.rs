@@ -55,20 +55,20 @@ fn headline(answer: &ExecAnswer<'_>) -> String {
     };
     let by = paint(DIM, &by);
     let ran = format_ns(answer.settings.duration_ns);
-    match answer.verdict.as_deref() {
-        None => {
-            let reason = answer.reason.as_deref().expect("what is not run has a reason");
+    match (answer.verdict.as_deref(), answer.reason.as_deref()) {
+        (None, reason) => {
+            let reason = reason.expect("what is not run has a reason");
             format!("{}: {reason} {by}\n", paint(YELLOW, "not run"))
         }
-        Some("pass") if let Some(reason) = answer.reason.as_deref() => {
+        (Some("pass"), Some(reason)) => {
             format!("{}: every check holds over {ran}, but {reason} {by}\n", paint(RED, "not granted"))
         }
-        Some("pass") => {
+        (Some("pass"), None) => {
             let late = answer.requests.iter().map(|line| line.completed).sum::<u64>();
             let jobs = count(late, "request");
             format!("{}: no check fails over {ran}, {jobs} in time {by}\n", paint(GREEN, "pass"))
         }
-        Some(_) => {
+        (Some(_), _) => {
             let broken: Vec<&str> = answer
                 .checks
                 .iter()

@@ -59,7 +59,7 @@ fn device(set: &TaskSet) -> String {
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
 }
 
-/// Each cluster: its unit's items, garbage collection, and the test on the tightest interval.
+/// Each cluster: its processor's tasks, garbage collection, and the test on the tightest interval.
 fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String {
     let clusters = allocation.clusters();
     let parts = clusters.iter().zip(held(set, allocation, granted)).enumerate();

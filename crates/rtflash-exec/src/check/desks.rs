@@ -251,7 +251,7 @@ impl Desks {
         }
     }
 
-    /// A copy that only lets time pass. `granted`: such copies may be.
+    /// A copy that only lets time pass.
     pub(super) fn padding(&mut self, padding: &Padding) {
         let took = padding.end.since(padding.start);
         let place = self.places.as_ref().map(|places| &places[padding.chip]);

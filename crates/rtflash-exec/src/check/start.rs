@@ -1,7 +1,6 @@
 //! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
 //! plan, the aging and the seed alone.
 
-use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
 use super::flash::PageOrder;
@@ -28,7 +27,7 @@ pub(super) fn fill(
             Promise::Utilization => None,
             Promise::Certified(certified) => Some(certified[number].certificate.placement),
         };
-        let superblock = placement == Some(Placement::Superblock);
+        let superblock = placement.is_some_and(|placement| !placement.is_by_chip());
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
         for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());

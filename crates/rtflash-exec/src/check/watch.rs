@@ -213,7 +213,8 @@ impl Observer for Checks<'_> {
 
     fn left_out(&mut self, left_out: &LeftOut) {
         let chip = self.chip(left_out.cluster, left_out.chip);
-        let (Some(pending), Some((position, chip))) = (self.ledger.get(left_out.job), chip) else {
+        let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
+        let (Some(pending), Some((position, chip))) = (job, chip) else {
             self.violation(left_out.at, left_out.job);
             return;
         };
@@ -239,7 +240,8 @@ impl Observer for Checks<'_> {
 
     fn selected(&mut self, selection: &Selection) {
         let chip = self.chip(selection.cluster, selection.chip);
-        let (Some(pending), Some(at)) = (self.ledger.get(selection.job), chip) else {
+        let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
+        let (Some(pending), Some(at)) = (job, chip) else {
             self.violation(selection.at, selection.job);
             return;
         };

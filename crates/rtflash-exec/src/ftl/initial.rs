@@ -25,7 +25,7 @@ pub fn initial_pages(
     stream: &mut Stream,
 ) -> PerId<PageId, Lpn> {
     let (chips, pages) = (layout.chips(), layout.pages());
-    let stripe = placement == Placement::Stripe;
+    let stripe = placement.is_by_chip();
     let width = if stripe { 1 } else { chips };
     let (block_pages, mapped) = (width * pages, layout.logical_per_chip() * width);
     let lpn = |nth: u32| Lpn(if stripe { nth * chips + processor.0 } else { nth });

@@ -35,7 +35,7 @@ impl Requests {
         range: Range<Lpn>,
         (placement, chips): (Placement, u32),
     ) -> Requests {
-        let stripe = (placement == Placement::Stripe).then_some(chips);
+        let stripe = placement.is_by_chip().then_some(chips);
         Requests { pattern, access, range, stripe, stream: Stream::numbered(seed, b"requests", source.into()), next: 0 }
     }
 

@@ -94,7 +94,7 @@ fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid
 impl Certified {
     /// Whether its pages are placed in a static stripe: every chip is then a processor of its own.
     pub fn is_stripe(&self) -> bool {
-        self.certificate.placement == Placement::Stripe
+        self.certificate.placement.is_by_chip()
     }
 
     /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.

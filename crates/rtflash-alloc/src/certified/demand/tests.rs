@@ -4,6 +4,7 @@ use rtflash_model::Span;
 
 use super::end::End;
 use super::{Demand, Segment, Verdict};
+use crate::certified::GcTerms;
 use crate::certified::random_processors::{Drawn, ns};
 use crate::work::Work;
 
@@ -104,6 +105,22 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
         load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking.to_f64()) / length
     };
     demand.segments.iter().map(at).fold(0.0, f64::max)
+}
+
+/// A certificate may state any deadline; what is due at once is never sure to be in time.
+#[test]
+fn nothing_is_sure_of_passes_that_are_due_at_once() {
+    let mut looked = 0;
+    for seed in 0..2_000 {
+        let Some(Drawn { processor, contention, gc: Some(gc), .. }) = Drawn::new(seed) else { continue };
+        let Some(_) = gc.deadline else { continue };
+        let at_once = GcTerms { deadline: Some(Span::ZERO), ..gc };
+        let work = Work::new();
+        let demand = Demand::new(&processor, &contention, Some(at_once), 0, &work);
+        assert!(!demand.surely_holds() && demand.test() != Verdict::Holds, "seed {seed}");
+        looked += 1;
+    }
+    assert!(looked > 500, "{looked}");
 }
 
 #[test]

@@ -75,3 +75,19 @@ pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn Kind + 'a> {
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::Utilization(analysis)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rtflash_alloc::analysis::ANALYSES;
+    use rtflash_check::Equations;
+
+    use super::kind;
+
+    #[test]
+    fn the_verifier_knows_every_analysis_with_a_name() {
+        for analysis in ANALYSES {
+            let known = kind(analysis).promises() || Equations::from_name(analysis.name()).is_some();
+            assert!(known, "{}: rtflash-check/src/equations.rs does not have it", analysis.name());
+        }
+    }
+}

@@ -109,7 +109,7 @@ pub(super) fn or_null<T>(
     if value.get() == "null" { Ok(None) } else { read(value).map(Some) }
 }
 
-/// A whole number up to `most`.
+/// A whole number up to `max`.
 pub(super) fn number(field: &str, value: &RawValue, max: u64) -> Result<u64, Wrong> {
     let text = value.get();
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
