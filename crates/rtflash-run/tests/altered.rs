@@ -9,8 +9,10 @@ mod worlds;
 use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
+use rtflash_exec::Victims;
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
-use rtflash_exec::trace::Record;
+use rtflash_exec::trace::{LeftOut, Record};
+use rtflash_model::{ChipId, ClusterId};
 use worlds::{Organisation, World, worlds};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
@@ -51,6 +53,21 @@ fn every_altered_trace_is_caught_by_its_checker() {
     for (organisation, caught) in caught.iter().enumerate() {
         assert!(caught.len() >= 40, "organisation {organisation}: {} alterations are caught", caught.len());
     }
+}
+
+/// A pass that is left out in another cluster is none of the job's own.
+#[test]
+fn passes_are_left_out_in_their_own_cluster() {
+    let world = World::new("two clusters", (Organisation::Serial, Victims::Actual), "equal-split");
+    let at = world.records.iter().rposition(|record| matches!(record, Record::LeftOut(_))).expect("one is left out");
+    let Record::LeftOut(own) = world.records[at] else { unreachable!("it is one") };
+    let clusters = world.allocation.clusters();
+    let cluster = ClusterId(1 - own.cluster.0);
+    let chip = ChipId(clusters[cluster.index()].chips[0]);
+    let mut records = world.records.clone();
+    let elsewhere = LeftOut { cluster, chip, free: u64::MAX, ..own };
+    records.splice(at..=at, [Record::LeftOut(elsewhere), Record::LeftOut(own)]);
+    assert!(world.judge(&records).contains(&"conservation"));
 }
 
 /// A checker that never speaks guards nothing: each refuses something.

@@ -157,7 +157,7 @@ impl Desks {
         operation.action != Action::Erase && !inside
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation) {
         let moves = self.moves(operation);
         let waits = moves && self.waits == Waits::Actual;

@@ -28,7 +28,7 @@ impl ChipExclusion {
         ChipExclusion { gauge: Gauge::default(), free_at: plan.per_chip(Instant::START) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation) {
         let free_at = &mut self.free_at[operation.chip];
         self.gauge.note(0, free_at.since(operation.start).as_ns(), || place(operation));
@@ -89,7 +89,7 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = programmed;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {

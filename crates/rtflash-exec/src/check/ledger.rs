@@ -115,7 +115,7 @@ impl Ledger {
     }
 
     /// A pending job.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&mut self, job: JobId) -> Option<&mut Pending> {
         self.lines[job.source].find(job.index)?.as_mut()
     }

@@ -252,7 +252,7 @@ impl Mapping {
     }
 
     /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
         let shape = self.shapes[operation.cluster];
         let base = self.base(operation.cluster, position, chip);

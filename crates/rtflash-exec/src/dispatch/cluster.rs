@@ -155,7 +155,7 @@ impl Cluster {
 
     /// The page that a slot will draw a few draws later, if that is known; asks memory for what
     /// will be needed then.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ahead(&self, slot: usize) -> Option<Lpn> {
         let addresses = &self.addresses[slot];
         if let Some(soon) = addresses.ahead(1) {

@@ -420,15 +420,6 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         it.free += 1_000;
         Some(())
     };
-    "passes are left out in another cluster, too" => ["conservation"] |records| {
-        let at = middle(records, |record| matches!(record, Record::LeftOut(_)))?;
-        let Record::LeftOut(own) = records[at] else { return None };
-        let elsewhere = |record: &Record| matches!(record, Record::Operation(it) if it.cluster != own.cluster);
-        let Record::Operation(other) = records[middle(records, elsewhere)?] else { return None };
-        let Operation { cluster, chip, .. } = other;
-        records.insert(at, Record::LeftOut(LeftOut { cluster, chip, free: u64::MAX, ..own }));
-        Some(())
-    };
     "a pass is left out that is needed" => ["gc-left-out"] |records| {
         let job_id = collecting(records)?;
         let at = middle(records, |record| is_gc(record, Action::Erase) && job(record) == Some(job_id))?;

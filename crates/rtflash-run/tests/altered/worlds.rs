@@ -68,15 +68,17 @@ pub fn worlds() -> Vec<World> {
         ("superblock", Organisation::Superblock, Victims::Actual),
         ("superblock, worst victims", Organisation::Superblock, Victims::Worst),
     ];
-    cases.into_iter().map(|(name, organisation, victims)| World::new(name, organisation, victims)).collect()
+    let world = |(name, organisation, victims)| World::new(name, (organisation, victims), "global");
+    cases.into_iter().map(world).collect()
 }
 
 impl World {
-    fn new(name: &'static str, organisation: Organisation, victims: Victims) -> World {
+    /// A run of what this algorithm finds.
+    pub fn new(name: &'static str, (organisation, victims): (Organisation, Victims), algorithm: &str) -> World {
         let (analysis, dispatch, ways) = terms(organisation);
         let text = text(ways);
         let set = read_task_set(&text).expect("a task set").set;
-        let outcome = allocator("global").expect("an allocator").allocate(&set, analysis);
+        let outcome = allocator(algorithm).expect("an allocator").allocate(&set, analysis);
         assert_eq!(outcome.is_schedulable(), Some(true), "{name}");
         let allocation = outcome.allocation().expect("an allocation").clone();
         let options = Options {
