@@ -204,7 +204,7 @@ impl Gantt {
     /// tasks, and buses, that do nothing in the stretch.
     fn folded<'a>(&'a self, group: &Group) -> (Vec<&'a Row>, Vec<&'a Row>) {
         let folds = group.free || group.rows.start >= self.buses;
-        let rows = self.rows.get(group.rows.clone()).unwrap_or_default();
+        let rows = &self.rows[group.rows.clone()];
         rows.iter().partition(|row| !folds || !row.bars.is_empty())
     }
 

@@ -52,6 +52,24 @@ fn first_of(plan: &Plan) -> &Certified {
     &certified[ClusterId(0)]
 }
 
+/// What is allocated of another device, or of another set, is no plan of this one.
+#[test]
+fn allocations_of_something_else_are_refused() {
+    let spec = Device::profile("dgist-2021").expect("a profile").spec();
+    let device = Device::new(DeviceSpec { chips: 2, chips_per_channel: 2, ..spec }).expect("a device of two chips");
+    let task = Task { name: "w".to_owned(), read: None, write: Request::new(3, ns(100_000_000)), data_pages: None };
+    let set = TaskSet::new(device, vec![task], vec![]).expect("a set of one task");
+    let refused = |chips: Vec<u32>, tasks: Vec<usize>| {
+        let task_count = tasks.len();
+        let clusters = [Cluster { chips, tasks }];
+        let allocation = Allocation::new(3, task_count, &clusters).expect("an allocation to three chips");
+        let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![None; task_count] }];
+        Plan::new(&set, &allocation, Timing::of_device(&device), &terms).err()
+    };
+    assert_eq!(refused(vec![0, 1, 2], vec![0]), Some(PlanError::OtherAllocation));
+    assert_eq!(refused(vec![0, 1], vec![0, 1]), Some(PlanError::OtherAllocation));
+}
+
 #[test]
 fn plans_by_certificates() {
     let collection = Some(Collection { deadline: Some(ns(50)), ..COLLECTION });

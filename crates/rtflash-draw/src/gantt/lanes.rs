@@ -90,7 +90,7 @@ impl Lanes {
         let lanes = self.lanes.get(..count).unwrap_or(&self.lanes);
         let start = lanes.partition_point(|lane| lane.group < group);
         let end = lanes.partition_point(|lane| lane.group <= group);
-        lanes.get(start..end).unwrap_or_default()
+        &lanes[start..end]
     }
 
     /// Whether its jobs have a lane.
