@@ -1,6 +1,6 @@
 //! Why a task could not be placed: one reason, with its numbers under names of their own.
 
-use rtflash_model::{Device, Space, Span, Task, TaskSet};
+use rtflash_model::{Device, Space, Span, Task, TaskId, TaskSet};
 
 use crate::analysis::Analysis;
 use crate::fraction::Fraction;
@@ -99,7 +99,7 @@ impl Reason {
 
 /// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
 /// alone is too long on every cluster, that request.
-pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: usize, utilization: f64) -> Reason {
+pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
     let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
     match too_long {
         Some(request) => Reason::Request(TooLong { utilization: Some(utilization), ..request }),

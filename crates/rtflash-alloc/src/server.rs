@@ -1,7 +1,7 @@
 //! Total Bandwidth Servers: deadlines for jobs that are not real-time (thesis, Section 4.4).
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Instant, Span, TaskSet};
+use rtflash_model::{Instant, Span, TaskId, TaskSet};
 
 use crate::analysis::{Analysis, reclaimed_pages, server_share};
 use crate::fraction::Rational;
@@ -43,9 +43,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server of a cluster of `chips` chips with these tasks (positions in the set), or `None`
+    /// The server of a cluster of `chips` chips with these tasks of the set, or `None`
     /// where nothing is left for it: U_s ≤ 0.
-    pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Server> {
+    pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Server> {
         let share = server_share(set, analysis, tasks, chips).filter(|share| !share.is_zero())?.reduced();
         let device = set.device();
         Some(Server {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn deadlines_follow_equation_iv_11() {
-        let mut server = Server::new(&set(vec![half()]), &Thesis, &[0], 1).unwrap();
+        let mut server = Server::new(&set(vec![half()]), &Thesis, &[TaskId(0)], 1).unwrap();
         assert_eq!(server.share().to_u64_pair(), Some((1, 2)));
         // 40 reads take 2 ms, stretched to 4 ms; the second job arrives before the first one's
         // deadline and queues behind it.
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn the_earliest_deadline_wins_and_the_lowest_position_on_a_tie() {
         let set = set(vec![half()]);
-        let server = |tasks: &[usize], chips| Server::new(&set, &ThesisEvaluated, tasks, chips);
+        let server = |tasks: &[TaskId], chips| Server::new(&set, &ThesisEvaluated, tasks, chips);
         // A share of one half against whole clusters: at two chips no delay, at one chip one t_d a
         // page.
         let job = JobPages { read: 10, write: 0 };
         assert_eq!(
-            earliest_deadline(&[server(&[0], 2), server(&[], 1), server(&[], 2), server(&[], 2)], at(1), job),
+            earliest_deadline(&[server(&[TaskId(0)], 2), server(&[], 1), server(&[], 2), server(&[], 2)], at(1), job),
             Some(2)
         );
         assert_eq!(earliest_deadline(&[None, server(&[], 2)], at(1), job), Some(1));
@@ -203,7 +203,7 @@ mod tests {
     fn a_full_cluster_has_no_server() {
         let full =
             Task { name: "full".into(), read: Request::new(300, Span::from_us(20_000)), write: None, data_pages: None };
-        assert!(Server::new(&set(vec![full]), &Thesis, &[0], 1).is_none());
+        assert!(Server::new(&set(vec![full]), &Thesis, &[TaskId(0)], 1).is_none());
     }
 
     #[test]

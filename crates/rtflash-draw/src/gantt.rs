@@ -10,7 +10,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant, PerId};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, PerId, TaskId};
 
 use self::lanes::{Job, Lanes};
 use self::look::Look;
@@ -114,7 +114,7 @@ impl Gantt {
                 rows.push(Row { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
             }
             let free = cluster.tasks.is_empty();
-            let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
+            let tasks = cluster.tasks.iter().filter_map(|task| names.get(&task.index()));
             let name = format!("cluster {number}{}", if free { " (free)" } else { "" });
             groups.push(Group { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
         }
@@ -273,7 +273,7 @@ fn members(plan: &Plan) -> PerId<SourceId, usize> {
         (Kind::Server, ..) => source.owner,
         (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
         (_, _, Some(cluster)) => {
-            let member = plan.clusters()[cluster].tasks.binary_search(&source.owner);
+            let member = plan.clusters()[cluster].tasks.binary_search(&TaskId::from_index(source.owner));
             member.expect("a source's task is one of its cluster's")
         }
     };

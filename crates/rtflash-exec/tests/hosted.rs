@@ -134,8 +134,8 @@ fn parallel(case: u64) -> Option<World> {
     let device: Device = *placed.plan.device();
     let jobs = common::jobs(&mut rng)?;
     let set = TaskSet::new(device, vec![], jobs).ok()?;
-    let chips = (0..device.chips()).collect();
-    let allocation = Allocation::new(device.chips(), 0, &[Cluster { chips, tasks: vec![] }]).ok()?;
+    let all = Cluster::of(0..device.chips(), []);
+    let allocation = Allocation::new(device.chips(), 0, &[all]).ok()?;
     let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![] }];
     let timing = Timing::new(
         device.page_read().checked_add(device.page_transfer())?,

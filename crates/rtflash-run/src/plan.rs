@@ -5,7 +5,7 @@ use std::fmt;
 use rtflash_alloc::Fraction;
 use rtflash_alloc::analysis::{Analysis, GcDemand};
 use rtflash_exec::{ClusterTerms, Period, Plan, PlanError, Timing};
-use rtflash_model::{Allocation, Device, Task, TaskSet};
+use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
 
 /// Why an allocation cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub enum Refusal {
     TransferTooLong,
     /// A period is too short or too long to be released: below one nanosecond.
     Period {
-        /// The writing task whose GC has this period, by position.
-        task: usize,
+        /// The writing task whose GC has this period.
+        task: TaskId,
     },
     /// What the executor says.
     Plan(PlanError),

@@ -66,8 +66,8 @@ fn broken(set: &TaskSet, clusters: &[Cluster], certificates: &[Certificate], opt
     broken.map(|finding| finding.assumption.name).collect()
 }
 
-fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
-    Cluster { chips: chips.into(), tasks: tasks.into() }
+fn cluster(chips: &[u32], tasks: &[u32]) -> Cluster {
+    Cluster::of(chips.iter().copied(), tasks.iter().copied())
 }
 
 /// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Cluster, Space, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
 use crate::data::{DataAnswer, on_device};
 use crate::guarantee::beyond;
-use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, meta, reliance_name};
+use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, chip_numbers, meta, reliance_name};
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -241,7 +241,11 @@ impl<'a> Explanation<'a> {
             gc_pass_ns: theorem.then(|| device.gc_pass().as_ns()),
             reason: allocation.zip(test).and_then(|(allocation, test)| beyond(set, allocation, test.rely_on)),
             clusters,
-            data: DataAnswer::new(set, 0..if allocation.is_some() { 0 } else { set.tasks().len() }, &on_device(set)),
+            data: DataAnswer::new(
+                set,
+                TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
+                &on_device(set),
+            ),
             assumes: assumes
                 .map(|assumption| AssumptionText {
                     name: assumption.name.into(),
@@ -273,7 +277,7 @@ impl<'a> ClusterTerms<'a> {
         let size = cluster.size();
         let placed = test.is_some();
         ClusterTerms {
-            chips: cluster.chips.clone(),
+            chips: chip_numbers(&cluster.chips),
             schedulable: in_time && space.fits(),
             in_time,
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
@@ -295,7 +299,7 @@ impl<'a> ClusterTerms<'a> {
 }
 
 impl<'a> TaskTerms<'a> {
-    fn new(set: &'a TaskSet, analysis: &dyn Analysis, task: usize, size: u32) -> Option<TaskTerms<'a>> {
+    fn new(set: &'a TaskSet, analysis: &dyn Analysis, task: TaskId, size: u32) -> Option<TaskTerms<'a>> {
         let task = set.tasks().get(task)?;
         let demand = analysis.demand(set.device(), task, size)?;
         let stream = |stream: StreamDemand| StreamTerms {

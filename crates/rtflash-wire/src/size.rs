@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
-use crate::parts::{Meta, Text, meta, task_names};
+use crate::parts::{Meta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
@@ -319,7 +319,7 @@ impl RequestAnswer {
 impl<'a> CostAnswer<'a> {
     fn new(set: &'a TaskSet, cost: &Cost) -> CostAnswer<'a> {
         let cluster = |cluster: &ClusterCost| ClusterCostAnswer {
-            chips: cluster.chips.clone(),
+            chips: chip_numbers(&cluster.chips),
             tasks: task_names(set, &cluster.tasks),
             write_amplification: cluster.write_amplification,
             tasks_alone: WearAnswer::new(&cluster.wear),

@@ -1,6 +1,6 @@
 //! Best fit into clusters that grow: each task where it takes the fewest chips more.
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::sizes::{Group, Sizes};
 use super::{Allocator, Limit, Outcome, Strategy};
@@ -44,7 +44,7 @@ pub(super) enum Filled<H> {
     /// All tasks, in groups that need no more chips than there are.
     Fits(Vec<Group<H>>),
     /// The first task for which there are not enough chips, and the groups without it.
-    Full { task: usize, before: Vec<Group<H>> },
+    Full { task: TaskId, before: Vec<Group<H>> },
     /// A limit was reached.
     GivenUp(Limit),
 }
@@ -73,8 +73,8 @@ pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
 /// Clusters on the first chips, and one of all that are left.
 pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<Group<H>>) -> Vec<Cluster> {
     let mut next = 0;
-    let mut take = |size: u32, tasks: Vec<usize>| {
-        let chips = (next..next + size).collect();
+    let mut take = |size: u32, tasks: Vec<TaskId>| {
+        let chips = (next..next + size).map(ChipId).collect();
         next += size;
         Cluster { chips, tasks }
     };
@@ -88,7 +88,7 @@ pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<Group<H>>) -> Vec<Cluster> 
 
 /// A task that no cluster of the device holds, or a limit that was reached before one was found.
 pub(super) struct Unplaced {
-    pub task: usize,
+    pub task: TaskId,
     pub limit: Option<Limit>,
 }
 
@@ -96,10 +96,10 @@ pub(super) struct Unplaced {
 pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
     /// The smallest cluster for each task alone.
-    pub alone: Vec<(u32, S::Held)>,
+    pub alone: PerId<TaskId, (u32, S::Held)>,
     pub groups: Vec<Group<S::Held>>,
     /// Each task's group.
-    pub home: Vec<usize>,
+    pub home: PerId<TaskId, usize>,
     /// Chips that the groups need.
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
@@ -123,17 +123,17 @@ impl<S: Sizes> Groups<S> {
     /// No groups yet.
     pub fn new(mut sizes: S) -> Result<Groups<S>, Unplaced> {
         let chips = sizes.chips();
-        let mut alone = Vec::with_capacity(sizes.tasks());
-        for task in 0..sizes.tasks() {
+        let mut alone = PerId::default();
+        for task in TaskId::first(sizes.tasks()) {
             let found = sizes.smallest_size(&[task], 1, chips);
             alone.push(found.ok_or_else(|| Unplaced { task, limit: sizes.exhausted() })?);
         }
-        let home = vec![0; alone.len()];
+        let home = PerId::filled(0, sizes.tasks());
         Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new(), tried: Vec::new() })
     }
 
-    /// The tasks' positions in the order in which they are placed.
-    pub fn order(&mut self) -> Vec<usize> {
+    /// The tasks in the order in which they are placed.
+    pub fn order(&mut self) -> Vec<TaskId> {
         self.sizes.order(&self.alone)
     }
 
@@ -148,7 +148,7 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// Puts a task where it takes the fewest further chips.
-    pub fn insert(&mut self, task: usize) {
+    pub fn insert(&mut self, task: TaskId) {
         let mut tried = std::mem::take(&mut self.tried);
         let best = self.joined(task, &mut tried).unwrap_or_else(|| self.grown(task, &mut tried));
         self.tried = tried;
@@ -162,7 +162,7 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The task in a group on the chips that it has.
-    fn joined(&mut self, task: usize, tried: &mut Vec<usize>) -> Option<Place<S::Held>> {
+    fn joined(&mut self, task: TaskId, tried: &mut Vec<usize>) -> Option<Place<S::Held>> {
         tried.clear();
         self.sizes.joinable(&self.groups, self.alone[task], tried);
         let mut best: Option<Place<S::Held>> = None;
@@ -184,7 +184,7 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The task in a group that gets chips for it, or in one of its own.
-    fn grown(&mut self, task: usize, tried: &mut Vec<usize>) -> Place<S::Held> {
+    fn grown(&mut self, task: TaskId, tried: &mut Vec<usize>) -> Place<S::Held> {
         let (size, held) = self.alone[task];
         let mut best = Place { group: None, size, growth: size, held };
         tried.clear();

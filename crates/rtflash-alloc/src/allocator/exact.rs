@@ -1,6 +1,6 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
 use super::sizes::{Group, Sizes};
@@ -36,13 +36,13 @@ pub struct Exact;
 
 impl Exact {
     /// Tasks that it searches.
-    pub const MAX_TASKS: usize = 16;
+    pub const MAX_TASKS: u32 = 16;
     /// Evaluations of a task's utilization after which it gives up. Only devices of a very large
     /// number of chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
     /// Why it does not begin with so many tasks.
-    pub(super) fn refuses(tasks: usize) -> Option<Limit> {
+    pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
 }
@@ -80,7 +80,7 @@ const NEVER: u32 = u32::MAX;
 
 /// The smallest cluster for each subset of the tasks; a subset is a bit mask.
 pub(super) struct Subsets<S: Sizes> {
-    tasks: usize,
+    tasks: u32,
     chips: u32,
     /// s(Q), or `NEVER`.
     size: Vec<u32>,
@@ -110,7 +110,7 @@ impl<S: Sizes> Subsets<S> {
             let members = subsets.members(subset);
             // Where more tasks never need fewer chips, a subset needs at least as many as each of
             // its own subsets.
-            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task)]);
+            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task.0)]);
             let least = if sizes.is_monotone() { parts.fold(1, u32::max) } else { 1 };
             let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
             if let Some(limit) = sizes.exhausted() {
@@ -126,8 +126,8 @@ impl<S: Sizes> Subsets<S> {
     }
 
     /// The tasks of a subset, ascending.
-    pub fn members(&self, subset: usize) -> Vec<usize> {
-        (0..self.tasks).filter(|task| subset >> task & 1 == 1).collect()
+    pub fn members(&self, subset: usize) -> Vec<TaskId> {
+        TaskId::first(self.tasks).filter(|task| subset >> task.0 & 1 == 1).collect()
     }
 
     /// The size of a subset's cluster, where there is one.

@@ -1,6 +1,6 @@
 //! A search over groups of tasks: some tasks are taken out and put back, again and again.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{Id, TaskId, TaskSet};
 
 use super::best_fit::Groups;
 use super::sizes::{Group, Sizes};
@@ -97,10 +97,10 @@ impl<S: Sizes> Search<S> {
     }
 
     /// Random tasks of the groups of random tasks, in random order.
-    fn take_out(&mut self) -> Vec<usize> {
-        let mut pool: Vec<usize> = Vec::new();
+    fn take_out(&mut self) -> Vec<TaskId> {
+        let mut pool: Vec<TaskId> = Vec::new();
         for _ in 0..ClusteringSearch::GROUPS {
-            let task = self.draw(self.groups.home.len());
+            let task = TaskId::from_index(self.draw(self.groups.home.len()));
             let position = self.groups.home[task];
             if self.groups.touch(position) {
                 pool.extend(&self.groups.groups[position].tasks);

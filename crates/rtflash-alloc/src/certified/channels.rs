@@ -63,7 +63,7 @@ impl<'a> ChannelContention<'a> {
         let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
         for (position, cluster) in clusters.iter().enumerate() {
             for chip in &cluster.chips {
-                let members = channels.entry(chip / ways).or_default();
+                let members = channels.entry(chip.0 / ways).or_default();
                 match members.last_mut().filter(|last| last.0 == position) {
                     Some(last) => last.1 += 1,
                     None => members.push((position, 1)),
@@ -206,7 +206,7 @@ impl<'a> ChannelContention<'a> {
     /// The channels on which a cluster has a chip, with the clusters there.
     fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
-        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip / ways).collect();
+        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip.0 / ways).collect();
         channels.dedup();
         channels.into_iter().filter_map(|channel| Some((channel, self.channels.get(&channel)?)))
     }

@@ -1,7 +1,7 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and
 //! what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskSet};
+use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskId, TaskSet};
 
 use super::channels::{Certified, ChannelContention, certify_beside};
 use super::demand::{Demand, Verdict};
@@ -152,7 +152,7 @@ pub fn reports(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec
     held(set, allocation, granted).iter().zip(tasks).map(|(held, tasks)| report(set, held.as_ref(), &tasks)).collect()
 }
 
-fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport {
+fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport {
     let mut report = ClusterReport {
         utilization: 0.0,
         blocking: 0.0,

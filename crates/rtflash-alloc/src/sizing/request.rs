@@ -1,6 +1,6 @@
 //! Limits of single requests.
 
-use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task};
+use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task, TaskId};
 
 use super::search::{Trials, farthest, nearest};
 use super::{Limit, RequestLimits, TaskLimits};
@@ -19,9 +19,9 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     let tasks = trials.set.tasks();
     let mut left = 2 * count(trials);
     let too_many = trials.too_many(TRIALS.saturating_mul(left / 2), trials.set.device().chips());
-    let mut limits = |position: usize, writes: bool| {
+    let mut limits = |position: TaskId, writes: bool| {
         let search = Search { trials, position, writes };
-        let request = search.request(tasks.get(position)?)?;
+        let request = search.request(&tasks[position])?;
         if too_many {
             return Some(RequestLimits { period: Limit::TooMuchWork, more_pages: Limit::TooMuchWork });
         }
@@ -30,13 +30,13 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
         left -= 2;
         Some(RequestLimits { period, more_pages })
     };
-    (0..tasks.len()).map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
+    tasks.ids().map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
 }
 
 /// The search for the limits of one request.
 struct Search<'s, 'a> {
     trials: &'s Trials<'a>,
-    position: usize,
+    position: TaskId,
     writes: bool,
 }
 
@@ -47,17 +47,16 @@ impl Search<'_, '_> {
 
     /// Whether the set passes with this request changed.
     fn with(&self, pages: u64, period: u64) -> bool {
-        let mut tasks = self.trials.set.tasks().to_vec();
-        let changed = tasks.get_mut(self.position).and_then(|task| {
-            let request = self.request(task)?.with_pages(pages)?.with_period(Span::from_ns(period)?)?;
-            if self.writes {
-                task.write = Some(request)
-            } else {
-                task.read = Some(request)
-            }
-            Some(())
-        });
-        changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks))
+        let mut tasks = self.trials.set.tasks().clone();
+        let task = &mut tasks[self.position];
+        let request = self.request(task);
+        let changed = request.and_then(|request| request.with_pages(pages)?.with_period(Span::from_ns(period)?));
+        if self.writes {
+            task.write = changed
+        } else {
+            task.read = changed
+        }
+        changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks.into_vec()))
     }
 
     /// The shortest period that passes: the request's own, or one of four significant digits. A

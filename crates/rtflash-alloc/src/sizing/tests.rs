@@ -1,4 +1,6 @@
-use rtflash_model::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Access, Arrivals, ChipId, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+};
 
 use super::{Limit, Limits, MOST_LOAD, size};
 use crate::allocator::{Allocator, ClusteringBfd, Exact, FullIsolation, Global, PartFtlTest};
@@ -45,10 +47,10 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
         let next = LogicalRatio::from_decimal(u128::from(ratio.floor_of(1_000)) + 1, 3);
         assert!(with(ratio) && next.is_ok_and(|next| !with(next)));
     }
-    let with_tasks = |change: &dyn Fn(usize, &mut Task)| {
-        let mut tasks = set.tasks().to_vec();
-        tasks.iter_mut().enumerate().for_each(|(position, task)| change(position, task));
-        TaskSet::new(*set.device(), tasks, vec![]).is_ok_and(passes)
+    let with_tasks = |change: &dyn Fn(TaskId, &mut Task)| {
+        let mut tasks = set.tasks().clone();
+        set.tasks().ids().for_each(|id| change(id, &mut tasks[id]));
+        TaskSet::new(*set.device(), tasks.into_vec(), vec![]).is_ok_and(passes)
     };
     if let Limit::At(permille) = limits.load_permille {
         let loaded = |permille: u32| {
@@ -63,7 +65,7 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
         };
         assert!(loaded(permille) && (permille == MOST_LOAD || !loaded(permille + 1)), "{permille}");
     }
-    for (position, limits) in limits.tasks.iter().enumerate() {
+    for (position, limits) in set.tasks().ids().zip(&limits.tasks) {
         for (limits, writes) in [(limits.read, false), (limits.write, true)] {
             let Some(limits) = limits else { continue };
             let task = &set.tasks()[position];
@@ -149,7 +151,10 @@ fn costs_of_the_case_study() {
     // Under the thesis: t1 on chips 0 and 1, the others on chip 2, chip 3 free; ⌈λP⌉ = α = 128.
     let cost = size(&set, &ClusteringBfd, &Thesis).cost.unwrap();
     let [first, second, free] = &cost.clusters[..] else { panic!("three clusters") };
-    assert_eq!((&first.chips[..], &second.chips[..], &free.chips[..]), (&[0, 1][..], &[2][..], &[3][..]));
+    assert_eq!(
+        (&first.chips[..], &second.chips[..], &free.chips[..]),
+        (&[0, 1].map(ChipId)[..], &[ChipId(2)][..], &[ChipId(3)][..])
+    );
     assert_eq!([first, second, free].map(|cluster| cluster.write_amplification), [Some(2.0); 3]);
     // 24 pages every 30 ms are 800 a second.
     near(first.wear.pages, 800.0 * 86_400.0);

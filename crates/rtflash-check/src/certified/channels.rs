@@ -1,6 +1,6 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
+use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::released;
 use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
@@ -74,7 +74,7 @@ impl ChannelContention {
     ) -> ChannelContention {
         let device = set.device();
         let mut site = ChannelContention { most: 0, foreign: 0, channels: vec![] };
-        let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip)).collect();
+        let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip.0)).collect();
         channels.dedup();
         for channel in channels {
             // Chips of each cluster on this channel.
@@ -82,7 +82,7 @@ impl ChannelContention {
             // The last channel may have fewer chips than others.
             let first = channel * device.chips_per_channel();
             let last = first.saturating_add(device.chips_per_channel()).min(device.chips());
-            for cluster in (first..last).filter_map(|chip| allocation.cluster_of_chip(chip)) {
+            for cluster in (first..last).map(ChipId).filter_map(|chip| allocation.cluster_of_chip(chip)) {
                 chips[cluster] += 1;
             }
             let own = chips[position];

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::{PlainOutcome, PlainUnplaced, Problem, feasible, utilization_of};
 use crate::equations::Equations;
@@ -20,7 +20,7 @@ pub fn full_isolation<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOu
 
 /// All tasks in one cluster of all chips.
 pub fn global<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    let cluster = Cluster { chips: (0..set.device().chips()).collect(), tasks: (0..set.tasks().len()).collect() };
+    let cluster = Cluster::of(0..set.device().chips(), 0..set.tasks().count());
     fixed(&Problem::new(set, equations), vec![cluster])
 }
 
@@ -29,28 +29,28 @@ pub fn equal_split<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutco
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let mut clusters = vec![Cluster::default(); if tasks == 0 { chips } else { tasks.min(chips) }];
     let count = clusters.len();
-    let mut next = 0..set.device().chips();
+    let mut next = ChipId::first(set.device().chips());
     for (position, cluster) in clusters.iter_mut().enumerate() {
         let size = chips / count + usize::from(position < chips % count);
         cluster.chips = next.by_ref().take(size).collect();
     }
-    for task in 0..tasks {
-        clusters[task % count].tasks.push(task);
+    for task in set.tasks().ids() {
+        clusters[task.index() % count].tasks.push(task);
     }
     fixed(&Problem::new(set, equations), clusters)
 }
 
-/// Positions of the tasks by non-increasing U_i(1), ties by position (line 5).
-fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<usize> {
-    let alone: Vec<S> = problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
-    let mut order: Vec<usize> = (0..alone.len()).collect();
+/// The tasks by non-increasing U_i(1), ties by position (line 5).
+fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<TaskId> {
+    let alone: PerId<TaskId, S> =
+        problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
+    let mut order: Vec<TaskId> = alone.ids().collect();
     order.sort_by(|&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
     order
 }
 
 fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> {
-    let mut clusters: Vec<Cluster> =
-        (0..problem.set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
+    let mut clusters: Vec<Cluster> = (0..problem.set.device().chips()).map(|chip| Cluster::of([chip], [])).collect();
     let order = order::<S>(problem);
     for &task in &order {
         loop {
@@ -92,11 +92,11 @@ fn total<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster) -> S {
     utilization_of(problem, cluster.tasks.iter().copied(), cluster.size())
 }
 
-fn joined<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster, task: usize) -> S {
+fn joined<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster, task: TaskId) -> S {
     utilization_of(problem, cluster.tasks.iter().copied().chain([task]), cluster.size())
 }
 
-fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: usize) -> PlainOutcome<S> {
+fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: TaskId) -> PlainOutcome<S> {
     let mut least = 0;
     for position in 1..with.len() {
         if with[position].compare(&with[least]) == Ordering::Less {

@@ -7,11 +7,11 @@ use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
 
 use super::kind::{Kind, kind};
-use super::numbers::{chips, count, names, separated, share};
+use super::numbers::{count, names, runs, separated, share};
 use super::table::table;
 use super::{Render, data, unplaced};
 
@@ -208,7 +208,7 @@ impl<'a> Verdict<'a> {
             let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
             let members = if members.is_empty() { "(free)".into() } else { members };
             let (organisation, slack) = kind.organisation(allocation, *position).map(<(_, _)>::from).unzip();
-            [position.to_string(), chips(&cluster.chips), members]
+            [position.to_string(), runs(&cluster.chips), members]
                 .into_iter()
                 .chain(organisation)
                 .chain(shares)
@@ -218,12 +218,12 @@ impl<'a> Verdict<'a> {
         };
         let mut rows: Vec<Vec<String>> = shown.iter().take(CLUSTERS).map(row).collect();
         if !free.is_empty() {
-            let all: Vec<u32> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
+            let all: Vec<ChipId> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
             let positions: Vec<u32> = free.iter().filter_map(|(position, _)| u32::try_from(*position).ok()).collect();
             let each = if free.len() == 1 { "(free)" } else { "(free, one chip each)" };
             let zero = share(0.0);
             let shares = std::iter::repeat_n(zero, 5);
-            let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
+            let cells = [elide(&runs(&positions)), elide(&runs(&all)), each.to_owned()].into_iter();
             let (organisation, slack) = kind.promises().then(|| ("stripe".to_owned(), String::new())).unzip();
             let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
             rows.push(cells.chain(organisation).chain(shares).chain(slack).chain([share(server)]).collect());
@@ -266,13 +266,13 @@ impl<'a> Verdict<'a> {
         }
         match outcome {
             Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                let all: Vec<TaskId> = set.tasks().ids().collect();
                 let test = if verdict.schedulable { "by itself would pass" } else { "fails, too" };
                 data::all_too_full(set, &all, "the data chips", &verdict.space)
                     + &format!("Its test {test}: it knows nothing of space.\n")
             }
             Outcome::NotSchedulable(_) if !on_device(set).fits() => {
-                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                let all: Vec<TaskId> = set.tasks().ids().collect();
                 data::all_too_full(set, &all, "the device", &on_device(set))
             }
             _ => text,
@@ -304,7 +304,7 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
             return String::new();
         }
         let (clusters, verb) = if positions.len() == 1 { ("cluster", "relies") } else { ("clusters", "rely") };
-        format!("  ({clusters} {} {verb} on {because})\n", elide(&chips(&positions)))
+        format!("  ({clusters} {} {verb} on {because})\n", elide(&runs(&positions)))
     };
     line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
         + &line(

@@ -4,7 +4,7 @@ use rtflash_model::format_ns;
 use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
 
 use super::Render;
-use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time, volume};
+use super::numbers::{count, lifetime, names, percent, period, plain, quantity, runs, time, volume};
 use super::table::table;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -206,7 +206,7 @@ fn clusters(answer: &ExecAnswer<'_>, page_size: u32) -> String {
             if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
         vec![
             position.to_string(),
-            chips(&cluster.chips),
+            runs(&cluster.chips),
             members,
             percent(cluster.used),
             cluster.gc_passes.to_string(),

@@ -8,7 +8,7 @@ use rtflash_wire::task_name;
 
 use super::data;
 use super::explain_text::{count_pages, longest_read, times};
-use super::numbers::{chips, count, plain, share, time};
+use super::numbers::{count, plain, runs, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 
@@ -68,7 +68,7 @@ fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String
 }
 
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
+    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
     let Some(held) = held else {
         let space = set.space(&cluster.tasks, cluster.size(), None);

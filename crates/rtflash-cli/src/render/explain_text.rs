@@ -2,10 +2,10 @@
 
 use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 use rtflash_alloc::server::{JobPages, Server};
-use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskSet};
+use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
 
 use super::data;
-use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
+use super::numbers::{count, percent, period, plain, request_rate, runs, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
@@ -85,7 +85,7 @@ struct Part {
 fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
     let size = cluster.size();
     let delay = analysis.transfer_delay(set.device(), size);
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
+    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
     text += &format!(
         "  s = {size}, alpha s = {}, D(s) = {delay} a page (IV.5, IV.6)\n",
@@ -245,14 +245,10 @@ fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
 /// What each task takes of the smallest and the largest cluster, by itself.
 fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     let chips = set.device().chips();
-    let total = |task: usize, size: u32| {
+    let total = |task: TaskId, size: u32| {
         share(rtflash_alloc::analysis::report_cluster(set, analysis, &[task], size).utilization)
     };
-    let rows = set
-        .tasks()
-        .iter()
-        .enumerate()
-        .map(|(index, task)| vec![plain(&task.name), total(index, 1), total(index, chips)]);
+    let rows = set.tasks().enumerate().map(|(id, task)| vec![plain(&task.name), total(id, 1), total(id, chips)]);
     let table = table(&["task alone", ">U on 1 chip", &format!(">U on {chips}")], rows.collect::<Vec<_>>());
     format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))
 }

@@ -4,13 +4,13 @@
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
-use rtflash_model::{Reliance, Request, TaskSet, TaskSetFile, format_ns};
+use rtflash_model::{Reliance, Request, TaskId, TaskSet, TaskSetFile, format_ns};
 use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::Verdict;
 use super::kind::kind;
-use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
+use super::numbers::{bytes, count, lifetime, names, plain, quantity, request_rate, runs, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
 
@@ -154,7 +154,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     if requests.all(|limits| limits.period == Limit::TooMuchWork) {
         return "  not tried: it would take too long with so many tasks on so many chips\n".into();
     }
-    let row = |task: usize, kind: &str, request: Request, limits: RequestLimits| {
+    let row = |task: TaskId, kind: &str, request: Request, limits: RequestLimits| {
         let more = |more: i64| if more > 0 { format!("+{more}") } else { more.to_string() };
         vec![
             plain(task_name(set, task)),
@@ -167,10 +167,10 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
             limit(limits.period, |period| format_ns(period.as_ns())),
         ]
     };
-    let parts = set.tasks().iter().zip(&sizing.limits.tasks).enumerate().take(ROWS);
-    let rows = parts.flat_map(|(position, (task, limits))| {
-        let read = task.read.zip(limits.read).map(|(request, limits)| row(position, "read", request, limits));
-        let write = task.write.zip(limits.write).map(|(request, limits)| row(position, "write", request, limits));
+    let parts = set.tasks().enumerate().zip(&sizing.limits.tasks).take(ROWS);
+    let rows = parts.flat_map(|((id, task), limits)| {
+        let read = task.read.zip(limits.read).map(|(request, limits)| row(id, "read", request, limits));
+        let write = task.write.zip(limits.write).map(|(request, limits)| row(id, "write", request, limits));
         read.into_iter().chain(write)
     });
     let mut text = table(&["task", "request", ">pages", ">size", ">rate", ">more pages", ">period", ">shortest"], rows);
@@ -198,7 +198,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     for (position, cluster) in shown.clone().take(ROWS) {
         let head = [
             position.to_string(),
-            chips(&cluster.chips),
+            runs(&cluster.chips),
             names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES),
             cluster.write_amplification.map_or_else(|| "-".into(), |amplification| format!("{amplification:.3}")),
         ];

@@ -161,7 +161,8 @@ fn two_tasks() -> Plan {
         ]
     }"#;
     let set = rtflash_model::read_task_set(text).expect("a task set").set;
-    let cluster = |chips: &[u32], tasks: &[usize]| rtflash_model::Cluster { chips: chips.into(), tasks: tasks.into() };
+    let cluster =
+        |chips: &[u32], tasks: &[u32]| rtflash_model::Cluster::of(chips.iter().copied(), tasks.iter().copied());
     let clusters = [cluster(&[0], &[0, 1]), cluster(&[1], &[]), cluster(&[2], &[]), cluster(&[3], &[])];
     let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
     let us = rtflash_model::Span::from_us;

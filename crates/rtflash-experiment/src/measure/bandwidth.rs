@@ -29,7 +29,7 @@ pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, 
     for (read_pages, write_pages) in [(options.read_pages, 0), (0, options.write_pages)] {
         let arrivals = Arrivals::Uniform(options.gap.0, options.gap.1);
         let job = Job { name: "job".into(), read_pages, write_pages, arrivals };
-        let Ok(set) = TaskSet::new(*set.device(), set.tasks().to_vec(), vec![job]) else { break };
+        let Ok(set) = TaskSet::new(*set.device(), set.tasks().as_slice().to_vec(), vec![job]) else { break };
         let runs: Option<Vec<(u64, u64)>> = plan
             .contenders()
             .iter()

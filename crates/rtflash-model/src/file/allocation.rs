@@ -8,6 +8,7 @@ use super::reader::Reader;
 use super::tree::{Kind, for_each_element};
 use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
+use crate::ids::{ChipId, Id, PerId, TaskId};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
 use crate::task_set::TaskSet;
@@ -65,11 +66,11 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
 /// The clusters read so far, and where each chip and task was named.
 struct Draft<'s, 't> {
     set: &'s TaskSet,
-    position: HashMap<&'s str, usize>,
+    position: HashMap<&'s str, TaskId>,
     /// The cluster that has the chip, and its position there.
-    chip_at: HashMap<u32, (usize, usize)>,
+    chip_at: HashMap<ChipId, (usize, usize)>,
     /// The cluster that has the task, and its position there.
-    task_at: Vec<Option<(usize, usize)>>,
+    task_at: PerId<TaskId, Option<(usize, usize)>>,
     clusters: Vec<Cluster>,
     certificates: Vec<Option<Certificate>>,
     remarks: Vec<Remarks>,
@@ -81,9 +82,9 @@ impl<'s, 't> Draft<'s, 't> {
     fn new(set: &'s TaskSet) -> Draft<'s, 't> {
         Draft {
             set,
-            position: set.tasks().iter().enumerate().map(|(position, task)| (task.name.as_str(), position)).collect(),
+            position: set.tasks().enumerate().map(|(id, task)| (task.name.as_str(), id)).collect(),
             chip_at: HashMap::new(),
-            task_at: vec![None; set.tasks().len()],
+            task_at: PerId::filled(None, set.tasks().count()),
             clusters: Vec::new(),
             certificates: Vec::new(),
             remarks: Vec::new(),
@@ -126,7 +127,8 @@ impl<'s, 't> Draft<'s, 't> {
             let here = (index, at);
             at += 1;
             let Some(chip) = reader.whole_u32(raw, place) else { return };
-            if chip > max {
+            let chip = ChipId(chip);
+            if chip.0 > max {
                 reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {max}"));
             } else if let Some(first) = self.chip_at.get(&chip) {
                 let problem = format!("chip {chip} stands already at {}", entry(*first, "chips"));
@@ -173,7 +175,10 @@ impl<'s, 't> Draft<'s, 't> {
             let name = &self.remarks[cluster].gone_tasks[seen[cluster]];
             seen[cluster] += 1;
             let expected = match reader.nearest(name, names.clone()) {
-                Some(near) => format!("{}, the nearest of the task names", quote(&self.set.tasks()[near].name)),
+                Some(near) => format!(
+                    "{}, the nearest of the task names",
+                    quote(&self.set.tasks()[TaskId::from_index(near)].name)
+                ),
                 None => "a task of the task set".to_owned(),
             };
             let cluster = clusters.index(cluster);

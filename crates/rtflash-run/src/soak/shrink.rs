@@ -50,7 +50,7 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
             candidates.push(Case { set, ..case.clone() });
         }
     };
-    let (tasks, jobs) = (set.tasks(), set.jobs());
+    let (tasks, jobs) = (set.tasks().as_slice(), set.jobs());
     let all = || (tasks.to_vec(), jobs.to_vec());
     for skipped in 0..tasks.len() {
         let mut tasks = tasks.to_vec();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Allocation, Cluster, Placement};
+use rtflash_model::{Allocation, ChipId, Cluster, Placement, TaskId};
 
 use super::Problem;
 use super::organisations::{Organisation, Organisations};
@@ -56,7 +56,7 @@ pub(super) fn search(
 #[derive(Debug)]
 struct Part {
     block: usize,
-    tasks: Vec<usize>,
+    tasks: Vec<TaskId>,
     least: u32,
 }
 
@@ -260,13 +260,13 @@ impl Plans<'_> {
         for ((part, on), &placement) in parts.iter().zip(&self.on).zip(placements) {
             let mut chips = Vec::new();
             for (next, &count) in next.iter_mut().zip(on) {
-                chips.extend(*next..*next + count);
+                chips.extend((*next..*next + count).map(ChipId));
                 *next += count;
             }
             all.push((Cluster { chips, tasks: part.tasks.clone() }, placement));
         }
         for (next, &room) in next.iter().zip(&self.room) {
-            all.extend((*next..*next + room).map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, free)));
+            all.extend((*next..*next + room).map(|chip| (Cluster::of([chip], []), free)));
         }
         all.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         all.into_iter().unzip()

@@ -40,7 +40,7 @@ pub(super) struct Problem<'a> {
 /// Divides the chips among the tasks.
 pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match strategy {
-        Strategy::Exact => match Exact::refuses(problem.set.tasks().len()) {
+        Strategy::Exact => match Exact::refuses(problem.set.tasks().count()) {
             Some(limit) => Outcome::CannotTell(limit),
             None => grouped(problem, strategy),
         },

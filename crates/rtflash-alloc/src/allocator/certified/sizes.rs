@@ -1,7 +1,7 @@
 //! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they
 //! hold in one of Algorithm 1's.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{PerId, TaskId, TaskSet};
 
 use super::organisations::{Held, Organisations};
 use crate::allocator::sizes::{Group, Sizes};
@@ -73,8 +73,8 @@ impl Sizes for DemandSizes<'_, '_> {
         one <= other
     }
 
-    fn tasks(&self) -> usize {
-        self.organisations.set().tasks().len()
+    fn tasks(&self) -> u32 {
+        self.organisations.set().tasks().count()
     }
 
     fn chips(&self) -> u32 {
@@ -86,18 +86,18 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     /// By what they take of the device's chips alone, the most first.
-    fn order(&mut self, alone: &[(u32, Held)]) -> Vec<usize> {
-        let work = |task: usize| alone[task].1.load * f64::from(alone[task].0);
-        let mut order: Vec<usize> = (0..alone.len()).collect();
+    fn order(&mut self, alone: &PerId<TaskId, (u32, Held)>) -> Vec<TaskId> {
+        let work = |task: TaskId| alone[task].1.load * f64::from(alone[task].0);
+        let mut order: Vec<TaskId> = alone.ids().collect();
         order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
         order
     }
 
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Held)> {
         self.organisations.smallest(tasks, least, most)
     }
 
-    fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
+    fn joined(&mut self, group: &Group<Held>, task: TaskId) -> Option<Held> {
         let organisation = group.held.organisation;
         let load = self.organisations.load(&[group.tasks.as_slice(), &[task]].concat(), organisation, group.size)?;
         Some(Held { organisation, load })
@@ -130,21 +130,22 @@ impl merging::Clusters for DemandSizes<'_, '_> {
     }
 
     /// By their load alone on one chip.
-    fn order(&mut self) -> Vec<usize> {
-        let loads: Vec<Rational> = (0..self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
-        let mut order: Vec<usize> = (0..loads.len()).collect();
+    fn order(&mut self) -> Vec<TaskId> {
+        let loads: PerId<TaskId, Rational> =
+            TaskId::first(self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
+        let mut order: Vec<TaskId> = loads.ids().collect();
         order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
         order
     }
 
-    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
         ClusterVerdict::new(
             self.organisations.holds(tasks, chips).is_some(),
             self.organisations.least_load(tasks, chips),
         )
     }
 
-    fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
+    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {
         self.organisations.least_load(tasks, chips)
     }
 

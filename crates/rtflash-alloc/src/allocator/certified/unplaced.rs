@@ -1,6 +1,6 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_model::{Allocation, Cluster, Placement};
+use rtflash_model::{Allocation, Cluster, Placement, TaskId};
 
 use super::organisations::{ContentionAssumption, Held, Organisation, Organisations};
 use super::sizes::DemandSizes;
@@ -22,7 +22,7 @@ pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, s
         Filled::Full { task, before } => nearest(problem, organisations, task, &before),
         Filled::Fits(groups) => not_settled(problem, organisations, groups),
         // Nothing bounds it.
-        Filled::GivenUp(_) => nearest(problem, organisations, 0, &[]),
+        Filled::GivenUp(_) => nearest(problem, organisations, TaskId(0), &[]),
     };
     Failure { unplaced, overloaded: None, by_merge: false }
 }
@@ -58,7 +58,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
         }
         Err(Stuck::Overloaded { last, position, clusters }) => {
             let cluster = &clusters[position];
-            let others: Vec<usize> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
+            let others: Vec<TaskId> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
             let as_it_is = |organisation: Organisation| Tried {
                 position,
                 others: others.clone(),
@@ -69,7 +69,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
         }
         Ok(groups) => (not_settled(problem, organisations, groups), false),
         // The tests that it takes are too many.
-        Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, 0, &[]), false),
+        Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, TaskId(0), &[]), false),
     };
     Failure { unplaced, overloaded: None, by_merge }
 }
@@ -78,14 +78,14 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
 struct Tried {
     position: usize,
     /// Its other tasks.
-    others: Vec<usize>,
+    others: Vec<TaskId>,
     organisation: Organisation,
     chips: u32,
 }
 
 /// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
 /// the chips that they leave.
-fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
+fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: TaskId, groups: &[Group<Held>]) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
     let left = left.expect("the groups before have no more chips than there are");
@@ -107,7 +107,7 @@ fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: usize,
 }
 
 /// The cluster among these that a task comes nearest to fit in.
-fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tried>) -> Unplaced {
+fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unplaced {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();
         let shortfall =
@@ -127,7 +127,7 @@ fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tri
 }
 
 /// The reason, or where it is one of time, a request of the task that no cluster can serve in time.
-fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reason) -> Reason {
+fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: TaskId, reason: Reason) -> Reason {
     if !matches!(reason, Reason::Load { .. } | Reason::Demand(_)) {
         return reason;
     }
@@ -135,7 +135,7 @@ fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reas
     too_long.map_or(reason, Reason::Request)
 }
 
-fn shortfall<'a>(problem: Problem<'a>, tasks: &[usize], organisation: Organisation, chips: u32) -> Shortfall<'a> {
+fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Shortfall<'a> {
     let Problem { set, work, .. } = problem;
     let device = set.device();
     let bus = match organisation {
@@ -164,7 +164,7 @@ pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], a
     let organisation = Organisation::on_any_chips(placement);
     let site = ChannelContention::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
     let reason = site.shortfall(position).nearest_reason();
-    let holds = |tasks: &[usize]| match reason {
+    let holds = |tasks: &[TaskId]| match reason {
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
         _ => organisations.load(tasks, organisation, cluster.size()).is_some(),
     };

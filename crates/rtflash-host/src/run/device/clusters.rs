@@ -103,7 +103,7 @@ impl Clusters {
             write_pages: 0,
             arrivals: Arrivals::At(Vec::new()),
         };
-        let served = TaskSet::new(*set.device(), set.tasks().to_vec(), beside.iter().map(job).collect());
+        let served = TaskSet::new(*set.device(), set.tasks().as_slice().to_vec(), beside.iter().map(job).collect());
         let served = served.map_err(ClustersError::Names)?;
         let terms: Vec<ClusterTerms> = certificates.into_iter().map(ClusterTerms::Certified).collect();
         let plan = Plan::new(&served, allocation, Timing::of_device(set.device()), &terms);
