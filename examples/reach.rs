@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::allocator;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
-use rtflash::alloc::certified::{Bus, Contention, Processor, choose};
+use rtflash::alloc::certified::{Contention, Processor, SharedBus, choose};
 use rtflash::draw::figures;
 use rtflash::exec::Service;
 use rtflash::experiment::plan::{Contender, Measure, Spec};
@@ -112,7 +112,7 @@ fn partitions(set: &TaskSet) -> bool {
         let least = members().map(|task| smallest[subset & !(1 << task.0)]).max().unwrap_or(1);
         let holds = |size: u32| {
             let tasks: Vec<&Task> = members().map(|task| &set.tasks()[task]).collect();
-            let unit = Processor::new(set.device(), tasks, size, Placement::Stripe, Bus::anywhere(set.device()));
+            let unit = Processor::new(set.device(), tasks, size, Placement::Stripe, SharedBus::anywhere(set.device()));
             unit.is_some_and(|unit| choose(&unit, &[Contention::none()], 0, &Work::new()).holds())
         };
         smallest[subset] = (least..=chips).find(|&size| holds(size)).unwrap_or(chips + 1);

@@ -25,7 +25,7 @@ pub enum Reason {
     Request(TooLong),
     /// The write requests are too large for the cluster's blocks: the free pages that they need
     /// leave no block that garbage collection could gain from (the sound analyses).
-    Blocks(TooFewBlocks),
+    Blocks(NoRoomForGc),
 }
 
 /// An interval that is too short for what has to be done in it.
@@ -65,7 +65,7 @@ pub struct TooLong {
 /// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N
 /// (docs/analysis.md, Section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooFewBlocks {
+pub struct NoRoomForGc {
     /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the
     /// shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the logical pages fill.
     pub needed_blocks: u64,

@@ -8,7 +8,7 @@ use crate::fraction::Rational;
 
 /// What a job is granted: Eqs. (IV.11) and (IV.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grant {
+pub struct TbsGrant {
     /// d_j, rounded up to the nanosecond.
     pub deadline: Instant,
     /// C_j: pages, delays and GC passes.
@@ -93,7 +93,7 @@ impl Server {
 
     /// What a job arriving now would be granted: d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11).
     /// `None` where the deadline is at 2⁶³ ns or later.
-    pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<Grant> {
+    pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<TbsGrant> {
         let execution = self.execution(job)?;
         let stretched = match self.small_share {
             Some((numerator, denominator)) => {
@@ -103,11 +103,11 @@ impl Server {
             None => self.share.ceil_divide(execution.as_ns())?,
         };
         let deadline = arrival.max(self.last_deadline).checked_add(Span::from_ns(stretched)?)?;
-        Some(Grant { deadline, execution, gc_passes: self.gc_passes(job) })
+        Some(TbsGrant { deadline, execution, gc_passes: self.gc_passes(job) })
     }
 
     /// Grants what [`Server::offer`] says: the next job queues behind this one.
-    pub fn grant(&mut self, arrival: Instant, job: JobPages) -> Option<Grant> {
+    pub fn grant(&mut self, arrival: Instant, job: JobPages) -> Option<TbsGrant> {
         let grant = self.offer(arrival, job)?;
         self.last_deadline = grant.deadline;
         self.written = if grant.gc_passes == 0 { self.written + job.write } else { job.write };

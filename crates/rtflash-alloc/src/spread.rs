@@ -11,7 +11,7 @@ use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet
 use crate::analysis::{Analysis, DemandTest};
 use crate::fraction::Fraction;
 use crate::verdict::{passing_charged, victim};
-use crate::work::{Bound, Work};
+use crate::work::{Work, WorkBound};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -31,7 +31,7 @@ pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
     let work = Work::new();
     let bound = work.bound(MAX_TEST_WORK);
-    let mut search = Search { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
+    let mut search = SpreadSearch { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
     let mut found = None;
     let mut now = Arranged::of(set, analysis, allocation);
     while let Some(better) = search.step(&now) {
@@ -98,17 +98,17 @@ fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: 
     Fraction::new(programmed, u128::from(reclaimed) * u128::from(cluster.size()))
 }
 
-struct Search<'a> {
+struct SpreadSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
     /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     trials: u64,
     work: &'a Work,
-    bound: Bound<'a>,
+    bound: WorkBound<'a>,
 }
 
-impl Search<'_> {
+impl SpreadSearch<'_> {
     /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as
     /// it did.
     fn step(&mut self, now: &Arranged) -> Option<Allocation> {

@@ -8,7 +8,7 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::{Bus, Contention, Processor, choose};
+use rtflash_alloc::certified::{Contention, Processor, SharedBus, choose};
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
@@ -21,12 +21,12 @@ fn units(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) 
     let compact = chips.is_multiple_of(ways) || ways.is_multiple_of(chips);
     let stripes = placements.contains(&Placement::Stripe);
     let all = [
-        (Placement::Stripe, Bus::anywhere(device), true),
-        (Placement::Superblock, Bus::compact(device, chips), compact),
-        (Placement::Superblock, Bus::anywhere(device), chips > 1 || !stripes),
+        (Placement::Stripe, SharedBus::anywhere(device), true),
+        (Placement::Superblock, SharedBus::compact(device, chips), compact),
+        (Placement::Superblock, SharedBus::anywhere(device), chips > 1 || !stripes),
     ];
     let possible = all.into_iter().filter(|(placement, _, possible)| *possible && placements.contains(placement));
-    let unit = |(placement, bus, _): (Placement, Bus, bool)| {
+    let unit = |(placement, bus, _): (Placement, SharedBus, bool)| {
         let tasks = tasks.iter().map(|&task| &set.tasks()[task]);
         Some((placement, Processor::new(device, tasks, chips, placement, bus)?))
     };

@@ -3,7 +3,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Thesis;
-use rtflash_alloc::certified::{ChannelContention, Choice, GcTerms, choose};
+use rtflash_alloc::certified::{ChannelContention, Choice, ChosenGc, choose};
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
@@ -48,7 +48,7 @@ fn certify(
         .in_the_worst_case(0)?;
     let server = if background { server.max(1) } else { server };
     let Choice::Holds(gc) = choose(&placed.processor, &placed.contentions, server, &work) else { return None };
-    let collection = gc.map(GcTerms::to_collection);
+    let collection = gc.map(ChosenGc::to_collection);
     Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
 }
 

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::data::DataAnswer;
 use crate::guarantee::Guarantee;
 use crate::parts::{
-    CertificateAnswer, Meta, Nanoseconds, Text, chip_numbers, meta, reliance_name, task_name, task_names,
+    CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name, task_name, task_names,
 };
 use crate::unplaced::UnplacedAnswer;
 
@@ -62,7 +62,7 @@ pub struct AllocAnswer<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none

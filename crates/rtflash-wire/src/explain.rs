@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::data::{DataAnswer, on_device};
 use crate::guarantee::beyond;
-use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, chip_numbers, meta, reliance_name};
+use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Explanation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The clusters, in order.
-    pub clusters: Vec<ClusterTerms<'a>>,
+    pub clusters: Vec<ExplainedCluster<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
     /// device. That they fit there does not say that they fit the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct Explanation<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// What stands there where there are no terms to show.
@@ -70,7 +70,7 @@ pub struct Unexplained<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// What `rtflash explain --format json` prints for one task set, on one line.
@@ -110,7 +110,8 @@ pub struct AssumptionText {
 
 /// The terms of one cluster.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ClusterTerms<'a> {
+#[schemars(rename = "ClusterTerms")]
+pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
     /// Whether it passes, exactly: in time, and the declared data fit.
@@ -218,11 +219,11 @@ impl<'a> Explanation<'a> {
                 Some(test) => (costs(set, allocation, test), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
-            let terms = |(position, (cluster, (report, (in_time, space))))| ClusterTerms {
+            let terms = |(position, (cluster, (report, (in_time, space))))| ExplainedCluster {
                 costs: costs.get_mut(position).and_then(Option::take),
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ClusterTerms::new(set, (analysis, test), &cluster, &report, (in_time, &space))
+                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (in_time, &space))
             };
             clusters.map(terms).collect()
         });
@@ -266,17 +267,17 @@ fn costs(set: &TaskSet, allocation: &Allocation, test: DemandTest) -> Vec<Option
     held(set, allocation, test.rely_on).iter().map(|held| held.as_ref().map(of)).collect()
 }
 
-impl<'a> ClusterTerms<'a> {
+impl<'a> ExplainedCluster<'a> {
     fn new(
         set: &'a TaskSet,
         (analysis, test): (&dyn Analysis, Option<DemandTest>),
         cluster: &Cluster,
         report: &ClusterReport,
         (in_time, space): (bool, &Space),
-    ) -> ClusterTerms<'a> {
+    ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
-        ClusterTerms {
+        ExplainedCluster {
             chips: chip_numbers(&cluster.chips),
             schedulable: in_time && space.fits(),
             in_time,

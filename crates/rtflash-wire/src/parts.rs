@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 pub type Text<'a> = Cow<'a, str>;
 
 /// The task set's own `meta`, as it was written.
-pub type Meta<'a> = Cow<'a, RawValue>;
+pub type RawMeta<'a> = Cow<'a, RawValue>;
 
 /// Reads a `meta` that is there, be it `null`.
-pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Meta<'static>>, D::Error> {
+pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawMeta<'static>>, D::Error> {
     Box::<RawValue>::deserialize(deserializer).map(|meta| Some(Cow::Owned(meta)))
 }
 

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use rtflash_model::{PerId, TaskId, TaskSet};
 
-use super::clusters::{Clusters, SlotId};
-use super::loads::{Load, Loads, Share, compare_doubles};
-use super::merge::{Merger, View};
+use super::clusters::{GrowingClusters, SlotId};
+use super::loads::{Load, LoadShare, Loads, compare_doubles};
+use super::merge::{LoadTable, Merger};
 use super::ties::Ties;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
@@ -77,16 +77,16 @@ impl Allocator for FullIsolation {
 
 /// Best fit under Theorem 1.
 pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
-    with_scratch(|scratch| Run::new(set, test, scratch).allocate(merging))
+    with_scratch(|scratch| BestFitRun::new(set, test, scratch).allocate(merging))
 }
 
 /// Memory that one allocation after another is made in.
 #[derive(Default)]
 struct Scratch {
     table: PerId<TaskId, Load>,
-    alone: PerId<TaskId, Share>,
+    alone: PerId<TaskId, LoadShare>,
     order: Vec<TaskId>,
-    clusters: Clusters,
+    clusters: GrowingClusters,
     merger: Merger,
     ties: Ties,
 }
@@ -107,14 +107,14 @@ struct Candidate {
     /// Its slot, or `None`: the first of the clusters without tasks.
     slot: Option<SlotId>,
     /// What the task takes of it.
-    share: Share,
+    share: LoadShare,
     /// U with the task.
     total: f64,
     /// Tasks in it, this one included.
     count: usize,
 }
 
-struct Run<'a> {
+struct BestFitRun<'a> {
     loads: Loads<'a>,
     scratch: &'a mut Scratch,
 }
@@ -124,8 +124,8 @@ struct Run<'a> {
 struct Field<'a> {
     loads: &'a Loads<'a>,
     table: &'a PerId<TaskId, Load>,
-    alone: &'a PerId<TaskId, Share>,
-    clusters: &'a Clusters,
+    alone: &'a PerId<TaskId, LoadShare>,
+    clusters: &'a GrowingClusters,
 }
 
 impl<'a> Field<'a> {
@@ -187,8 +187,8 @@ impl<'a> Field<'a> {
     }
 }
 
-impl<'a> Run<'a> {
-    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> Run<'a> {
+impl<'a> BestFitRun<'a> {
+    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> BestFitRun<'a> {
         let loads = Loads::new(set, test);
         loads.fill(&mut scratch.table);
         let one_chip = loads.size_costs(1);
@@ -198,7 +198,7 @@ impl<'a> Run<'a> {
         scratch.clusters.reset(set.device().chips(), set.tasks().count());
         scratch.merger.reset();
         scratch.ties.reset();
-        Run { loads, scratch }
+        BestFitRun { loads, scratch }
     }
 
     fn allocate(mut self, merging: bool) -> Outcome {
@@ -261,7 +261,7 @@ impl<'a> Run<'a> {
                     clusters.open(self.loads.size_costs(clusters.free_size));
                 }
                 let Scratch { clusters, merger, ties, table, .. } = &mut *self.scratch;
-                let slot = merger.merge_lowest(clusters, ties, &View { loads: &self.loads, table });
+                let slot = merger.merge_lowest(clusters, ties, &LoadTable { loads: &self.loads, table });
                 self.field().0.candidate(task, slot)
             };
             if self.field().0.fits(task, candidate) {

@@ -8,7 +8,7 @@
 
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
-use super::loads::{Load, Loads, Share, SizeCosts};
+use super::loads::{Load, LoadShare, Loads, SizeCosts};
 
 /// No task follows.
 const END: TaskId = TaskId(u32::MAX);
@@ -20,7 +20,7 @@ rtflash_model::ids! {
 
 /// A run of chips that became a cluster, and that cluster as it is now (while the slot is live).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct ClusterSlot {
     /// Chips in the run.
     run: u32,
     /// The slot that this one was merged into, or itself.
@@ -30,7 +30,7 @@ pub(super) struct Slot {
     /// Tasks of the cluster.
     pub count: u32,
     /// What they take of it.
-    pub share: Share,
+    pub share: LoadShare,
     pub costs: SizeCosts,
     first_task: TaskId,
     last_task: TaskId,
@@ -38,8 +38,8 @@ pub(super) struct Slot {
 
 /// Clusters in the making.
 #[derive(Debug, Default)]
-pub(super) struct Clusters {
-    pub slots: PerId<SlotId, Slot>,
+pub(super) struct GrowingClusters {
+    pub slots: PerId<SlotId, ClusterSlot>,
     /// Slots that are clusters of their own, by position.
     pub live: Vec<SlotId>,
     next_task: PerId<TaskId, TaskId>,
@@ -49,7 +49,7 @@ pub(super) struct Clusters {
     pub free_size: u32,
 }
 
-impl Clusters {
+impl GrowingClusters {
     /// m clusters of one chip, no task placed.
     pub fn reset(&mut self, chips: u32, tasks: u32) {
         self.slots.clear();
@@ -74,12 +74,12 @@ impl Clusters {
     pub fn open(&mut self, costs: SizeCosts) -> SlotId {
         let slot = SlotId(self.slots.count());
         let size = self.free_size;
-        self.slots.push(Slot {
+        self.slots.push(ClusterSlot {
             run: size,
             root: slot,
             size,
             count: 0,
-            share: Share::default(),
+            share: LoadShare::default(),
             costs,
             first_task: END,
             last_task: END,
@@ -91,7 +91,7 @@ impl Clusters {
     }
 
     /// Gives a task with this share to the cluster of a live slot.
-    pub fn place(&mut self, task: TaskId, share: Share, slot: SlotId) {
+    pub fn place(&mut self, task: TaskId, share: LoadShare, slot: SlotId) {
         let cluster = &mut self.slots[slot];
         cluster.share = cluster.share.with(share);
         cluster.count += 1;
@@ -127,8 +127,14 @@ impl Clusters {
     }
 
     /// What the tasks of a live slot would take of a cluster of another size.
-    pub fn share_at(&self, slot: SlotId, costs: SizeCosts, loads: &Loads<'_>, table: &PerId<TaskId, Load>) -> Share {
-        self.tasks_of(slot).fold(Share::default(), |sum, task| sum.with(loads.share(&table[task], costs)))
+    pub fn share_at(
+        &self,
+        slot: SlotId,
+        costs: SizeCosts,
+        loads: &Loads<'_>,
+        table: &PerId<TaskId, Load>,
+    ) -> LoadShare {
+        self.tasks_of(slot).fold(LoadShare::default(), |sum, task| sum.with(loads.share(&table[task], costs)))
     }
 
     /// The tasks of a live slot's cluster, in order of placing for clusters that were never merged.

@@ -3,7 +3,7 @@
 use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 use crate::work::Work;
@@ -68,7 +68,7 @@ impl Allocator for Exact {
 
 /// The search with any test: the clusters of the best partition, in order of their lowest task;
 /// `None` where there is none.
-pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<Group<S::Held>>>, Limit> {
+pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::Held>>>, Limit> {
     match Exact::refuses(sizes.tasks()) {
         Some(limit) => Err(limit),
         None => Ok(Subsets::new(sizes)?.best_partition()),
@@ -92,7 +92,7 @@ pub(super) struct Subsets<S: Sizes> {
 /// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry
 /// of the rest comes before.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct PartialPartition {
     chips: u32,
     cost: f64,
     block: usize,
@@ -136,17 +136,17 @@ impl<S: Sizes> Subsets<S> {
     }
 
     /// The clusters of a partition of all tasks that fit the device, at the least cost.
-    pub fn best_partition(&self) -> Option<Vec<Group<S::Held>>> {
+    pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
-        let mut best: Vec<Vec<Entry>> = Vec::with_capacity(all + 1);
-        best.push(vec![Entry { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
+        let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
+        best.push(vec![PartialPartition { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
         for subset in 1..=all {
             let mut entries = Vec::new();
             for block in blocks_of(subset).filter(|&block| self.size[block] != NEVER) {
                 for (rest, entry) in best[subset & !block].iter().enumerate() {
                     let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
                     if chips <= self.chips {
-                        keep::<S>(&mut entries, Entry { chips, cost, block, rest: index(rest) });
+                        keep::<S>(&mut entries, PartialPartition { chips, cost, block, rest: index(rest) });
                     }
                 }
             }
@@ -155,8 +155,8 @@ impl<S: Sizes> Subsets<S> {
         let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))?;
         let (mut subset, mut at, mut groups) = (all, start, Vec::new());
         while subset != 0 {
-            let Entry { block, rest, .. } = best[subset][at];
-            groups.push(Group { tasks: self.members(block), size: self.size[block], held: self.held[block] });
+            let PartialPartition { block, rest, .. } = best[subset][at];
+            groups.push(TaskGroup { tasks: self.members(block), size: self.size[block], held: self.held[block] });
             (subset, at) = (subset & !block, rest as usize);
         }
         groups.sort_by_key(|group| group.tasks.first().copied());
@@ -224,8 +224,9 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Adds an entry unless another one makes it needless; drops those that it makes needless.
-fn keep<S: Sizes>(entries: &mut Vec<Entry>, entry: Entry) {
-    let beats = |one: &Entry, other: &Entry| S::beats((one.chips, one.cost), (other.chips, other.cost));
+fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
+    let beats =
+        |one: &PartialPartition, other: &PartialPartition| S::beats((one.chips, one.cost), (other.chips, other.cost));
     if entries.iter().any(|other| beats(other, &entry)) {
         return;
     }

@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::merging::{self, Stuck};
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
@@ -56,7 +56,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl merging::Clusters for Asked<'_> {
+impl merging::MergingTest for Asked<'_> {
     fn set(&self) -> &TaskSet {
         self.set
     }
@@ -113,7 +113,7 @@ impl Sizes for Asked<'_> {
         })
     }
 
-    fn joined(&mut self, group: &Group<f64>, task: TaskId) -> Option<f64> {
+    fn joined(&mut self, group: &TaskGroup<f64>, task: TaskId) -> Option<f64> {
         let verdict = self.ask(&[group.tasks.as_slice(), &[task]].concat(), group.size);
         verdict.passes.then(|| verdict.load.to_f64())
     }

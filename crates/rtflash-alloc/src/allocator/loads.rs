@@ -54,14 +54,14 @@ impl SizeCosts {
 
 /// A sum of utilizations and the blocking that goes with it: U(φ) = `tasks` + `blocking`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Share {
+pub(super) struct LoadShare {
     /// Σ U_i(s).
     pub tasks: f64,
     /// t_e / min(T).
     pub blocking: f64,
 }
 
-impl Share {
+impl LoadShare {
     /// U(φ).
     pub fn total(self) -> f64 {
         self.tasks + self.blocking
@@ -69,9 +69,9 @@ impl Share {
 
     /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T)
     /// is the smaller.
-    pub fn with(self, other: Share) -> Share {
+    pub fn with(self, other: LoadShare) -> LoadShare {
         let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
-        Share { tasks: self.tasks + other.tasks, blocking }
+        LoadShare { tasks: self.tasks + other.tasks, blocking }
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> Loads<'a> {
 
     /// U_i(s), Eq. (IV.7), and t_e over the task's shortest period, in doubles.
     #[inline]
-    pub fn share(&self, load: &Load, size: SizeCosts) -> Share {
+    pub fn share(&self, load: &Load, size: SizeCosts) -> LoadShare {
         // 1 / T^g(s), Eq. (IV.4), from T^w: times ⌈w/(αs)⌉ or over ⌊αs/w⌋.
         let gc_rate = if load.write_pages > size.reclaimed {
             load.write_rate * load.write_pages.div_ceil(size.reclaimed) as f64
@@ -156,7 +156,10 @@ impl<'a> Loads<'a> {
             load.write_rate / (size.reclaimed / load.write_pages) as f64
         };
         let rate = if gc_rate < load.request_rate { load.request_rate } else { gc_rate };
-        Share { tasks: load.fixed + load.page_rate * size.delay + self.gc_pass * gc_rate, blocking: self.erase * rate }
+        LoadShare {
+            tasks: load.fixed + load.page_rate * size.delay + self.gc_pass * gc_rate,
+            blocking: self.erase * rate,
+        }
     }
 
     /// Whether U(φ) ≤ 1, given its double and, for the case that this does not tell, its tasks.
@@ -198,7 +201,7 @@ impl<'a> Loads<'a> {
 
     /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position
     /// (line 5). `shares` are those of size 1.
-    pub fn decreasing_order(&self, shares: &PerId<TaskId, Share>, order: &mut Vec<TaskId>) {
+    pub fn decreasing_order(&self, shares: &PerId<TaskId, LoadShare>, order: &mut Vec<TaskId>) {
         order.clear();
         order.extend(shares.ids());
         let alike = |a: TaskId, b: TaskId| {
@@ -222,14 +225,14 @@ pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Clust
     loads.fill(&mut table);
     let share = |tasks: &[TaskId], chips: u32| {
         let costs = loads.size_costs(chips);
-        tasks.iter().fold(Share::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
+        tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
     };
     let passes =
         |tasks: &[TaskId], chips: u32| loads.fits(share(tasks, chips).total(), tasks.len(), chips, || tasks.to_vec());
     let position = clusters.iter().position(|cluster| !passes(&cluster.tasks, cluster.size()))?;
     let (cluster, chips) = (&clusters[position], clusters[position].size());
     let one_chip = loads.size_costs(1);
-    let alone: PerId<TaskId, Share> = table.iter().map(|load| loads.share(load, one_chip)).collect();
+    let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
     let mut order = Vec::new();
     loads.decreasing_order(&alone, &mut order);
     let mut own = cluster.tasks.clone();

@@ -10,13 +10,13 @@ use std::cmp::Ordering;
 
 use rtflash_model::{PerId, TaskId};
 
-use super::clusters::{Clusters, SlotId};
-use super::loads::{Load, Loads, Share, compare_doubles};
+use super::clusters::{GrowingClusters, SlotId};
+use super::loads::{Load, LoadShare, Loads, compare_doubles};
 use super::ties::Ties;
 
 /// A cluster's best partner.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct BestPartner {
     /// U of the two merged; a lower bound where `fresh` is false.
     total: f64,
     /// The partner's slot.
@@ -24,7 +24,7 @@ struct Row {
     fresh: bool,
 }
 
-const STALE: Row = Row { total: 0.0, partner: SlotId(0), fresh: false };
+const STALE: BestPartner = BestPartner { total: 0.0, partner: SlotId(0), fresh: false };
 
 /// Sizes that a slot remembers its share at.
 const REMEMBERED: usize = 4;
@@ -32,7 +32,7 @@ const REMEMBERED: usize = 4;
 /// What the tasks of a slot take of a cluster of some size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memo {
-    shares: [(u32, Share); REMEMBERED],
+    shares: [(u32, LoadShare); REMEMBERED],
     next: usize,
 }
 
@@ -40,12 +40,12 @@ struct Memo {
 #[derive(Debug, Default)]
 pub(super) struct Merger {
     /// A row for each position in `live`. Empty until the first merge.
-    rows: Vec<Row>,
+    rows: Vec<BestPartner>,
     memos: PerId<SlotId, Memo>,
 }
 
 /// What every step needs.
-pub(super) struct View<'a> {
+pub(super) struct LoadTable<'a> {
     pub loads: &'a Loads<'a>,
     pub table: &'a PerId<TaskId, Load>,
 }
@@ -59,7 +59,7 @@ impl Merger {
     /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions,
     /// and returns the slot of the merged cluster. There must be at least two clusters, all of them
     /// slots.
-    pub fn merge_lowest(&mut self, clusters: &mut Clusters, ties: &mut Ties, view: &View<'_>) -> SlotId {
+    pub fn merge_lowest(&mut self, clusters: &mut GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> SlotId {
         if self.rows.is_empty() {
             self.rows.resize(clusters.live.len(), STALE);
         }
@@ -82,7 +82,7 @@ impl Merger {
                 self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
             });
             if order == Some(Ordering::Less) {
-                self.rows[position] = Row { total, partner: merged, fresh: true };
+                self.rows[position] = BestPartner { total, partner: merged, fresh: true };
             } else if order == Some(Ordering::Equal) || (row.fresh && row.total >= total) {
                 // A tie: the lower position wins, and renewing finds it.
                 self.rows[position].fresh = false;
@@ -95,7 +95,7 @@ impl Merger {
     }
 
     /// The cluster of this slot got a task.
-    pub fn touch(&mut self, clusters: &Clusters, slot: SlotId) {
+    pub fn touch(&mut self, clusters: &GrowingClusters, slot: SlotId) {
         if self.rows.is_empty() {
             return;
         }
@@ -106,11 +106,12 @@ impl Merger {
     }
 
     /// The position and the partner's slot of the best pair.
-    fn lowest_pair(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>) -> (usize, SlotId) {
+    fn lowest_pair(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> (usize, SlotId) {
         let last = clusters.live.len() - 1;
         let count = view.table.len();
-        let contends =
-            |row: &Row, bound: f64| compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater);
+        let contends = |row: &BestPartner, bound: f64| {
+            compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater)
+        };
         let fresh = self.rows[..last].iter().filter(|row| row.fresh);
         let mut bound = fresh.map(|row| row.total).fold(f64::INFINITY, f64::min);
         for position in 0..last {
@@ -119,7 +120,7 @@ impl Merger {
                 bound = bound.min(self.rows[position].total);
             }
         }
-        let mut best: Option<(usize, Row)> = None;
+        let mut best: Option<(usize, BestPartner)> = None;
         for (position, &row) in
             self.rows[..last].iter().enumerate().filter(|(_, row)| row.fresh && contends(row, bound))
         {
@@ -135,7 +136,7 @@ impl Merger {
     }
 
     /// Finds a cluster's best partner among those after it, ties by position.
-    fn renew(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>, position: usize) {
+    fn renew(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>, position: usize) {
         let owner = clusters.live[position];
         let mut best: Option<(SlotId, f64)> = None;
         for later in position + 1..clusters.live.len() {
@@ -150,16 +151,16 @@ impl Merger {
             }
         }
         if let Some((partner, total)) = best {
-            self.rows[position] = Row { total, partner, fresh: true };
+            self.rows[position] = BestPartner { total, partner, fresh: true };
         }
     }
 
     /// How U of two merged pairs compares; each is a position, a partner's slot, and the double.
     fn compare(
         &self,
-        clusters: &Clusters,
+        clusters: &GrowingClusters,
         ties: &mut Ties,
-        view: &View<'_>,
+        view: &LoadTable<'_>,
         left: (usize, SlotId, f64),
         right: (usize, SlotId, f64),
     ) -> Ordering {
@@ -181,12 +182,12 @@ impl Merger {
     }
 
     /// U of two clusters merged, in doubles.
-    fn total(&mut self, clusters: &Clusters, view: &View<'_>, a: SlotId, b: SlotId) -> f64 {
+    fn total(&mut self, clusters: &GrowingClusters, view: &LoadTable<'_>, a: SlotId, b: SlotId) -> f64 {
         let size = clusters.slots[a].size + clusters.slots[b].size;
         self.share(clusters, view, a, size).with(self.share(clusters, view, b, size)).total()
     }
 
-    fn share(&mut self, clusters: &Clusters, view: &View<'_>, slot: SlotId, size: u32) -> Share {
+    fn share(&mut self, clusters: &GrowingClusters, view: &LoadTable<'_>, slot: SlotId, size: u32) -> LoadShare {
         let memo = &mut self.memos[slot];
         if let Some(&(_, share)) = memo.shares.iter().find(|(remembered, _)| *remembered == size) {
             return share;

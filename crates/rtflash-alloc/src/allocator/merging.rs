@@ -13,7 +13,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more
 /// nor that more chips give more. It counts the work.
-pub(super) trait Clusters {
+pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
     /// The tasks in the order of line 5.
@@ -47,14 +47,14 @@ pub(super) enum Stuck {
 
 /// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or
 /// not.
-pub(super) fn clusters(test: impl Clusters, merging: bool) -> Result<Vec<Cluster>, Stuck> {
-    let run = Run { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
+pub(super) fn clusters(test: impl MergingTest, merging: bool) -> Result<Vec<Cluster>, Stuck> {
+    let run = MergingRun { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
     run.allocate(merging)
 }
 
 /// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the
 /// chips from some point up, the first of them perhaps grown, and the test is not asked for them.
-struct Run<C> {
+struct MergingRun<C> {
     test: C,
     /// The loads of merged clusters: their tasks and chips.
     known: HashMap<(Vec<TaskId>, u32), Rational>,
@@ -66,7 +66,7 @@ struct Run<C> {
     free_size: u32,
 }
 
-impl<C: Clusters> Run<C> {
+impl<C: MergingTest> MergingRun<C> {
     fn allocate(mut self, merging: bool) -> Result<Vec<Cluster>, Stuck> {
         let order = self.test.order();
         for &task in &order {

@@ -35,7 +35,7 @@ use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 use self::best_fit::Filled;
 use self::certified::Problem;
 use self::loads::Loads;
-use self::sizes::{Group, LinearSizes, Sizes, in_order};
+use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
 use crate::reason::Reason;
 use crate::work::Work;
@@ -265,7 +265,7 @@ fn by_size<S: Sizes>(
                 let groups = search::search(sizes(ClusteringSearch::MAX_WORK));
                 // Under a test that is not monotone a group that lost tasks may fail.
                 let pass =
-                    |group: &Group<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size, work).passes;
+                    |group: &TaskGroup<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size, work).passes;
                 groups.filter(|groups| groups.iter().all(pass)).map_or(first, schedulable)
             }
         },

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::Limit;
-use super::loads::{Load, Loads, Share, SizeCosts, compare_doubles};
+use super::loads::{Load, LoadShare, Loads, SizeCosts, compare_doubles};
 
 /// Tasks that share a cluster, and a cluster that they hold in. Without tasks it has no chips.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Group<H> {
+pub(super) struct TaskGroup<H> {
     pub tasks: Vec<TaskId>,
     /// Its chips; more than there are where the tasks hold in no cluster.
     pub size: u32,
@@ -67,16 +67,16 @@ pub(super) trait Sizes {
     fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Self::Held)>;
 
     /// A group with one task more on the chips that it has, if that passes.
-    fn joined(&mut self, group: &Group<Self::Held>, task: TaskId) -> Option<Self::Held>;
+    fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
     /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest
     /// cluster.
-    fn joinable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn joinable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
         tried.extend(0..groups.len());
     }
 
     /// The groups that are given more chips for a task that fits in none, in this order.
-    fn growable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn growable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
         tried.extend(0..groups.len());
     }
 
@@ -87,7 +87,7 @@ pub(super) trait Sizes {
 /// Groups as an allocation of a device on which all chips are alike: clusters in order of their
 /// lowest task, chips given out in order, those left over as clusters of their own. `None` where
 /// there are too few.
-pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Allocation> {
+pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Option<Allocation> {
     groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
     let needed: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
@@ -107,8 +107,8 @@ pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Al
 /// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of
 /// chips.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
-    share: Share,
+pub(super) struct LinearHeld {
+    share: LoadShare,
     costs: SizeCosts,
 }
 
@@ -130,9 +130,9 @@ impl<'a> LinearSizes<'a> {
     }
 
     /// What the tasks take of a cluster with these costs.
-    fn share(&mut self, tasks: &[TaskId], costs: SizeCosts) -> Share {
+    fn share(&mut self, tasks: &[TaskId], costs: SizeCosts) -> LoadShare {
         self.work += tasks.len() as u64;
-        tasks.iter().fold(Share::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
+        tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
     }
 
     /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
@@ -143,9 +143,9 @@ impl<'a> LinearSizes<'a> {
 }
 
 impl Sizes for LinearSizes<'_> {
-    type Held = Held;
+    type Held = LinearHeld;
 
-    fn load(held: Held) -> f64 {
+    fn load(held: LinearHeld) -> f64 {
         held.share.total()
     }
 
@@ -162,9 +162,9 @@ impl Sizes for LinearSizes<'_> {
         true
     }
 
-    fn order(&mut self, _: &PerId<TaskId, (u32, Held)>) -> Vec<TaskId> {
+    fn order(&mut self, _: &PerId<TaskId, (u32, LinearHeld)>) -> Vec<TaskId> {
         let one_chip = self.loads.size_costs(1);
-        let shares: PerId<TaskId, Share> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
+        let shares: PerId<TaskId, LoadShare> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
         let mut order = Vec::new();
         self.loads.decreasing_order(&shares, &mut order);
         order
@@ -173,7 +173,7 @@ impl Sizes for LinearSizes<'_> {
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
     /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
     /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
-    fn surely_too_many(&mut self, alone: &PerId<TaskId, (u32, Held)>) -> bool {
+    fn surely_too_many(&mut self, alone: &PerId<TaskId, (u32, LinearHeld)>) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;
         for (load, &(size, _)) in self.table.iter().zip(alone) {
@@ -195,7 +195,7 @@ impl Sizes for LinearSizes<'_> {
         needed > f64::from(chips) * (1.0 + 1e-6)
     }
 
-    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Held)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, LinearHeld)> {
         // Without transfer delay U falls with the size, so where that is too much is found by
         // bisection; from there on, size by size: an analysis may charge more for a larger cluster.
         let mut least = least;
@@ -220,16 +220,16 @@ impl Sizes for LinearSizes<'_> {
             let costs = self.loads.size_costs(chips);
             let share = self.share(tasks, costs);
             let passes = self.loads.fits(share.total(), tasks.len(), chips, || tasks.to_vec());
-            passes.then_some((chips, Held { share, costs }))
+            passes.then_some((chips, LinearHeld { share, costs }))
         })
     }
 
-    fn joined(&mut self, group: &Group<Held>, task: TaskId) -> Option<Held> {
+    fn joined(&mut self, group: &TaskGroup<LinearHeld>, task: TaskId) -> Option<LinearHeld> {
         self.work += 1;
         let held = group.held;
         let share = held.share.with(self.loads.share(&self.table[task], held.costs));
         let with = || [group.tasks.as_slice(), &[task]].concat();
-        self.loads.fits(share.total(), group.tasks.len() + 1, group.size, with).then_some(Held { share, ..held })
+        self.loads.fits(share.total(), group.tasks.len() + 1, group.size, with).then_some(LinearHeld { share, ..held })
     }
 
     fn exhausted(&self) -> Option<Limit> {

@@ -6,15 +6,15 @@ use std::collections::HashMap;
 
 use rtflash_model::{PerId, Request, TaskId, TaskSet};
 
-use super::clusters::{Clusters, SlotId};
+use super::clusters::{GrowingClusters, SlotId};
 
-type Shape = (Option<Request>, Option<Request>);
+type RequestPair = (Option<Request>, Option<Request>);
 
 /// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
 /// does not matter.
 #[derive(Debug, Default)]
 pub(super) struct Ties {
-    shapes: HashMap<Shape, u32>,
+    shapes: HashMap<RequestPair, u32>,
     shape_of_task: PerId<TaskId, u32>,
     kinds: HashMap<(u32, Vec<u32>), u32>,
     /// The kind of each slot's cluster, once it was asked for.
@@ -37,7 +37,7 @@ impl Ties {
     }
 
     /// Whether the clusters of two live slots are alike.
-    pub fn alike(&mut self, set: &TaskSet, clusters: &Clusters, a: SlotId, b: SlotId) -> bool {
+    pub fn alike(&mut self, set: &TaskSet, clusters: &GrowingClusters, a: SlotId, b: SlotId) -> bool {
         a == b || {
             let (left, right) = (&clusters.slots[a], &clusters.slots[b]);
             left.size == right.size
@@ -46,7 +46,7 @@ impl Ties {
         }
     }
 
-    fn kind(&mut self, set: &TaskSet, clusters: &Clusters, slot: SlotId) -> u32 {
+    fn kind(&mut self, set: &TaskSet, clusters: &GrowingClusters, slot: SlotId) -> u32 {
         if self.kind_of_slot.count() <= slot.0 {
             self.kind_of_slot.resize(slot.0 + 1, None);
         }

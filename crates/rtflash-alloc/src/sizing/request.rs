@@ -3,7 +3,7 @@
 use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task, TaskId};
 
 use super::search::{Trials, farthest, nearest};
-use super::{Limit, RequestLimits, TaskLimits};
+use super::{RequestLimits, SizingLimit, TaskLimits};
 
 /// Trials for the period and the pages of a request, together.
 const TRIALS: u64 = 80;
@@ -20,10 +20,10 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     let mut left = 2 * count(trials);
     let too_many = trials.too_many(TRIALS.saturating_mul(left / 2), trials.set.device().chips());
     let mut limits = |position: TaskId, writes: bool| {
-        let search = Search { trials, position, writes };
+        let search = RequestSearch { trials, position, writes };
         let request = search.request(&tasks[position])?;
         if too_many {
-            return Some(RequestLimits { period: Limit::TooMuchWork, more_pages: Limit::TooMuchWork });
+            return Some(RequestLimits { period: SizingLimit::TooMuchWork, more_pages: SizingLimit::TooMuchWork });
         }
         let period = trials.limit(left, || search.period(request, passes));
         let more_pages = trials.limit(left - 1, || search.pages(request, passes));
@@ -34,13 +34,13 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
 }
 
 /// The search for the limits of one request.
-struct Search<'s, 'a> {
+struct RequestSearch<'s, 'a> {
     trials: &'s Trials<'a>,
     position: TaskId,
     writes: bool,
 }
 
-impl Search<'_, '_> {
+impl RequestSearch<'_, '_> {
     fn request(&self, task: &Task) -> Option<Request> {
         if self.writes { task.write } else { task.read }
     }
@@ -61,7 +61,7 @@ impl Search<'_, '_> {
 
     /// The shortest period that passes: the request's own, or one of four significant digits. A
     /// deadline that is stated stays, and a period below it does not pass.
-    fn period(&self, request: Request, passes: bool) -> Limit<Span> {
+    fn period(&self, request: Request, passes: bool) -> SizingLimit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);
         // The rank of the first rounded period that is not below today's.
@@ -79,11 +79,11 @@ impl Search<'_, '_> {
             let steps = nearest((most + 1).saturating_sub(before), |steps| enough(rounded(before + steps)));
             steps.map(|steps| rounded(before + steps))
         };
-        found.and_then(Span::from_ns).map_or(Limit::Nothing, Limit::At)
+        found.and_then(Span::from_ns).map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 
     /// How many more pages pass, or how many fewer have to.
-    fn pages(&self, request: Request, passes: bool) -> Limit<i64> {
+    fn pages(&self, request: Request, passes: bool) -> SizingLimit<i64> {
         let (now, period) = (request.pages(), request.period().as_ns());
         let enough = |pages: u64| self.with(pages, period);
         let more = if passes {
@@ -91,7 +91,7 @@ impl Search<'_, '_> {
         } else {
             nearest(now, |fewer| enough(now - fewer)).and_then(|fewer| i64::try_from(fewer).ok()).map(|fewer| -fewer)
         };
-        more.map_or(Limit::Nothing, Limit::At)
+        more.map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 }
 

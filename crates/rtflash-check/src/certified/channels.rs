@@ -54,7 +54,7 @@ pub(super) struct Channel {
 
 /// What a cluster has to do with the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChannelContention {
+pub(super) struct ChannelNeighbours {
     /// Chips of a channel that may be active, the greatest number.
     pub most: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
@@ -63,7 +63,7 @@ pub(super) struct ChannelContention {
     pub channels: Vec<Channel>,
 }
 
-impl ChannelContention {
+impl ChannelNeighbours {
     /// Of the cluster at this position, where so much may be relied on.
     pub fn of(
         set: &TaskSet,
@@ -71,9 +71,9 @@ impl ChannelContention {
         clusters: &[Cluster],
         position: usize,
         granted: Reliance,
-    ) -> ChannelContention {
+    ) -> ChannelNeighbours {
         let device = set.device();
-        let mut site = ChannelContention { most: 0, foreign: 0, channels: vec![] };
+        let mut site = ChannelNeighbours { most: 0, foreign: 0, channels: vec![] };
         let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip.0)).collect();
         channels.dedup();
         for channel in channels {

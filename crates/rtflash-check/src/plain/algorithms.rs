@@ -4,24 +4,24 @@ use std::cmp::Ordering;
 
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
-use super::{PlainOutcome, PlainUnplaced, Problem, feasible, utilization_of};
+use super::{PlainOutcome, PlainProblem, PlainUnplaced, feasible, utilization_of};
 use crate::equations::Equations;
 use crate::scalar::Scalar;
 
 /// Clustering-BFD: Algorithm 1, with the decisions on order and ties.
 pub fn clustering_bfd<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(&Problem::new(set, equations), true)
+    best_fit(&PlainProblem::new(set, equations), true)
 }
 
 /// One cluster for each chip, best fit, no merging.
 pub fn full_isolation<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(&Problem::new(set, equations), false)
+    best_fit(&PlainProblem::new(set, equations), false)
 }
 
 /// All tasks in one cluster of all chips.
 pub fn global<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
     let cluster = Cluster::of(0..set.device().chips(), 0..set.tasks().count());
-    fixed(&Problem::new(set, equations), vec![cluster])
+    fixed(&PlainProblem::new(set, equations), vec![cluster])
 }
 
 /// One cluster for each task, chips shared equally.
@@ -37,11 +37,11 @@ pub fn equal_split<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutco
     for task in set.tasks().ids() {
         clusters[task.index() % count].tasks.push(task);
     }
-    fixed(&Problem::new(set, equations), clusters)
+    fixed(&PlainProblem::new(set, equations), clusters)
 }
 
 /// The tasks by non-increasing U_i(1), ties by position (line 5).
-fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<TaskId> {
+fn order<S: Scalar>(problem: &PlainProblem<'_>) -> Vec<TaskId> {
     let alone: PerId<TaskId, S> =
         problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
     let mut order: Vec<TaskId> = alone.ids().collect();
@@ -49,7 +49,7 @@ fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<TaskId> {
     order
 }
 
-fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> {
+fn best_fit<S: Scalar>(problem: &PlainProblem<'_>, merging: bool) -> PlainOutcome<S> {
     let mut clusters: Vec<Cluster> = (0..problem.set.device().chips()).map(|chip| Cluster::of([chip], [])).collect();
     let order = order::<S>(problem);
     for &task in &order {
@@ -88,11 +88,11 @@ fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> 
     PlainOutcome { clusters, schedulable: unplaced.is_none(), unplaced }
 }
 
-fn total<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster) -> S {
+fn total<S: Scalar>(problem: &PlainProblem<'_>, cluster: &Cluster) -> S {
     utilization_of(problem, cluster.tasks.iter().copied(), cluster.size())
 }
 
-fn joined<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster, task: TaskId) -> S {
+fn joined<S: Scalar>(problem: &PlainProblem<'_>, cluster: &Cluster, task: TaskId) -> S {
     utilization_of(problem, cluster.tasks.iter().copied().chain([task]), cluster.size())
 }
 
@@ -108,7 +108,7 @@ fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: TaskId) -> PlainOu
 }
 
 /// Lines 12 to 14: every pair is tried.
-fn merge<S: Scalar>(problem: &Problem<'_>, clusters: &mut Vec<Cluster>) {
+fn merge<S: Scalar>(problem: &PlainProblem<'_>, clusters: &mut Vec<Cluster>) {
     let mut best: Option<(usize, usize, S)> = None;
     for lower in 0..clusters.len() {
         for upper in lower + 1..clusters.len() {
@@ -133,7 +133,7 @@ fn union(a: &Cluster, b: &Cluster) -> Cluster {
 }
 
 /// The verdict on clusters that do not depend on the test.
-fn fixed<S: Scalar>(problem: &Problem<'_>, clusters: Vec<Cluster>) -> PlainOutcome<S> {
+fn fixed<S: Scalar>(problem: &PlainProblem<'_>, clusters: Vec<Cluster>) -> PlainOutcome<S> {
     let order = order::<S>(problem);
     let mut unplaced = None;
     for (position, cluster) in clusters.iter().enumerate() {

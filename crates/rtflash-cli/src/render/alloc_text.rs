@@ -10,7 +10,7 @@ use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
 
-use super::kind::{Kind, kind};
+use super::kind::{KindText, kind};
 use super::numbers::{count, names, runs, separated, share};
 use super::table::table;
 use super::{Render, data, unplaced};
@@ -23,7 +23,7 @@ const NAMES: usize = 4;
 const CLUSTERS: usize = 64;
 
 /// What an algorithm made of a task set.
-pub struct View<'a> {
+pub struct AllocView<'a> {
     /// The task set.
     pub file: &'a TaskSetFile,
     /// The algorithm.
@@ -40,9 +40,9 @@ pub struct View<'a> {
     pub alone: bool,
 }
 
-impl Render for View<'_> {
+impl Render for AllocView<'_> {
     fn text(&self) -> String {
-        let verdict = Verdict::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
+        let verdict = OutcomeText::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {
             return verdict.headline();
         }
@@ -51,23 +51,23 @@ impl Render for View<'_> {
     }
 
     fn json(&self) -> String {
-        let View { file, algorithm, analysis, outcome, guarantee, .. } = self;
+        let AllocView { file, algorithm, analysis, outcome, guarantee, .. } = self;
         let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
         AllocAnswer { advice: self.advice.map(Into::into), ..answer }.line()
     }
 }
 
 /// An outcome in words.
-pub struct Verdict<'a> {
+pub struct OutcomeText<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
     analysis: &'a dyn Analysis,
-    kind: Box<dyn Kind + 'a>,
+    kind: Box<dyn KindText + 'a>,
     outcome: &'a Outcome,
     guarantee: &'a Guarantee,
 }
 
-impl<'a> Verdict<'a> {
+impl<'a> OutcomeText<'a> {
     /// What the algorithm made of a set under the analysis, and what holds on the device.
     pub fn new(
         set: &'a TaskSet,
@@ -75,8 +75,8 @@ impl<'a> Verdict<'a> {
         analysis: &'a dyn Analysis,
         outcome: &'a Outcome,
         guarantee: &'a Guarantee,
-    ) -> Verdict<'a> {
-        Verdict { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
+    ) -> OutcomeText<'a> {
+        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
     }
 
     /// The verdict in a line.
@@ -84,7 +84,7 @@ impl<'a> Verdict<'a> {
     /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
     /// breath.
     pub fn headline(&self) -> String {
-        let Verdict { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
+        let OutcomeText { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
         let verdict = match outcome.is_schedulable() {
             Some(true) => paint(GREEN, "schedulable"),
             Some(false) => paint(RED, "not schedulable"),
@@ -139,7 +139,7 @@ impl<'a> Verdict<'a> {
 
     /// Everything but the advice.
     fn answer(&self) -> String {
-        let Verdict { set, outcome, .. } = *self;
+        let OutcomeText { set, outcome, .. } = *self;
         let mut text = self.headline();
         if let Outcome::Partitioned(verdict) = outcome {
             text += &partitioned(verdict);
@@ -246,7 +246,7 @@ impl<'a> Verdict<'a> {
     /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
     /// says by itself.
     fn too_full(&self) -> String {
-        let Verdict { set, analysis, outcome, .. } = *self;
+        let OutcomeText { set, analysis, outcome, .. } = *self;
         let mut text = String::new();
         if let Some(allocation) = outcome.allocation() {
             let spaces = spaces(set, analysis, allocation);

@@ -12,7 +12,7 @@ use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 const ROWS: usize = 64;
 
 /// The answer to a run.
-pub struct View<'a> {
+pub struct ExecView<'a> {
     /// What is told of it.
     pub answer: ExecAnswer<'a>,
     /// Bytes of a page.
@@ -23,7 +23,7 @@ pub struct View<'a> {
     pub drawing: String,
 }
 
-impl Render for View<'_> {
+impl Render for ExecView<'_> {
     fn text(&self) -> String {
         match (self.alone, self.drawing.is_empty()) {
             (false, _) => headline(&self.answer),

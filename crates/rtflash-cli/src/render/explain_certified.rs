@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::{Cost, GcTerms, Held, held};
+use rtflash_alloc::certified::{ChosenGc, Cost, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -121,7 +121,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
 }
 
 /// Garbage collection, with the numbers of its terms.
-fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
+fn collection(cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
     let parts = match held.certificate.placement {
         Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),

@@ -75,7 +75,7 @@ pub(super) fn times(each: Span, number: u64) -> String {
 }
 
 /// A share of a cluster and what it goes to.
-struct Part {
+struct SharePart {
     what: String,
     share: f64,
 }
@@ -107,7 +107,7 @@ fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cl
             format!("t_e / min(T) = {} / {}", set.device().block_erase(), period(shortest)),
             share(value),
         ));
-        parts.push(Part { what: "blocking".into(), share: value });
+        parts.push(SharePart { what: "blocking".into(), share: value });
     }
     if !rows.is_empty() {
         text += &table(&["task", "term", "how", ">value"], rows);
@@ -132,7 +132,7 @@ fn task_rows(
     demand: &TaskDemand,
     size: u32,
     rows: &mut Vec<Vec<String>>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<SharePart>,
 ) {
     let costs = analysis.page_costs(set.device());
     let delay = analysis.transfer_delay(set.device(), size);
@@ -166,14 +166,14 @@ fn task_rows(
             ),
             share(value),
         ));
-        parts.push(Part { what: format!("{kind} of {name}"), share: value });
+        parts.push(SharePart { what: format!("{kind} of {name}"), share: value });
         total += value;
     }
     if let (Some(gc), Some(write)) = (demand.gc, task.write) {
         rows.push(row("", "T^g (IV.4)", gc_period(set, gc, write.pages(), write.period(), size), period(gc.period)));
         let value = gc.utilization().to_f64();
         rows.push(row("", "gc", format!("C^g / T^g = {} / {}", gc.cost, period(gc.period)), share(value)));
-        parts.push(Part { what: format!("garbage collection of {name}"), share: value });
+        parts.push(SharePart { what: format!("garbage collection of {name}"), share: value });
         total += value;
     }
     rows.push(row("", "U_i (IV.7)", "read + write + gc".into(), share(total)));
@@ -193,7 +193,7 @@ fn gc_period(set: &TaskSet, gc: GcDemand, pages: u64, period: Span, size: u32) -
     }
 }
 
-fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[Part], data_fit: bool) -> String {
+fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[SharePart], data_fit: bool) -> String {
     let total = parts.iter().map(|part| part.share).fold(0.0, |sum, share| sum + share);
     let passes = rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size());
     let verdict = if passes {

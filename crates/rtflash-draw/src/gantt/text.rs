@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use rtflash_model::format_ns;
 
-use super::axis::{Axis, at_most, cell_of, cells};
-use super::lanes::Lane;
-use super::{Gantt, Group, JobId, Look, Miss, shortened};
+use super::axis::{TimeAxis, at_most, cell_of, cells};
+use super::lanes::RequestLane;
+use super::{Gantt, JobId, Look, Miss, RowGroup, shortened};
 
 /// Misses that are described one by one.
 const LISTED: usize = 20;
@@ -26,7 +26,7 @@ impl Gantt {
             text.push_str(line.trim_end());
             text.push('\n');
         };
-        let axis = Axis::new(self.from, self.to, columns);
+        let axis = TimeAxis::new(self.from, self.to, columns);
         let (labels, marks) = self.axis_lines(&axis, columns);
         let unit = format!("time ({})", axis.unit);
         line(&format!("{unit:names$} {labels}"));
@@ -88,7 +88,7 @@ impl Gantt {
 
     /// Of each job a release, a deadline, and what is between release and completion; a missed
     /// deadline hides everything else.
-    fn lane_marks(&self, lane: &Lane, columns: usize) -> String {
+    fn lane_marks(&self, lane: &RequestLane, columns: usize) -> String {
         let mut marks = vec![' '; columns];
         let shown = self.from..self.to;
         let column = |at: u64| cell_of(self.from, self.to, columns, at);
@@ -116,7 +116,7 @@ impl Gantt {
     }
 
     /// Labels, and marks below their first character.
-    fn axis_lines(&self, axis: &Axis, columns: usize) -> (String, String) {
+    fn axis_lines(&self, axis: &TimeAxis, columns: usize) -> (String, String) {
         let (mut labels, mut marks) = (String::new(), vec![' '; columns]);
         for (tick, label) in &axis.ticks {
             let column = cell_of(self.from, self.to, columns, *tick);
@@ -163,7 +163,7 @@ impl Gantt {
 }
 
 /// The name of a group, and the letters of its tasks.
-fn heading(group: &Group, width: usize) -> String {
+fn heading(group: &RowGroup, width: usize) -> String {
     let mut text = group.name.clone();
     for (member, task) in group.tasks.iter().enumerate() {
         let part = format!("{} {} {task}", if member == 0 { ":" } else { "," }, Look::Read.character(member));

@@ -5,7 +5,7 @@ use rtflash_exec::trace::Kind;
 use rtflash_exec::{Options, Placed, Service, Times, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
-use rtflash_run::{Servers, plan as executable};
+use rtflash_run::{TbsServers, plan as executable};
 
 use crate::plan::{Bandwidth, Contender, Plan};
 use crate::tally::Tally;
@@ -82,8 +82,8 @@ fn serve(
         return None;
     }
     let mut servers = match contender.service {
-        Service::Tbs => Servers::new(set, allocation, contender.analysis),
-        Service::Background => Servers::none(),
+        Service::Tbs => TbsServers::new(set, allocation, contender.analysis),
+        Service::Background => TbsServers::none(),
     };
     let statistics = run(&plan, &run_options, &mut servers, |_| Statistics::new(&plan, duration)).ok()?;
     let report = statistics

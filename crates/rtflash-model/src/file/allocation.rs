@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
-use super::tree::{Kind, for_each_element};
+use super::tree::{JsonKind, for_each_element};
 use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::ids::{ChipId, Id, PerId, TaskId};
@@ -33,14 +33,14 @@ pub fn read_allocation(text: &str, set: &TaskSet) -> Result<Allocation, Diagnost
 /// `None` where something wrong has been recorded.
 fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<Allocation> {
     let place = Place::Root;
-    if Kind::of(root) != Kind::Object {
-        reader.refuse(root, &place, format!("the text holds {}", Kind::of(root).noun()), AN_ALLOCATION);
+    if JsonKind::of(root) != JsonKind::Object {
+        reader.refuse(root, &place, format!("the text holds {}", JsonKind::of(root).noun()), AN_ALLOCATION);
         return None;
     }
     let [clusters, schedulable] = reader.open_object(root, &place, &["clusters", "schedulable"], |_| ())?;
     let raw = reader.required(clusters, root, &place, "clusters", "an array of clusters")?;
     let clusters_place = place.key("clusters");
-    let mut empty = Kind::of(raw) == Kind::Array;
+    let mut empty = JsonKind::of(raw) == JsonKind::Array;
     for_each_element(raw, |_| empty = false);
     if empty && schedulable == Slot::Given("false") && !set.tasks().is_empty() {
         let problem = "this is the record of an allocation that failed: it holds none";
@@ -256,8 +256,8 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         "tightest_ns",
         "slack_ns",
     ];
-    if Kind::of(raw) != Kind::Object {
-        reader.refuse(raw, place, format!("this is {}", Kind::of(raw).noun()), A_CERTIFICATE);
+    if JsonKind::of(raw) != JsonKind::Object {
+        reader.refuse(raw, place, format!("this is {}", JsonKind::of(raw).noun()), A_CERTIFICATE);
         return None;
     }
     let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;

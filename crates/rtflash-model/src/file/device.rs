@@ -4,9 +4,9 @@ use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
 use super::request::{SHORTEST, refuse_both};
-use super::tree::Kind;
+use super::tree::JsonKind;
 use crate::device::{Device, DeviceSpec, Shortest};
-use crate::invalid::{Invalid, Step};
+use crate::invalid::{Invalid, PathStep};
 use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
@@ -52,9 +52,9 @@ pub fn read_device(text: &str) -> Result<Device, Diagnostics> {
 
 /// Reads a device; `None` where something wrong with it has been recorded.
 pub(super) fn device<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
-    match Kind::of(raw) {
-        Kind::Text => profile(reader, raw, place),
-        Kind::Object => described(reader, raw, place),
+    match JsonKind::of(raw) {
+        JsonKind::Text => profile(reader, raw, place),
+        JsonKind::Object => described(reader, raw, place),
         _ => {
             reader.refuse_kind(raw, place, A_DEVICE);
             None
@@ -125,8 +125,8 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         Ok(_) => None,
         Err(wrong) => {
             let doubtful = |invalid: &Invalid| match invalid.path.steps() {
-                [Step::Key(field)] if field == "logical_ratio" => ratio.is_none() || pages.is_none(),
-                [Step::Key(field)] if field == "pages_per_block" => ratio.is_none() && pages != Some(0),
+                [PathStep::Key(field)] if field == "logical_ratio" => ratio.is_none() || pages.is_none(),
+                [PathStep::Key(field)] if field == "pages_per_block" => ratio.is_none() && pages != Some(0),
                 _ => false,
             };
             for invalid in wrong.into_iter().filter(|invalid| !doubtful(invalid)) {
@@ -159,7 +159,7 @@ fn by_our_names<'t>(
 
 /// Bytes of a page: a whole number of them, or a size with its unit.
 fn page_size<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
-    if Kind::of(raw) != Kind::Text {
+    if JsonKind::of(raw) != JsonKind::Text {
         return reader.whole_u32(raw, place);
     }
     let bytes = reader.bytes(raw, place)?;

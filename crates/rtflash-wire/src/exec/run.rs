@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
-use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
+use rtflash_exec::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
 use rtflash_model::{ChipId, Id, Instant, Span, TaskId, TaskSet};
@@ -13,8 +13,8 @@ use super::{
 use crate::parts::{Nanoseconds, Text, chip_numbers, task_name, task_names};
 
 impl WearLine {
-    fn new(wear: Wear, settings: &Settings) -> WearLine {
-        let Wear { chip, erases, erases_per_day, turns, lifetime_years } = wear;
+    fn new(wear: MostWorn, settings: &Settings) -> WearLine {
+        let MostWorn { chip, erases, erases_per_day, turns, lifetime_years } = wear;
         WearLine { measured_ns: settings.duration_ns, chip: chip.0, erases, erases_per_day, turns, lifetime_years }
     }
 }

@@ -2,12 +2,12 @@
 
 use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 
-use super::organisations::{Held, Organisation};
-use crate::allocator::sizes::Group;
+use super::organisations::{DemandHeld, Organisation};
+use crate::allocator::sizes::TaskGroup;
 
 /// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum ChipLayout {
     /// Next to each other.
     InOrder,
     /// So that every channel has about as much to move: next to chips that move much come chips
@@ -19,8 +19,8 @@ pub(super) enum Layout {
 /// the organisation of each. `None` where they do not pack.
 pub(super) fn place(
     set: &TaskSet,
-    groups: &[Group<Held>],
-    layout: Layout,
+    groups: &[TaskGroup<DemandHeld>],
+    layout: ChipLayout,
 ) -> Option<Vec<(Cluster, Option<Organisation>)>> {
     let device = set.device();
     let mut free = Free::new(device);
@@ -34,12 +34,12 @@ pub(super) fn place(
     let mut others: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].held.organisation != Organisation::Compact).collect();
     match layout {
-        Layout::InOrder => {
+        ChipLayout::InOrder => {
             for group in others {
                 chips_of[group] = free.take(groups[group].size)?;
             }
         }
-        Layout::Balanced => {
+        ChipLayout::Balanced => {
             let rates: Vec<f64> = groups.iter().map(|group| transfers_a_second(set, group)).collect();
             others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
             let mut busy = vec![0.0; free.channels.len()];
@@ -64,7 +64,7 @@ pub(super) fn place(
 }
 
 /// Pages that each chip of a group moves in a second.
-fn transfers_a_second(set: &TaskSet, group: &Group<Held>) -> f64 {
+fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
     let pages: f64 = requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum();

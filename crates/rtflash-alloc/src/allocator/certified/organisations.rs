@@ -5,13 +5,13 @@ use std::cell::Cell;
 use rtflash_model::{Access, Placement, Task, TaskId, TaskSet};
 
 use super::Problem;
-use crate::certified::{Bus, Choice, Contention, Demand, Processor, choose};
+use crate::certified::{Choice, Contention, Demand, Processor, SharedBus, choose};
 use crate::fraction::Rational;
 use crate::work::Work;
 
 /// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
+pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
     /// The long-run load of its processor.
     pub(super) load: f64,
@@ -144,10 +144,12 @@ impl<'a> Organisations<'a> {
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
-            (_, ContentionAssumption::NoContention) => Bus::alone(),
-            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => Bus { ways, ..Bus::anywhere(device) },
-            (Organisation::Compact, _) => Bus::compact(device, chips),
-            (Organisation::Stripe | Organisation::Superblock, _) => Bus::anywhere(device),
+            (_, ContentionAssumption::NoContention) => SharedBus::alone(),
+            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => {
+                SharedBus { ways, ..SharedBus::anywhere(device) }
+            }
+            (Organisation::Compact, _) => SharedBus::compact(device, chips),
+            (Organisation::Stripe | Organisation::Superblock, _) => SharedBus::anywhere(device),
         };
         let others = match (organisation, self.assumption) {
             (Organisation::Stripe, ContentionAssumption::Queue) => {
@@ -198,23 +200,28 @@ impl<'a> Organisations<'a> {
 
     /// The organisation in which these tasks hold on so many chips, of several the one with the
     /// least to do.
-    pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<Held> {
+    pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
     }
 
-    fn of_organisations(&self, tasks: &[TaskId], chips: u32, tried: impl Fn(Organisation) -> bool) -> Option<Held> {
+    fn of_organisations(
+        &self,
+        tasks: &[TaskId],
+        chips: u32,
+        tried: impl Fn(Organisation) -> bool,
+    ) -> Option<DemandHeld> {
         let allowed = self
             .allowed
             .iter()
             .copied()
             .filter(|&organisation| self.may_be(organisation, chips) && tried(organisation));
         let held = allowed
-            .filter_map(|organisation| Some(Held { organisation, load: self.load(tasks, organisation, chips)? }));
+            .filter_map(|organisation| Some(DemandHeld { organisation, load: self.load(tasks, organisation, chips)? }));
         held.min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
-    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Held)> {
+    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
         let spread = requests.filter(|request| request.access() == Access::Sequential);

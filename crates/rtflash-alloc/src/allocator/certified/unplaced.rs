@@ -2,15 +2,15 @@
 
 use rtflash_model::{Allocation, Cluster, Placement, TaskId};
 
-use super::organisations::{ContentionAssumption, Held, Organisation, Organisations};
+use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
 use super::{Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
 use crate::allocator::merging::Stuck;
-use crate::allocator::sizes::Group;
+use crate::allocator::sizes::TaskGroup;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
-use crate::certified::{Bus, ChannelContention, Contention, Placed, Processor, Shortfall, never_served};
+use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served};
 use crate::reason::Reason;
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
@@ -28,7 +28,11 @@ pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, s
 }
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
-fn not_settled(problem: Problem<'_>, organisations: &Organisations<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
+fn not_settled(
+    problem: Problem<'_>,
+    organisations: &Organisations<'_>,
+    mut groups: Vec<TaskGroup<DemandHeld>>,
+) -> Unplaced {
     let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max();
     let last = last.expect("without tasks every allocation holds");
     groups.retain(|group| !group.tasks.contains(&last));
@@ -51,7 +55,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
                 let size = u32::try_from(chips.len()).ok()?;
                 let organisation =
                     organisations.holds(&tasks, size).map(|held| held.organisation).or_else(|| allowed(size).next())?;
-                Some(Group { tasks, size, held: Held { organisation, load: 0.0 } })
+                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0 } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
             (nearest(problem, organisations, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
@@ -85,7 +89,12 @@ struct Tried {
 
 /// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
 /// the chips that they leave.
-fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: TaskId, groups: &[Group<Held>]) -> Unplaced {
+fn nearest(
+    problem: Problem<'_>,
+    organisations: &Organisations<'_>,
+    task: TaskId,
+    groups: &[TaskGroup<DemandHeld>],
+) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
     let left = left.expect("the groups before have no more chips than there are");
@@ -139,13 +148,13 @@ fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisat
     let Problem { set, work, .. } = problem;
     let device = set.device();
     let bus = match organisation {
-        Organisation::Compact => Bus::compact(device, chips),
-        Organisation::Stripe | Organisation::Superblock => Bus::anywhere(device),
+        Organisation::Compact => SharedBus::compact(device, chips),
+        Organisation::Stripe | Organisation::Superblock => SharedBus::anywhere(device),
     };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
     let placement = organisation.placement();
     let processor = Processor::new(device, tasks(), chips, placement, bus);
-    let placed = processor.map(|processor| Placed { processor, contentions: vec![Contention::none()] });
+    let placed = processor.map(|processor| PlacedProcessor { processor, contentions: vec![Contention::none()] });
     Shortfall::new(device, tasks(), chips, placement, placed, work)
 }
 

@@ -14,7 +14,7 @@ use rtflash_model::{
     Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
 };
 
-pub(super) use running::Running;
+pub(super) use running::RunningNvme;
 
 use super::slow::Slow;
 use crate::scheduler::Ends;
