@@ -100,7 +100,7 @@ impl<'a> Checks<'a> {
             plan,
             setup: Setup::default(),
             clusters: clusters.to_vec(),
-            ledger: Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len()),
+            ledger: Ledger::new(plan.sources().len(), false),
             chips,
             ranges: plan.sources().iter().map(|source| plan.range(source)).collect(),
             deadlines: Deadlines::default(),
@@ -131,6 +131,7 @@ impl<'a> Checks<'a> {
     /// [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
+        checks.ledger = Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len());
         if let Rules::Certified(by) = &checks.rules {
             checks.releases.grants = Grants::Certificates(by.certified);
         }
@@ -156,10 +157,11 @@ impl<'a> Checks<'a> {
     /// the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
-        let lost = self.released.abs_diff(self.completed + pending);
+        let all = self.clusters.len() == self.plan.clusters().len();
+        let skipped = if all { self.ledger.skipped() } else { 0 };
+        let lost = self.released.abs_diff(self.completed + pending).max(skipped);
         let over = u64::from(self.latest >= duration && self.latest > Instant::START);
         self.conservation.note(0, lost.max(over), || Place { at: duration, ..Place::default() });
-        let all = self.clusters.len() == self.plan.clusters().len();
         self.releases.finish(duration, &self.clusters, all);
         self.desks.finish();
         self.rules.finish(duration, &mut self.releases.gauge);
