@@ -37,6 +37,10 @@ struct Channel {
 impl Channel {
     fn request(&mut self, request: Request) {
         let order = |request: &Request| (request.since, request.chip);
+        if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
+            self.waiting.push_back(request);
+            return;
+        }
         let before = self.waiting.iter().rposition(|other| order(other) < order(&request));
         self.waiting.insert(before.map_or(0, |before| before + 1), request);
     }

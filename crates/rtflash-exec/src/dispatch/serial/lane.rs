@@ -70,6 +70,8 @@ pub(super) struct Lane {
     pub(super) busy_until: Instant,
     /// An operation that waits for its bus, or will: nobody has been notified of it.
     pub(super) open: Option<Operation>,
+    /// Whether chips hold copies that have been read and not programmed.
+    pub(super) holds_copies: bool,
     /// Operations of one step.
     pub(super) batch: Vec<Operation>,
 }
@@ -98,6 +100,7 @@ impl Lane {
             running: None,
             busy_until: NEVER,
             open: None,
+            holds_copies: false,
             batch: Vec::new(),
         }
     }

@@ -52,16 +52,22 @@ impl<'a, O: Observer> Serial<'a, O> {
         shared: &PerId<ChannelId, bool>,
         observer: O,
     ) -> Self {
+        // Clusters of other groups are on channels of their own.
+        let mut own = plan.per_channel(false);
+        for &chip in clusters.iter().flat_map(|&position| &plan.clusters()[position].chips) {
+            own[plan.channel_of(chip)] = true;
+        }
+        let shared = shared.iter().zip(&own).map(|(&shared, &own)| shared && own).collect();
         let lane = |&position: &ClusterId| {
             let releaser = Releaser::new(plan, &[position], options.service);
-            Lane::new(plan, Cluster::new(plan, position, options), releaser, shared)
+            Lane::new(plan, Cluster::new(plan, position, options), releaser, &shared)
         };
         let pending = max_pending(plan, options, false) / clusters.len().max(1);
         Serial {
             common: Common { options, lengths: Lengths::new(plan, options), pending: pending.max(64) },
             lanes: clusters.iter().map(lane).collect(),
             asks: vec![false; clusters.len()],
-            channels: Channels::new(shared),
+            channels: Channels::new(&shared),
             arrivals: Releaser::new(plan, &[], options.service),
             observer,
         }

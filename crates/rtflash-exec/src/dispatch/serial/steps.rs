@@ -161,8 +161,7 @@ impl Lane {
         };
         let batch = &mut self.batch;
         batch.clear();
-        let programs = cluster.chips.enumerate().any(|(chip, _)| collector.holds_copy(chip));
-        if programs {
+        if std::mem::take(&mut self.holds_copies) {
             for (position, &chip) in cluster.chips.enumerate() {
                 if let Some((place, lpn)) = collector.program(map, position) {
                     let Place { block, page, .. } = place;
@@ -189,6 +188,7 @@ impl Lane {
             }
         }
         if reads {
+            self.holds_copies = true;
             return self.begin_step(common, slot, Step::GcRead, now, observer);
         }
         for (position, &chip) in cluster.chips.enumerate() {
