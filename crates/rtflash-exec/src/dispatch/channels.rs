@@ -1,4 +1,5 @@
-//! Buses that several lanes share: who asks, who is next, and when. Rules S3 and D2, and (Q2).
+//! Buses that several lanes share: who asks, who is next, and when: first come, first served, at one
+//! instant by chip. Rules S3 and D2, and (Q2).
 //!
 //! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
 //! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask
@@ -10,13 +11,10 @@ use rtflash_model::Instant;
 
 use crate::ids::{ChannelId, ChipId, PerId};
 
-/// Later than everything that is done.
-pub(super) const NEVER: Instant = Instant::END;
-
 /// A lane asks for a bus.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
-    /// Since when.
+    /// Since when, or from when on.
     pub(super) since: Instant,
     /// Which.
     pub(super) channel: ChannelId,
@@ -45,9 +43,9 @@ impl Channel {
         self.waiting.insert(before.map_or(0, |before| before + 1), request);
     }
 
-    /// When the next page is moved; never, where none waits.
-    fn next(&self) -> Instant {
-        self.waiting.front().map_or(NEVER, |first| first.since.max(self.free_at))
+    /// When the next page is moved, in nanoseconds; the last number, where none waits.
+    fn next(&self) -> u64 {
+        self.waiting.front().map_or(u64::MAX, |first| first.since.max(self.free_at).as_ns())
     }
 }
 
@@ -57,9 +55,8 @@ pub(super) struct Channels {
     channels: Vec<Channel>,
     /// Where each channel of the device is among them; `None` where no two lanes share it.
     of: PerId<ChannelId, Option<usize>>,
-    /// When each grants next, and a tournament of these: whose winner is at 1, with the leaves
-    /// behind.
-    next: Vec<Instant>,
+    /// When each grants next, and a tournament of these, whose winner is at 1.
+    next: Vec<u64>,
     winners: Vec<usize>,
 }
 
@@ -77,7 +74,7 @@ impl Channels {
         for node in (1..count).rev() {
             winners[node] = winners[2 * node];
         }
-        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: vec![NEVER; count], winners }
+        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: vec![u64::MAX; count], winners }
     }
 
     /// A lane asks for a bus, which is shared.
@@ -87,21 +84,24 @@ impl Channels {
         self.set(number);
     }
 
-    /// The next grant of all.
+    /// When the next grant of all is; `None` where nobody asks.
     #[inline]
-    pub(super) fn least(&self) -> Instant {
-        self.winners.get(1).map_or(NEVER, |&winner| self.next[winner])
+    pub(super) fn least(&self) -> Option<Instant> {
+        self.winners.get(1).and_then(|&winner| Instant::from_ns(self.next[winner]))
     }
 
-    /// Takes the request of the next grant, which `transfer` answers: it says until when the bus is
-    /// busy with it.
-    pub(super) fn grant(&mut self, transfer: impl FnOnce(Instant, &Request) -> Instant) -> Request {
-        let number = *self.winners.get(1).expect("a bus is asked for");
-        let now = self.next[number];
-        let request = self.channels[number].waiting.pop_front().expect("the bus is asked for");
-        self.channels[number].free_at = transfer(now, &request);
+    /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how
+    /// long.
+    pub(super) fn grant(&mut self) -> Request {
+        let winner = self.winners.get(1).and_then(|&winner| self.channels[winner].waiting.pop_front());
+        winner.expect("a bus is asked for")
+    }
+
+    /// The bus that has just been granted is busy until then.
+    pub(super) fn hold(&mut self, channel: ChannelId, until: Instant) {
+        let number = self.of[channel].expect("a bus that is granted is shared");
+        self.channels[number].free_at = until;
         self.set(number);
-        request
     }
 
     /// The state of a channel has changed.

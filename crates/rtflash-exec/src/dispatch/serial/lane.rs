@@ -6,13 +6,15 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use rtflash_model::Instant;
 
 use super::Common;
-use crate::dispatch::channels::NEVER;
 use crate::dispatch::cluster::{Cluster, Job, Jobs, Priority};
 use crate::dispatch::releases::Releaser;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
 use crate::plan::Plan;
 use crate::run::RunError;
 use crate::trace::{Action, Complete, Observer, Operation, Release, Transfer};
+
+/// Later than everything that happens.
+const NEVER: Instant = Instant::END;
 
 /// What a cluster is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

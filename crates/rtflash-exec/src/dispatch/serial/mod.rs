@@ -110,7 +110,7 @@ impl<'a, O: Observer> Serial<'a, O> {
                 self.go_on(lane, limit)?;
             }
         }
-        while self.channels.least() < limit {
+        while self.channels.least().is_some_and(|at| at < limit) {
             let lane = self.grant();
             self.go_on(lane, limit)?;
         }
@@ -129,11 +129,12 @@ impl<'a, O: Observer> Serial<'a, O> {
 
     /// The next grant of all. Says which lane it was.
     fn grant(&mut self) -> usize {
-        let (lanes, common, observer) = (&mut self.lanes, &self.common, &mut self.observer);
-        let request =
-            self.channels.grant(|now, request| lanes[request.lane].granted(common, request.channel, now, observer));
-        self.asks[request.lane] = false;
-        request.lane
+        let now = self.channels.least().expect("a lane asks for a bus");
+        let Request { channel, lane, .. } = self.channels.grant();
+        let over = self.lanes[lane].granted(&self.common, channel, now, &mut self.observer);
+        self.channels.hold(channel, over);
+        self.asks[lane] = false;
+        lane
     }
 
     /// Ends the run at its duration: what is under way is followed to its end.
