@@ -83,7 +83,7 @@ pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
     let request = |size: u64| size.min(scenario.host.max_sectors);
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
-    let longest = rest.map(|job| request(job.size)).max().unwrap_or(0);
+    let longest = rest.map(|job| request(job.size)).fold(0, u64::max);
     let useful = match &scenario.device {
         HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
         HostDevice::Nvme(_) | HostDevice::Clusters(_) => u32::MAX,
@@ -192,7 +192,7 @@ fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Optio
             (Some(tail), Some(none)) => u128::from(*tail) * 1_000_000 / u128::from((*none).max(1)),
             _ => u128::MAX,
         };
-        of.tails.iter().zip(&none.tails).map(share).max().unwrap_or(0)
+        of.tails.iter().zip(&none.tails).map(share).fold(0, u128::max)
     };
     let wanted = measured.iter().enumerate().filter(|(_, of)| is_wanted(of));
     let by_bandwidth = |of: &Measured| (u128::MAX - of.bytes_per_s, worst(of));

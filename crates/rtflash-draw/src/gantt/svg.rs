@@ -220,7 +220,8 @@ impl Gantt {
             };
             let count = 1 + rest.windows(2).take_while(|pair| joins(pair)).count();
             let (run, behind) = rest.split_at(count);
-            let (x, end) = (self.x(first.start), run.iter().map(|bar| self.x(bar.end)).max().unwrap_or(0));
+            let end = run.iter().map(|bar| self.x(bar.end)).max().expect("a run has its first bar");
+            let x = self.x(first.start);
             let room = end.saturating_sub(x);
             let fits = |name: &str| height >= 20 * PX && text_width(name) + 6 * PX <= room;
             let (full, short) = (self.job_name(first.job), self.short_name(first.job));

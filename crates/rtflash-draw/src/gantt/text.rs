@@ -17,9 +17,9 @@ impl Gantt {
     /// The chart in lines of `width` characters, or little more where that is too narrow to show
     /// anything.
     pub fn text(&self, width: usize) -> String {
-        let names = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max("misses".len());
-        let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME)).max().unwrap_or(0);
-        let names = 2 + names.max(lanes);
+        let names = self.rows.iter().map(|row| row.name.len()).fold("misses".len(), usize::max);
+        let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME));
+        let names = 2 + lanes.fold(names, usize::max);
         let columns = at_most(width.saturating_sub(names + 1).max(16), self.from, self.to);
         let mut text = String::new();
         let mut line = |line: &str| {
@@ -97,7 +97,10 @@ impl Gantt {
             let done = job.completed.unwrap_or(self.end).min(self.to - 1);
             if done >= self.from {
                 let cells = column(job.release.max(self.from))..column(done) + 1;
-                marks.get_mut(cells).unwrap_or_default().fill('=');
+                // A job that is released behind the chart has none.
+                if let Some(cells) = marks.get_mut(cells) {
+                    cells.fill('=');
+                }
             }
         }
         for job in &jobs {

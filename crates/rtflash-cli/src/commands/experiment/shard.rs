@@ -83,7 +83,7 @@ pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Sh
         })
         .transpose()
     };
-    let index = number(scheduler.index)?.unwrap_or(0);
+    let index = number(scheduler.index)?.expect("the scheduler was found by its index");
     let first = match scheduler.first {
         Ok(name) => number(name)?.unwrap_or(0),
         Err(first) => first,
