@@ -111,7 +111,7 @@ impl Channels {
         let mut node = usize::midpoint(number, count);
         while node > 0 {
             let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            self.winners[node] = if self.next[b] < self.next[a] { b } else { a };
+            self.winners[node] = if (self.next[b], b) < (self.next[a], a) { b } else { a };
             node /= 2;
         }
     }
