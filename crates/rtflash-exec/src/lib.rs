@@ -26,7 +26,7 @@ pub mod trace;
 
 pub use error::RunError;
 pub use groups::{groups, shared_channels};
-pub use hosted::{HostJob, Hosted};
+pub use hosted::{Hosted, HostedJob};
 pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};

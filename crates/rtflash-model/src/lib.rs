@@ -45,7 +45,7 @@ pub mod reading {
     //! How files are read: values with their places in the text, and all that is wrong with them.
     //! For readers of other files.
 
-    pub use crate::file::{Change, ChangeError, Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
+    pub use crate::file::{Change, ChangeError, JsonKind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }
 
 mod profiles;
@@ -66,7 +66,7 @@ pub use file::{
     read_task_set_bytes, task_set_schema, write_device, write_device_in_full, write_task_set,
 };
 pub use ids::{ChipId, ClusterId, Id, Lpn, PerId, TaskId};
-pub use invalid::{Invalid, Path, Step};
+pub use invalid::{Invalid, Path, PathStep};
 pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;

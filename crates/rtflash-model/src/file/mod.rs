@@ -35,5 +35,5 @@ pub use record::{ANSWER_FORMAT, AllocationRecord, read_allocation_record};
 pub use scalar::parse_bytes;
 pub use set::{TaskSetFile, read_task_set, read_task_set_bytes};
 pub use stream::{Frame, FrameTooLong, Frames, MAX_FRAME};
-pub use tree::Kind;
+pub use tree::JsonKind;
 pub use write::{allocation_schema, task_set_schema, write_device, write_device_in_full, write_task_set};

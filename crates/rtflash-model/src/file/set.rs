@@ -6,8 +6,8 @@ use super::meta::MetaJson;
 use super::place::{Place, Slot, quoted};
 use super::reader::Reader;
 use super::request::{Amount, SHORTEST, amount, refuse_both, request};
-use super::tree::Kind;
-use crate::invalid::{Invalid, Step};
+use super::tree::JsonKind;
+use crate::invalid::{Invalid, PathStep};
 use crate::task::{Arrivals, Job, Request, Task};
 use crate::task_set::{TaskSet, faults};
 use crate::time::Instant;
@@ -51,8 +51,8 @@ pub fn read_task_set_bytes(bytes: &[u8]) -> Result<TaskSetFile, Diagnostics> {
 
 /// `None` where something wrong has been recorded.
 fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
-    if Kind::of(root) != Kind::Object {
-        reader.refuse(root, &Place::Root, format!("the text holds {}", Kind::of(root).noun()), A_TASK_SET);
+    if JsonKind::of(root) != JsonKind::Object {
+        reader.refuse(root, &Place::Root, format!("the text holds {}", JsonKind::of(root).noun()), A_TASK_SET);
         return None;
     }
     let place = Place::Root;
@@ -133,7 +133,7 @@ impl<'t, T> Entries<'t, T> {
 /// look for each fault from the root would take quadratic time.
 fn nearest_entry<'t>(invalid: &Invalid, tasks: &[&'t str], jobs: &[&'t str]) -> Option<(&'t str, usize)> {
     match invalid.path.steps() {
-        [Step::Key(list), Step::Index(index), ..] => {
+        [PathStep::Key(list), PathStep::Index(index), ..] => {
             let list = if list == "tasks" { tasks } else { jobs };
             list.get(*index).map(|raw| (*raw, 2))
         }

@@ -15,7 +15,7 @@ use crate::{Layout, Plan};
 
 use super::accounts;
 use super::fields::{
-    Fields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
+    LineFields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
 };
 
 /// Bytes that a line of a trace may have, the newline not counted.
@@ -93,7 +93,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         if !text.starts_with('{') {
             return Err(wrong("not a JSON object", "a line such as {\"complete\":2000000,\"job\":\"camera.read#0\"}"));
         }
-        let fields: Fields<'_> = serde_json::from_str(text)
+        let fields: LineFields<'_> = serde_json::from_str(text)
             .map_err(|error| wrong(error.to_string().replace(" at line 1 column ", " at column "), "a JSON object"))?;
         let keys = [
             fields.release,
@@ -119,7 +119,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     /// A line with the key of this number.
-    fn line_of(&self, which: usize, at: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+    fn line_of(&self, which: usize, at: &RawValue, fields: &LineFields<'_>) -> Result<Record, Wrong> {
         Ok(match which {
             0 => Record::Release(self.release(at, fields)?),
             1 => Record::Complete(Complete { at: instant("complete", at)?, job: self.job(fields)?.0 }),
@@ -180,7 +180,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     /// The job of a pass.
-    fn collecting(&self, fields: &Fields<'_>) -> Result<JobId, Wrong> {
+    fn collecting(&self, fields: &LineFields<'_>) -> Result<JobId, Wrong> {
         match self.job(fields)? {
             (job, Kind::Gc | Kind::Server) => Ok(job),
             _ => Err(wrong(
@@ -190,7 +190,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         }
     }
 
-    fn release(&self, at: &RawValue, fields: &Fields<'_>) -> Result<Release, Wrong> {
+    fn release(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Release, Wrong> {
         let (job, of) = self.job(fields)?;
         Ok(Release {
             at: instant("release", at)?,
@@ -202,7 +202,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         })
     }
 
-    fn occupied(&self, start: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+    fn occupied(&self, start: &RawValue, fields: &LineFields<'_>) -> Result<Record, Wrong> {
         let (start, end) = (instant("start", start)?, instant("end", present("end", fields.end)?)?);
         if start >= end {
             return Err(wrong(format!("`end` is {end}, `start` is {start}"), "an end behind the start"));
@@ -235,7 +235,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         Ok(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))
     }
 
-    fn job(&self, fields: &Fields<'_>) -> Result<(JobId, Kind), Wrong> {
+    fn job(&self, fields: &LineFields<'_>) -> Result<(JobId, Kind), Wrong> {
         let name = string("job", present("job", fields.job)?)?;
         let expected = "`job` to be the name of a source, `#` and a number, such as camera.read#0";
         // The source's own name may have a # in it.
@@ -258,11 +258,11 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         &self.plan.clusters()[cluster].layout
     }
 
-    fn cluster(&self, fields: &Fields<'_>) -> Result<ClusterId, Wrong> {
+    fn cluster(&self, fields: &LineFields<'_>) -> Result<ClusterId, Wrong> {
         position("cluster", fields.cluster, self.plan.clusters().count())
     }
 
-    fn chip(&self, fields: &Fields<'_>) -> Result<ChipId, Wrong> {
+    fn chip(&self, fields: &LineFields<'_>) -> Result<ChipId, Wrong> {
         position("chip", fields.chip, self.plan.device().chips())
     }
 }
