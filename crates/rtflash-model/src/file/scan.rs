@@ -6,11 +6,10 @@ pub(super) struct Scan {
     at: usize,
     /// It runs to the end of its line.
     is_line: bool,
+    start: usize,
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The last byte that is neither white space nor inside a string.
-    previous: u8,
     /// The first line in it that begins with `{`.
     pub(super) candidate: Option<usize>,
 }
@@ -30,11 +29,11 @@ impl Scan {
     pub(super) fn new(start: usize, first: u8) -> Scan {
         Scan {
             at: start,
+            start,
             is_line: !matches!(first, b'{' | b'['),
             depth: 0,
             in_string: false,
             escaped: false,
-            previous: 0,
             candidate: None,
         }
     }
@@ -42,6 +41,7 @@ impl Scan {
     /// The buffer has lost so many bytes at its front.
     pub(super) fn move_back(&mut self, bytes: usize) {
         self.at -= bytes;
+        self.start -= bytes;
         self.candidate = self.candidate.map(|candidate| candidate - bytes);
     }
 
@@ -58,42 +58,75 @@ impl Scan {
                 }
             };
         }
-        while let Some(&byte) = buffer.get(self.at) {
-            let here = self.at;
-            self.at += 1;
+        loop {
             if self.in_string {
-                match byte {
-                    b'\n' => return End::Cut(here),
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => self.in_string = false,
-                    _ => {}
+                match self.end_of_string(buffer) {
+                    Some(b'"') => self.in_string = false,
+                    Some(_) => return End::Cut(self.at),
+                    None => return End::Beyond,
                 }
-                continue;
             }
-            match byte {
-                b'{' | b'[' => {
-                    if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
-                        if here < distrust || !matches!(self.previous, b',' | b':' | b'[') {
-                            return End::Cut(here);
-                        }
-                        self.candidate.get_or_insert(here);
-                    }
-                    self.depth += 1;
-                }
+            let structural = |byte: &u8| matches!(byte, b'{' | b'}' | b'[' | b']' | b'"');
+            let Some(passed) = buffer[self.at..].iter().position(structural) else {
+                self.at = buffer.len();
+                return End::Beyond;
+            };
+            let here = self.at + passed;
+            self.at = here + 1;
+            match buffer[here] {
+                b'"' => self.in_string = true,
                 b'}' | b']' => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         return End::Whole(here + 1);
                     }
                 }
-                b'"' => self.in_string = true,
-                _ if is_space(byte) => continue,
-                _ => {}
+                byte => {
+                    if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
+                        if here < distrust || !self.may_begin_value(&buffer[..here]) {
+                            return End::Cut(here);
+                        }
+                        self.candidate.get_or_insert(here);
+                    }
+                    self.depth += 1;
+                }
             }
-            self.previous = byte;
         }
-        End::Beyond
+    }
+
+    /// Goes on to the byte that ends a string, and behind it where that is its quote; at the end of
+    /// a line stays before it.
+    fn end_of_string(&mut self, buffer: &[u8]) -> Option<u8> {
+        loop {
+            if self.escaped {
+                let byte = *buffer.get(self.at)?;
+                if byte == b'\n' {
+                    return Some(byte);
+                }
+                self.escaped = false;
+                self.at += 1;
+            }
+            let Some(passed) = buffer[self.at..].iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n')) else {
+                self.at = buffer.len();
+                return None;
+            };
+            self.at += passed;
+            let byte = buffer[self.at];
+            if byte != b'\n' {
+                self.at += 1;
+            }
+            if byte != b'\\' {
+                return Some(byte);
+            }
+            self.escaped = true;
+        }
+    }
+
+    /// Whether a value may begin behind this, which ends outside strings: behind a comma, a colon
+    /// or `[`.
+    fn may_begin_value(&self, before: &[u8]) -> bool {
+        let previous = before[self.start..].iter().rfind(|byte| !is_space(**byte));
+        matches!(previous, Some(b',' | b':' | b'['))
     }
 }
 
