@@ -1,13 +1,7 @@
 //! A position in a text that has the usual form: what is expected is stepped over, anything else
 //! gives `None`, and the text is left to a reader that says what is wrong with it.
 
-/// Eight bytes of one value.
-const fn eight(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// The highest bit of each byte.
-const HIGHEST: u64 = eight(0x80);
+use crate::words::{before_mark, below, eight, equal, first, no_digits};
 
 /// What is left of a text that is being read.
 ///
@@ -30,10 +24,14 @@ impl<'t> Cursor<'t> {
         self.rest
     }
 
-    /// This, and nothing else.
+    /// This, and nothing else. Where it is not there, the cursor stays.
     #[inline]
-    pub fn text(&mut self, expected: &[u8]) -> Option<()> {
-        self.rest = self.rest.strip_prefix(expected)?;
+    pub fn text<const N: usize>(&mut self, expected: &[u8; N]) -> Option<()> {
+        let (front, rest) = self.rest.split_first_chunk()?;
+        if front != expected {
+            return None;
+        }
+        self.rest = rest;
         Some(())
     }
 
@@ -72,17 +70,7 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn string(&mut self) -> Option<&'t [u8]> {
         self.text(b"\"")?;
-        let mut length = 0;
-        while let Some(chunk) = self.rest.get(length..).and_then(<[u8]>::first_chunk) {
-            let plain = plain_bytes(u64::from_le_bytes(*chunk));
-            length += plain;
-            if plain < chunk.len() {
-                break;
-            }
-        }
-        while self.rest.get(length).is_some_and(|byte| is_plain(*byte)) {
-            length += 1;
-        }
+        let length = first(self.rest, |word| below(word, b' ') | equal(word, b'"') | equal(word, b'\\'))?;
         let (inside, rest) = self.rest.split_at(length);
         self.rest = rest.strip_prefix(b"\"")?;
         Some(inside)
@@ -104,34 +92,16 @@ pub(crate) const POWERS_OF_TEN: [u64; 10] =
 /// The value of the digits at the front of eight bytes of text, and how many they are.
 #[inline]
 fn digits_of(word: u64) -> (u64, usize) {
-    let digits = word ^ eight(b'0');
-    // Bytes of ten and above, as no digit is: the sum does not reach into the next byte.
-    let others = ((digits & !HIGHEST) + eight(0x80 - 10) | digits) & HIGHEST;
-    let count = others.trailing_zeros() / 8;
+    let count = before_mark(no_digits(word));
     if count == 0 {
         return (0, 0);
     }
     // As if zeros stood before them. The first digit is the lowest byte.
-    let digits = digits << (64 - 8 * count);
+    let digits = (word ^ eight(b'0')) << (64 - 8 * count);
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
     let value = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
-    (value, count as usize)
-}
-
-/// How many of eight bytes from the front on stand for themselves in a string.
-#[inline]
-fn plain_bytes(word: u64) -> usize {
-    // The lowest byte that a test finds is one for sure; those above it need not be.
-    let below = |word: u64, limit: u8| word.wrapping_sub(eight(limit)) & !word & HIGHEST;
-    let is = |byte: u8| below(word ^ eight(byte), 1);
-    let others = below(word, b' ') | is(b'"') | is(b'\\');
-    (others.trailing_zeros() / 8) as usize
-}
-
-/// Whether a byte stands for itself in a string.
-fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
+    (value, count)
 }
 
 #[cfg(test)]
@@ -178,7 +148,8 @@ mod tests {
             let text = format!("\"{inside}\"{behind}");
             let mut cursor = Cursor::new(text.as_bytes());
             let read = cursor.string();
-            let end = inside.bytes().position(|byte| !is_plain(byte)).unwrap_or(inside.len());
+            let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+            let end = inside.as_bytes().iter().position(|byte| !is_plain(byte)).unwrap_or(inside.len());
             let plain = text.as_bytes()[1 + end] == b'"';
             prop_assert_eq!(read, plain.then_some(&inside.as_bytes()[..end]));
             if plain {

@@ -57,6 +57,7 @@ mod space;
 mod task;
 mod task_set;
 mod time;
+mod words;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use capped::capped;

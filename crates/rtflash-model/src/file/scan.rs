@@ -1,5 +1,7 @@
 //! Where a JSON value ends: a count of brackets that goes on where it stopped when more bytes come.
 
+use crate::words::{eight, equal, first};
+
 /// A frame, scanned up to the position `at` of a buffer.
 #[derive(Debug)]
 pub(super) struct Scan {
@@ -66,8 +68,7 @@ impl Scan {
                     None => return End::Beyond,
                 }
             }
-            let structural = |byte: &u8| matches!(byte, b'{' | b'}' | b'[' | b']' | b'"');
-            let Some(passed) = buffer[self.at..].iter().position(structural) else {
+            let Some(passed) = first(&buffer[self.at..], structural) else {
                 self.at = buffer.len();
                 return End::Beyond;
             };
@@ -106,7 +107,7 @@ impl Scan {
                 self.escaped = false;
                 self.at += 1;
             }
-            let Some(passed) = buffer[self.at..].iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n')) else {
+            let Some(passed) = first(&buffer[self.at..], in_strings) else {
                 self.at = buffer.len();
                 return None;
             };
@@ -128,6 +129,20 @@ impl Scan {
         let previous = before[self.start..].iter().rfind(|byte| !is_space(**byte));
         matches!(previous, Some(b',' | b':' | b'['))
     }
+}
+
+/// Marks the bytes that are looked at outside strings.
+#[inline]
+fn structural(word: u64) -> u64 {
+    // The two of each kind of bracket differ in a single bit.
+    let brackets = word | eight(b'{' ^ b'[');
+    equal(brackets, b'{') | equal(brackets, b'}') | equal(word, b'"')
+}
+
+/// Marks the bytes that are looked at inside strings.
+#[inline]
+fn in_strings(word: u64) -> u64 {
+    equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
 }
 
 /// Whether JSON allows this byte between its parts.

@@ -108,8 +108,11 @@ impl<'t> Usual<'t> {
         Some(raw)
     }
 
+    #[inline]
     fn string(&mut self) -> Option<&'t str> {
-        self.cursor.string().and_then(|inside| std::str::from_utf8(inside).ok())
+        let start = self.text.len() - self.cursor.rest().len() + 1;
+        let inside = self.cursor.string()?;
+        self.text.get(start..start + inside.len())
     }
 
     fn device(&mut self) -> Option<Device> {

@@ -44,29 +44,29 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
 
 impl<'t> Line<'_, '_, 't> {
     #[inline]
-    fn number(&mut self, key: &[u8]) -> Option<u64> {
+    fn number<const N: usize>(&mut self, key: &[u8; N]) -> Option<u64> {
         self.cursor.text(key)?;
         self.cursor.number()
     }
 
     #[inline]
-    fn instant(&mut self, key: &[u8]) -> Option<Instant> {
+    fn instant<const N: usize>(&mut self, key: &[u8; N]) -> Option<Instant> {
         self.number(key).and_then(Instant::from_ns)
     }
 
     /// A number below `count`.
     #[inline]
-    fn below(&mut self, key: &[u8], count: u32) -> Option<u32> {
+    fn below<const N: usize>(&mut self, key: &[u8; N], count: u32) -> Option<u32> {
         self.number(key).and_then(|number| u32::try_from(number).ok()).filter(|&number| number < count)
     }
 
     #[inline]
-    fn position<I: Id>(&mut self, key: &[u8], count: u32) -> Option<I> {
+    fn position<I: Id, const N: usize>(&mut self, key: &[u8; N], count: u32) -> Option<I> {
         self.below(key, count).map(I::new)
     }
 
     #[inline]
-    fn name(&mut self, key: &[u8]) -> Option<&'t [u8]> {
+    fn name<const N: usize>(&mut self, key: &[u8; N]) -> Option<&'t [u8]> {
         self.cursor.text(key)?;
         self.cursor.string()
     }
