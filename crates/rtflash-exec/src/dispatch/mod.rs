@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod certified;
+mod channels;
 mod cluster;
 mod parallel;
 mod releases;

@@ -1,5 +1,6 @@
 //! Puts records into the order of a trace where some become known late.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
@@ -7,12 +8,15 @@ use rtflash_model::Instant;
 use crate::trace::{Observer, Record};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
-const FEW: usize = 512;
+const FEW: usize = 128;
+
+/// Where most records belong: among so many at the end.
+const NEAR: usize = 16;
 
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
-    /// As they were pushed, but for what has been sorted already.
+    /// In order; what has the same place in it, as it was pushed.
     held: Vec<Record>,
     /// How many have to be held for the next look.
     enough: usize,
@@ -45,7 +49,7 @@ impl<O: Observer> Sequencer<O> {
         if !self.notifies {
             return;
         }
-        let start = record.order().0;
+        let start = record.start();
         let at = self.open.partition_point(|&(open, _)| open < start);
         let opened = self.open.get_mut(at).filter(|(open, _)| *open == start);
         opened.expect("an operation is opened before it is closed").1 -= 1;
@@ -57,9 +61,23 @@ impl<O: Observer> Sequencer<O> {
 
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        if self.notifies {
-            self.held.push(record);
+        if !self.notifies {
+            return;
         }
+        let start = record.start();
+        if self.held.last().is_none_or(|last| last.start() < start) {
+            self.held.push(record);
+            return;
+        }
+        let before = |other: &Record| match other.start().cmp(&start) {
+            Ordering::Equal => other.order() <= record.order(),
+            order => order.is_lt(),
+        };
+        // Nearly all belong close to the end.
+        let tail = self.held.len().saturating_sub(NEAR);
+        let tail = if self.held[..tail].last().is_none_or(before) { tail } else { 0 };
+        let at = tail + self.held[tail..].partition_point(before);
+        self.held.insert(at, record);
     }
 
     /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing
@@ -75,9 +93,7 @@ impl<O: Observer> Sequencer<O> {
     /// something may be missing.
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
-        // Stable: what has the same place in the order is passed on as it was pushed.
-        self.held.sort_by_key(Record::order);
-        let ready = self.held.partition_point(|record| record.order().0 < limit);
+        let ready = self.held.partition_point(|record| record.start() < limit);
         for record in self.held.drain(..ready) {
             self.observer.record(&record);
         }
@@ -87,7 +103,6 @@ impl<O: Observer> Sequencer<O> {
 
     /// Passes on the rest.
     pub(crate) fn finish(mut self) -> O {
-        self.held.sort_by_key(Record::order);
         for record in &self.held {
             self.observer.record(record);
         }

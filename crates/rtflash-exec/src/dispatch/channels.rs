@@ -1,0 +1,118 @@
+//! Buses that several lanes share: who asks, who is next, and when: first come, first served, at one
+//! instant by chip. Rules S3 and D2, and (Q2).
+//!
+//! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
+//! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask
+//! for later comes behind [`Channels::least`], the next grant.
+
+use std::collections::VecDeque;
+
+use rtflash_model::Instant;
+
+use crate::ids::{ChannelId, ChipId, PerId};
+
+/// A lane asks for a bus.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request {
+    /// Since when, or from when on.
+    pub(super) since: Instant,
+    /// Which.
+    pub(super) channel: ChannelId,
+    /// For which chip.
+    pub(super) chip: ChipId,
+    /// The lane.
+    pub(super) lane: usize,
+}
+
+/// One bus.
+#[derive(Debug)]
+struct Channel {
+    free_at: Instant,
+    /// First come, first served, at one instant by chip: the next one in front.
+    waiting: VecDeque<Request>,
+}
+
+impl Channel {
+    fn request(&mut self, request: Request) {
+        let order = |request: &Request| (request.since, request.chip);
+        if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
+            self.waiting.push_back(request);
+            return;
+        }
+        let before = self.waiting.iter().rposition(|other| order(other) < order(&request));
+        self.waiting.insert(before.map_or(0, |before| before + 1), request);
+    }
+
+    /// When the next page is moved, in nanoseconds; the last number, where none waits.
+    fn next(&self) -> u64 {
+        self.waiting.front().map_or(u64::MAX, |first| first.since.max(self.free_at).as_ns())
+    }
+}
+
+/// The buses that lanes share.
+#[derive(Debug)]
+pub(super) struct Channels {
+    channels: Vec<Channel>,
+    /// Where each channel of the device is among them; `None` where no two lanes share it.
+    of: PerId<ChannelId, Option<usize>>,
+    /// When each grants next, and a tournament of these, whose winner is at 1.
+    next: Vec<u64>,
+    winners: Vec<usize>,
+}
+
+impl Channels {
+    /// `shared` says which channels of the device these are.
+    pub(super) fn new(shared: &PerId<ChannelId, bool>) -> Channels {
+        let mut count = 0;
+        let mut number = |&shared: &bool| {
+            count += usize::from(shared);
+            shared.then(|| count - 1)
+        };
+        let of = shared.iter().map(&mut number).collect();
+        let idle = || Channel { free_at: Instant::START, waiting: VecDeque::new() };
+        let mut winners: Vec<usize> = (0..count).chain(0..count).collect();
+        for node in (1..count).rev() {
+            winners[node] = winners[2 * node];
+        }
+        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: vec![u64::MAX; count], winners }
+    }
+
+    /// A lane asks for a bus, which is shared.
+    pub(super) fn request(&mut self, request: Request) {
+        let number = self.of[request.channel].expect("a lane asks for buses that are shared");
+        self.channels[number].request(request);
+        self.set(number);
+    }
+
+    /// When the next grant of all is; `None` where nobody asks.
+    #[inline]
+    pub(super) fn least(&self) -> Option<Instant> {
+        self.winners.get(1).and_then(|&winner| Instant::from_ns(self.next[winner]))
+    }
+
+    /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how
+    /// long.
+    pub(super) fn grant(&mut self) -> Request {
+        let winner = self.winners.get(1).and_then(|&winner| self.channels[winner].waiting.pop_front());
+        winner.expect("a bus is asked for")
+    }
+
+    /// The bus that has just been granted is busy until then.
+    pub(super) fn hold(&mut self, channel: ChannelId, until: Instant) {
+        let number = self.of[channel].expect("a bus that is granted is shared");
+        self.channels[number].free_at = until;
+        self.set(number);
+    }
+
+    /// The state of a channel has changed.
+    fn set(&mut self, number: usize) {
+        self.next[number] = self.channels[number].next();
+        let count = self.channels.len();
+        let mut node = usize::midpoint(number, count);
+        while node > 0 {
+            let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
+            self.winners[node] = if self.next[b] < self.next[a] { b } else { a };
+            node /= 2;
+        }
+    }
+}
