@@ -1,7 +1,7 @@
 //! A position in a text that has the usual form: what is expected is stepped over, anything else
 //! gives `None`, and the text is left to a reader that says what is wrong with it.
 
-use crate::words::{before_mark, below, eight, equal, first, no_digits};
+use crate::words::{before_mark, below, eight, equal, front, no_digits};
 
 /// What is left of a text that is being read.
 ///
@@ -70,7 +70,16 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn string(&mut self) -> Option<&'t [u8]> {
         self.text(b"\"")?;
-        let length = first(self.rest, |word| below(word, b' ') | equal(word, b'"') | equal(word, b'\\'))?;
+        let mut length = 0;
+        loop {
+            let (word, _) = front(&self.rest[length..]);
+            // The zeros at the end of the text are among those below a blank.
+            let plain = before_mark(below(word, b' ') | equal(word, b'"') | equal(word, b'\\'));
+            length += plain;
+            if plain < 8 {
+                break;
+            }
+        }
         let (inside, rest) = self.rest.split_at(length);
         self.rest = rest.strip_prefix(b"\"")?;
         Some(inside)

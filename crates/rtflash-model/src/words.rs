@@ -14,10 +14,12 @@ pub(crate) const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(eight(limit)) & !word & HIGHEST
 }
 
-/// Marks the bytes of this value, as [`below`] does.
+/// Marks all bytes of this value.
 #[inline]
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
-    below(word ^ eight(byte), 1)
+    // The sum does not reach into the next byte.
+    let others = word ^ eight(byte);
+    !((others & !HIGHEST) + !HIGHEST | others) & HIGHEST
 }
 
 /// Marks all bytes that are no digits.
@@ -34,23 +36,15 @@ pub(crate) const fn before_mark(marks: u64) -> usize {
     marks.trailing_zeros() as usize / 8
 }
 
-/// The position of the first byte that is marked. Where there is none, it may be the length, or
-/// `None`.
+/// The first eight bytes, and their number: fewer at the end, where zeros stand behind them.
 #[inline]
-pub(crate) fn first(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
-    let mut at = 0;
-    while let Some(word) = bytes[at..].first_chunk() {
-        let marks = marks(u64::from_le_bytes(*word));
-        if marks != 0 {
-            return Some(at + before_mark(marks));
-        }
-        at += word.len();
+pub(crate) fn front(bytes: &[u8]) -> (u64, usize) {
+    if let Some(word) = bytes.first_chunk() {
+        return (u64::from_le_bytes(*word), word.len());
     }
-    let rest = &bytes[at..];
     let mut word = [0; 8];
-    word[..rest.len()].copy_from_slice(rest);
-    let found = before_mark(marks(u64::from_le_bytes(word)));
-    (found <= rest.len()).then_some(at + found)
+    word[..bytes.len()].copy_from_slice(bytes);
+    (u64::from_le_bytes(word), bytes.len())
 }
 
 #[cfg(test)]
@@ -61,22 +55,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_byte_is_found(bytes in proptest::collection::vec(0x1du8..0x24, 0..40), offset in 0u8..3, limit in 0x1fu8..0x22) {
-            let bytes: Vec<u8> = bytes.iter().map(|byte| byte + offset * 0x50).collect();
-            let wanted = 0x20 + offset * 0x50;
-            let position = bytes.iter().position(|byte| *byte == wanted);
-            prop_assert_eq!(first(&bytes, |word| equal(word, wanted)), position);
-            let position = bytes.iter().position(|byte| *byte < limit);
-            // Behind the end there are zeros, as it were.
-            prop_assert_eq!(first(&bytes, |word| below(word, limit)), position.or(Some(bytes.len())));
-        }
-
-        #[test]
-        fn digits_are_those_of_ascii(bytes: [u8; 8]) {
-            let marks = no_digits(u64::from_le_bytes(bytes));
-            for (at, byte) in bytes.iter().enumerate() {
-                prop_assert_eq!(marks >> (8 * at + 7) & 1 == 0, byte.is_ascii_digit());
+        fn bytes_are_marked(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), 0x1du8..0x42], 0..12), wanted in 0x1fu8..0x42) {
+            let (word, count) = front(&bytes);
+            prop_assert_eq!((&word.to_le_bytes()[..count], count), (&bytes[..count], bytes.len().min(8)));
+            let is_marked = |marks: u64, at: usize| marks >> (8 * at + 7) & 1 == 1;
+            for (at, byte) in word.to_le_bytes().into_iter().enumerate() {
+                prop_assert_eq!(is_marked(equal(word, wanted), at), byte == wanted);
+                prop_assert_eq!(is_marked(no_digits(word), at), !byte.is_ascii_digit());
             }
+            let position = word.to_le_bytes().iter().position(|byte| *byte < wanted);
+            prop_assert_eq!(before_mark(below(word, wanted)), position.unwrap_or(8));
         }
     }
 }

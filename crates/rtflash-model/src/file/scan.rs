@@ -1,6 +1,6 @@
 //! Where a JSON value ends: a count of brackets that goes on where it stopped when more bytes come.
 
-use crate::words::{eight, equal, first};
+use crate::words::{before_mark, eight, equal, front};
 
 /// A frame, scanned up to the position `at` of a buffer.
 #[derive(Debug)]
@@ -11,7 +11,8 @@ pub(super) struct Scan {
     start: usize,
     depth: usize,
     in_string: bool,
-    escaped: bool,
+    /// The byte behind the last backslash that escapes something.
+    escaped: Option<usize>,
     /// The first line in it that begins with `{`.
     pub(super) candidate: Option<usize>,
 }
@@ -35,7 +36,7 @@ impl Scan {
             is_line: !matches!(first, b'{' | b'['),
             depth: 0,
             in_string: false,
-            escaped: false,
+            escaped: None,
             candidate: None,
         }
     }
@@ -44,6 +45,7 @@ impl Scan {
     pub(super) fn move_back(&mut self, bytes: usize) {
         self.at -= bytes;
         self.start -= bytes;
+        self.escaped = self.escaped.and_then(|escaped| escaped.checked_sub(bytes));
         self.candidate = self.candidate.map(|candidate| candidate - bytes);
     }
 
@@ -60,67 +62,48 @@ impl Scan {
                 }
             };
         }
-        loop {
-            if self.in_string {
-                match self.end_of_string(buffer) {
-                    Some(b'"') => self.in_string = false,
-                    Some(_) => return End::Cut(self.at),
-                    None => return End::Beyond,
+        while self.at < buffer.len() {
+            let (word, count) = front(&buffer[self.at..]);
+            let mut marks = marks(word);
+            while marks != 0 {
+                let here = self.at + before_mark(marks);
+                marks &= marks - 1;
+                if let Some(end) = self.step(buffer, here, distrust) {
+                    return end;
                 }
             }
-            let Some(passed) = first(&buffer[self.at..], structural) else {
-                self.at = buffer.len();
-                return End::Beyond;
-            };
-            let here = self.at + passed;
-            self.at = here + 1;
-            match buffer[here] {
-                b'"' => self.in_string = true,
-                b'}' | b']' => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return End::Whole(here + 1);
-                    }
-                }
-                byte => {
-                    if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
-                        if here < distrust || !self.may_begin_value(&buffer[..here]) {
-                            return End::Cut(here);
-                        }
-                        self.candidate.get_or_insert(here);
-                    }
-                    self.depth += 1;
-                }
-            }
+            self.at += count;
         }
+        End::Beyond
     }
 
-    /// Goes on to the byte that ends a string, and behind it where that is its quote; at the end of
-    /// a line stays before it.
-    fn end_of_string(&mut self, buffer: &[u8]) -> Option<u8> {
-        loop {
-            if self.escaped {
-                let byte = *buffer.get(self.at)?;
-                if byte == b'\n' {
-                    return Some(byte);
+    /// What follows from a byte that is marked.
+    #[inline]
+    fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
+        match buffer[here] {
+            b'\n' if self.in_string => return Some(End::Cut(here)),
+            _ if self.escaped == Some(here) => {}
+            b'\\' if self.in_string => self.escaped = Some(here + 1),
+            b'"' => self.in_string = !self.in_string,
+            _ if self.in_string => {}
+            b'}' | b']' => {
+                self.depth -= 1;
+                if self.depth == 0 {
+                    return Some(End::Whole(here + 1));
                 }
-                self.escaped = false;
-                self.at += 1;
             }
-            let Some(passed) = first(&buffer[self.at..], in_strings) else {
-                self.at = buffer.len();
-                return None;
-            };
-            self.at += passed;
-            let byte = buffer[self.at];
-            if byte != b'\n' {
-                self.at += 1;
+            byte @ (b'{' | b'[') => {
+                if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
+                    if here < distrust || !self.may_begin_value(&buffer[..here]) {
+                        return Some(End::Cut(here));
+                    }
+                    self.candidate.get_or_insert(here);
+                }
+                self.depth += 1;
             }
-            if byte != b'\\' {
-                return Some(byte);
-            }
-            self.escaped = true;
+            _ => {}
         }
+        None
     }
 
     /// Whether a value may begin behind this, which ends outside strings: behind a comma, a colon
@@ -131,18 +114,13 @@ impl Scan {
     }
 }
 
-/// Marks the bytes that are looked at outside strings.
+/// Marks the bytes that may change anything.
 #[inline]
-fn structural(word: u64) -> u64 {
+fn marks(word: u64) -> u64 {
     // The two of each kind of bracket differ in a single bit.
     let brackets = word | eight(b'{' ^ b'[');
-    equal(brackets, b'{') | equal(brackets, b'}') | equal(word, b'"')
-}
-
-/// Marks the bytes that are looked at inside strings.
-#[inline]
-fn in_strings(word: u64) -> u64 {
-    equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
+    let brackets = equal(brackets, b'{') | equal(brackets, b'}');
+    brackets | equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
 }
 
 /// Whether JSON allows this byte between its parts.
