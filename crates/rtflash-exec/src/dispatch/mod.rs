@@ -2,7 +2,6 @@
 
 mod arrivals;
 mod certified;
-mod channels;
 mod cluster;
 mod parallel;
 mod releases;

@@ -1,6 +1,5 @@
 //! Puts records into the order of a trace where some become known late.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
@@ -10,14 +9,13 @@ use crate::trace::{Observer, Record};
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
 
-/// Where most records belong: among so many at the end.
-const NEAR: usize = 16;
-
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
     /// In order; what has the same place in it, as it was pushed.
     held: Vec<Record>,
+    /// When each of them starts.
+    starts: Vec<Instant>,
     /// How many have to be held for the next look.
     enough: usize,
     /// Starts of operations that nobody is notified of yet, ascending, with how many there are of
@@ -30,7 +28,14 @@ pub(crate) struct Sequencer<O> {
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), notifies: observer.is_notified(), observer }
+        Sequencer {
+            held: Vec::new(),
+            starts: Vec::new(),
+            enough: FEW,
+            open: VecDeque::new(),
+            notifies: observer.is_notified(),
+            observer,
+        }
     }
 
     /// An operation has begun whose record comes later. None has begun after it.
@@ -65,18 +70,14 @@ impl<O: Observer> Sequencer<O> {
             return;
         }
         let start = record.start();
-        if self.held.last().is_none_or(|last| last.start() < start) {
-            self.held.push(record);
-            return;
+        let mut at = self.starts.len();
+        if self.starts.last().is_some_and(|&last| last >= start) {
+            at = self.starts.partition_point(|&other| other <= start);
+            while at > 0 && self.starts[at - 1] == start && self.held[at - 1].order() > record.order() {
+                at -= 1;
+            }
         }
-        let before = |other: &Record| match other.start().cmp(&start) {
-            Ordering::Equal => other.order() <= record.order(),
-            order => order.is_lt(),
-        };
-        // Nearly all belong close to the end.
-        let tail = self.held.len().saturating_sub(NEAR);
-        let tail = if self.held[..tail].last().is_none_or(before) { tail } else { 0 };
-        let at = tail + self.held[tail..].partition_point(before);
+        self.starts.insert(at, start);
         self.held.insert(at, record);
     }
 
@@ -93,7 +94,8 @@ impl<O: Observer> Sequencer<O> {
     /// something may be missing.
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
-        let ready = self.held.partition_point(|record| record.start() < limit);
+        let ready = self.starts.partition_point(|&start| start < limit);
+        self.starts.drain(..ready);
         for record in self.held.drain(..ready) {
             self.observer.record(&record);
         }

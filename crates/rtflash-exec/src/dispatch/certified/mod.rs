@@ -21,9 +21,9 @@ use std::ops::Range;
 use rtflash_model::Instant;
 
 use super::arrivals::Arrival;
-use super::channels::Channels;
 use super::cluster::max_pending;
 use super::sequencer::Sequencer;
+use crate::flash::Channels;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;

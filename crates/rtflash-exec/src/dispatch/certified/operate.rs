@@ -8,7 +8,7 @@ use super::pass::GcStep;
 use super::processor::Step;
 use super::store::Spot;
 use super::{Event, Placed};
-use crate::dispatch::channels::Request;
+use crate::flash::Request;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};

@@ -11,9 +11,9 @@ use rtflash_model::Instant;
 
 use self::lane::{Ask, Lane};
 use super::arrivals::Arrival;
-use super::channels::{Channels, Request};
 use super::cluster::{Cluster, max_pending};
 use super::releases::Releaser;
+use crate::flash::{Channels, Request};
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
