@@ -19,7 +19,7 @@ pub(crate) const fn below(word: u64, limit: u8) -> u64 {
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     // The sum does not reach into the next byte.
     let others = word ^ eight(byte);
-    !((others & !HIGHEST) + !HIGHEST | others) & HIGHEST
+    !(((others & !HIGHEST) + !HIGHEST) | others) & HIGHEST
 }
 
 /// Marks all bytes that are no digits.
@@ -27,7 +27,7 @@ pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
 pub(crate) const fn no_digits(word: u64) -> u64 {
     // What is no digit is ten or more now. The sum does not reach into the next byte.
     let digits = word ^ eight(b'0');
-    ((digits & !HIGHEST) + eight(0x80 - 10) | digits) & HIGHEST
+    (((digits & !HIGHEST) + eight(0x80 - 10)) | digits) & HIGHEST
 }
 
 /// How many bytes come before the first that is marked.

@@ -31,7 +31,7 @@ impl<'p> Sources<'p> {
     #[inline]
     pub(super) fn of_bytes(&mut self, name: &[u8]) -> Option<SourceId> {
         let mixed = name.iter().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-        let place = (mixed ^ mixed >> 7) as usize % RECENT;
+        let place = (mixed ^ (mixed >> 7)) as usize % RECENT;
         match self.recent[place] {
             Some((known, source)) if known.as_bytes() == name => Some(source),
             _ => {
