@@ -155,6 +155,68 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     }
 }
 
+/// The same certificates but for one number of one of them, and which that is.
+fn altered(rng: &mut Rng, allocation: &Allocation) -> Option<(usize, Allocation)> {
+    let mut certificates: Vec<Certificate> =
+        (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
+    let at = usize::try_from(rng.0.below(allocation.len() as u64)).expect("a few");
+    let mut changed = |number: u64| match rng.within(0, 4) {
+        0 => 0,
+        1 => number + rng.within(2, 300),
+        2 => number.saturating_sub(rng.within(2, 5)),
+        3 => number + 1,
+        _ => number.saturating_sub(1),
+    };
+    let collection = certificates.get_mut(at)?.collection.as_mut()?;
+    let deadline = collection.deadline.map_or(0, Span::as_ns);
+    let numbers = [
+        changed(collection.reclaimed_pages),
+        changed(collection.reserve_pages),
+        changed(collection.victim_pages),
+        changed(collection.open_blocks),
+        changed(deadline),
+    ];
+    match rng.within(0, 5) {
+        0 => collection.reclaimed_pages = numbers[0],
+        1 => collection.reserve_pages = numbers[1],
+        2 => collection.victim_pages = numbers[2],
+        3 => collection.open_blocks = numbers[3],
+        4 => collection.deadline = Span::from_ns(numbers[4]).filter(|_| collection.deadline.is_some()),
+        _ => (collection.victim_pages, collection.reclaimed_pages) = (numbers[2], numbers[0]),
+    }
+    Some((at, allocation.clone().with_certificates(certificates.into_iter().map(Some).collect())))
+}
+
+/// A certificate that states another number holds in both or in neither, and so do its neighbours',
+/// as long as nothing less is stated than the load needs.
+#[test]
+fn what_holds_of_altered_certificates_does_in_both() {
+    let mut verdicts = [0; 3];
+    for case in 0..12_000 {
+        let mut rng = Rng(Stream::numbered(2, b"verified", case));
+        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let (allocation, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
+        let Some((altered, allocation)) = altered(&mut rng, &allocation) else { continue };
+        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let holding = holding(&set, &allocation, granted, &Work::new());
+        let enough = verification.clusters[altered].discrepancies.is_empty();
+        for (position, judged) in verification.clusters.iter().enumerate() {
+            if position != altered && !enough {
+                continue;
+            }
+            let holds = judged.in_time == Some(true) && judged.discrepancies.is_empty();
+            assert_eq!(
+                holding[position], holds,
+                "case {case}, cluster {position}: {judged:?}\n{allocation:?}\n{set:?}"
+            );
+            verdicts[if enough { usize::from(holds) } else { 2 }] += 1;
+        }
+    }
+    println!("{verdicts:?}");
+    assert!(verdicts.iter().all(|&times| times > 300), "{verdicts:?}");
+}
+
 #[test]
 fn what_is_said_is_what_the_verifier_says() {
     // Verdicts; what is relied on; clusters in time whose data do not fit; servers; waiting.
