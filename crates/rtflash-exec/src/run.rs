@@ -235,7 +235,7 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {
         let mut ready: Vec<Record> = Vec::new();
         for (_, records) in observers.iter_mut() {
-            let (now, later) = std::mem::take(records).into_iter().partition(|record| record.order().0 < settled);
+            let (now, later) = std::mem::take(records).into_iter().partition(|record| record.start() < settled);
             *records = later;
             ready.extend::<Vec<Record>>(now);
         }

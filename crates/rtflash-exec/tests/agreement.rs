@@ -90,6 +90,7 @@ fn what_is_valid_is_found_valid() {
         let mut checks = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         records.iter().for_each(|record| checks.record(record));
         broken.note(case, &checks.finish(world.options.duration), &ALWAYS_HOLD);
+        broken.note(case, &worlds::judged(&world), &ALWAYS_HOLD);
         judged += 1;
     }
     broken.assert_none();

@@ -161,23 +161,13 @@ impl Desks {
     pub(super) fn operation(&mut self, operation: &Operation) {
         let moves = self.moves(operation);
         let waits = moves && self.waits == Waits::Actual;
-        let desk = &mut self.desks[operation.chip];
-        if desk.open {
-            let Desk { start, job, cluster, .. } = *desk;
-            let chip = Some(operation.chip);
-            self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip });
+        if self.desks[operation.chip].open {
+            self.lacks_transfer(operation.chip);
         }
         let program = operation.action == Action::Program;
-        *desk = Desk {
-            start: operation.start,
-            end: operation.end,
-            job: operation.job,
-            kind: operation.kind,
-            cluster: operation.cluster,
-            program,
-            open: waits,
-        };
         if waits {
+            let Operation { start, end, job, kind, cluster, .. } = *operation;
+            self.desks[operation.chip] = Desk { start, end, job, kind, cluster, program, open: true };
             return;
         }
         let took = operation.end.since(operation.start);
@@ -206,6 +196,15 @@ impl Desks {
             cluster: Some(operation.cluster),
             chip: Some(operation.chip),
         });
+    }
+
+    /// The last operation of a chip moved no page.
+    #[cold]
+    fn lacks_transfer(&mut self, chip: ChipId) {
+        let desk = &mut self.desks[chip];
+        desk.open = false;
+        let Desk { start, job, cluster, .. } = *desk;
+        self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
     }
 
     #[inline]

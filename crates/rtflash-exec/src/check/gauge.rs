@@ -41,12 +41,17 @@ impl Worst {
 pub struct Gauge {
     worst: Option<Worst>,
     violations: u64,
+    /// Whether one more zero against zero changes nothing.
+    zeroes: bool,
 }
 
 impl Gauge {
     /// Notes an observation. Nearly all are like one before: that is found out in line.
     #[inline(always)]
     pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
+        if bound == 0 && observed == 0 && self.zeroes {
+            return;
+        }
         let broken = observed > bound;
         self.violations += u64::from(broken);
         if let Some(worst) = &self.worst {
@@ -63,6 +68,7 @@ impl Gauge {
     #[cold]
     #[inline(never)]
     fn note_if_worse(&mut self, new: Worst) {
+        self.zeroes |= new.observed > new.bound || (new.observed, new.bound) == (0, 0);
         let Some(worst) = self.worst else {
             self.worst = Some(new);
             return;
@@ -98,6 +104,7 @@ impl Gauge {
     /// Both together. Among equals the earlier one counts as the worst.
     pub(crate) fn merge(&mut self, other: &Gauge) {
         self.violations += other.violations;
+        self.zeroes |= other.zeroes;
         self.worst = match (self.worst, other.worst) {
             (Some(a), Some(b)) => {
                 let key = |worst: &Worst| (-worst.excess(), worst.bound, worst.place);

@@ -49,11 +49,32 @@ impl Pending {
 /// are complete too.
 #[derive(Debug, Default)]
 struct Line {
+    /// Behind the highest number that has been released.
     next: u64,
+    /// Numbers below that have not been: of a job stream only, the highest ones, ascending.
+    skipped: VecDeque<u64>,
     jobs: VecDeque<(u64, Option<Pending>)>,
 }
 
+/// Numbers that are remembered as skipped at most: those of other clusters' jobs are never seen.
+const FEW: usize = 1024;
+
 impl Line {
+    /// A number is released, the next one or one that was skipped.
+    fn take(&mut self, index: u64) {
+        match self.skipped.binary_search(&index) {
+            Ok(at) => {
+                self.skipped.remove(at);
+            }
+            Err(_) => {
+                self.skipped.extend(self.next.max(index.saturating_sub(FEW as u64))..index);
+                let many = self.skipped.len().saturating_sub(FEW);
+                self.skipped.drain(..many);
+                self.next = index.saturating_add(1);
+            }
+        }
+    }
+
     #[inline]
     fn find(&mut self, index: u64) -> Option<&mut Option<Pending>> {
         let at = match self.jobs.front() {
@@ -68,22 +89,29 @@ impl Line {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     lines: PerId<SourceId, Line>,
-    /// Whether it sees all clusters, and so all jobs.
-    whole: bool,
+    /// Whether it sees the jobs of all clusters, in one order.
+    ordered: bool,
 }
 
 impl Ledger {
-    /// `whole`: it sees the jobs of all clusters.
-    pub(crate) fn new(sources: usize, whole: bool) -> Ledger {
-        Ledger { lines: (0..sources).map(|_| Line::default()).collect(), whole }
+    /// `ordered`: it sees the jobs of all clusters, in one order, as a trace has them.
+    pub(crate) fn new(sources: usize, ordered: bool) -> Ledger {
+        Ledger { lines: (0..sources).map(|_| Line::default()).collect(), ordered }
     }
 
-    /// Whether a job that is released is the next one of its source. Of a job stream some may be
-    /// left out where not all clusters are seen: its jobs are divided between them.
+    /// Whether a job that is released is the next one of its source. Jobs of a stream are divided
+    /// between clusters, each of which has a clock of its own: some may be left out, or come late,
+    /// where they are not all seen in one order.
     pub(crate) fn is_next(&self, release: &Release) -> bool {
         let line = &self.lines[release.job.source];
         let index = release.job.index;
-        index == line.next || (index > line.next && release.kind == Kind::Server && !self.whole)
+        let astray = || index > line.next || line.skipped.binary_search(&index).is_ok();
+        index == line.next || (release.kind == Kind::Server && !self.ordered && astray())
+    }
+
+    /// How many jobs of streams have been left out.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.lines.iter().map(|line| line.skipped.len() as u64).sum()
     }
 
     /// A job is released. `false` where it is not the next one.
@@ -93,7 +121,7 @@ impl Ledger {
         }
         let line = &mut self.lines[release.job.source];
         let index = release.job.index;
-        line.next = index.saturating_add(1);
+        line.take(index);
         let pending = Pending {
             release: *release,
             service: 0,
@@ -110,7 +138,8 @@ impl Ledger {
             was_starved: false,
             blockers: Vec::new(),
         };
-        line.jobs.push_back((index, Some(pending)));
+        let at = line.jobs.iter().rposition(|&(other, _)| other < index).map_or(0, |before| before + 1);
+        line.jobs.insert(at, (index, Some(pending)));
         true
     }
 

@@ -21,6 +21,15 @@ struct Shape {
     superblock: bool,
 }
 
+/// How full a block is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fill {
+    /// Pages known to be valid.
+    valid: u32,
+    /// Pages programmed since the last erase.
+    programmed: u32,
+}
+
 /// Free pages of a processor, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default)]
 struct Pool {
@@ -58,11 +67,9 @@ pub(super) struct Mapping {
     /// page; `NONE` if it has not been yet.
     clusters: PerId<ClusterId, PerId<Lpn, u32>>,
     shapes: PerId<ClusterId, Shape>,
-    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks
-    /// are): pages known to be valid; pages programmed since the last erase; and the valid ones
-    /// again while it is closed and no victim, else `NONE`.
-    valid: Vec<u32>,
-    programmed: Vec<u32>,
+    /// Each block of each chip that is watched (of a superblock: where its first chip's blocks
+    /// are); and its valid pages again while it is closed and no victim, else `NONE`.
+    fill: Vec<Fill>,
     candidates: Vec<u32>,
     /// For each chip that is watched, where its processor or cluster keeps its free pages: the
     /// first chip's.
@@ -96,8 +103,7 @@ impl Mapping {
             pages: plan.device().pages_per_block(),
             clusters: plan.clusters().enumerate().map(logical).collect(),
             shapes: plan.clusters().enumerate().map(shape).collect(),
-            valid: vec![0; chips * blocks],
-            programmed: vec![0; chips * blocks],
+            fill: vec![Fill::default(); chips * blocks],
             candidates: vec![NONE; chips * blocks],
             pools: vec![Pool::default(); chips],
             known: false,
@@ -116,30 +122,38 @@ impl Mapping {
         map
     }
 
-    /// A page is programmed at the start, with this logical page or with what is stale. `first`:
-    /// where the cluster's chips begin.
+    /// Pages of a block are programmed at the start, row by row, with these logical pages or with
+    /// what is stale. `position`: the chip, of a superblock the first one. `first`: where the
+    /// cluster's chips begin.
     pub(super) fn starts(
         &mut self,
         cluster: ClusterId,
         position: ColumnId,
         first: usize,
-        at: (BlockId, u32),
-        lpn: Lpn,
+        block: BlockId,
+        programmed: &[Lpn],
     ) {
         let shape = self.shapes[cluster];
-        let (block, row) = at;
-        let column = if shape.superblock { 0 } else { position.index() };
-        let of = (first + column) * self.blocks + block.index();
-        self.programmed[of] += 1;
-        if lpn != NO_LPN {
-            self.valid[of] += 1;
-            self.clusters[cluster][lpn] = self.spot(position, block, row);
+        let width = if shape.superblock { shape.chips } else { 1 };
+        let of = (first + position.index()) * self.blocks + block.index();
+        let mut valid = 0;
+        let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
+        let spots = &mut self.clusters[cluster];
+        for (row, lpns) in (row..).zip(programmed.chunks(BlockId(width).index())) {
+            for (column, &lpn) in (0..).zip(lpns) {
+                if lpn != NO_LPN {
+                    valid += 1;
+                    spots[lpn] = column * across + row;
+                }
+            }
         }
-        if self.programmed[of] == self.full(shape) {
-            self.candidates[of] = self.valid[of];
+        let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
+        self.fill[of] = Fill { valid, programmed: count };
+        if count == self.full(shape) {
+            self.candidates[of] = valid;
         }
         let pool = if shape.stripe { first + position.index() } else { first };
-        self.pools[pool].free -= 1;
+        self.pools[pool].free -= i64::from(count);
     }
 
     /// All that was on the device at the start is known.
@@ -210,8 +224,8 @@ impl Mapping {
     ) -> Option<u32> {
         let shape = self.shapes[cluster];
         let of = self.base(cluster, position, chip) + block.index();
-        let last = self.programmed[of] + 1 == self.full(shape);
-        last.then(|| self.valid[of] + 1)
+        let fill = self.fill[of];
+        (fill.programmed + 1 == self.full(shape)).then(|| fill.valid + 1)
     }
 
     /// Where a page is, as a number.
@@ -255,80 +269,86 @@ impl Mapping {
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
         let shape = self.shapes[operation.cluster];
-        let base = self.base(operation.cluster, position, chip);
+        let first = chip - position.index();
+        let base = if shape.superblock { first } else { chip } * self.blocks;
         let block = base + operation.block.index();
-        if operation.action == Action::Erase {
-            let pool = self.pool(operation.cluster, position, chip);
-            let lost = std::mem::take(&mut self.valid[block]);
-            (self.programmed[block], self.candidates[block]) = (0, NONE);
-            self.pools[pool].erased(operation, shape.superblock);
-            self.gauge.note(0, lost.into(), || place(operation));
-            return;
+        // A copy inside a chip has its page from the start.
+        let copyback = shape.stripe && operation.kind == Kind::Gc;
+        let pool = if shape.stripe { chip } else { first };
+        match operation.action {
+            Action::Erase => self.erased(operation, pool, block),
+            Action::Read => {
+                self.pools[pool].free -= i64::from(copyback);
+                self.read(operation, shape, position, block);
+            }
+            Action::Program => {
+                self.pools[pool].free -= i64::from(!copyback);
+                self.programs(operation, shape, (position, first), block);
+            }
         }
-        self.take_page(operation, shape, (position, chip), block);
-        if operation.action == Action::Program && (shape.stripe || shape.superblock) && self.was_overwritten(operation)
-        {
-            // Stale already.
-            return;
-        }
-        let pages = self.pages;
+    }
+
+    fn erased(&mut self, operation: &Operation, pool: usize, block: usize) {
+        let lost = std::mem::take(&mut self.fill[block]).valid;
+        self.candidates[block] = NONE;
+        self.pools[pool].erased(operation, self.shapes[operation.cluster].superblock);
+        self.gauge.note(0, lost.into(), || place(operation));
+    }
+
+    #[inline(always)]
+    fn read(&mut self, operation: &Operation, shape: Shape, position: ColumnId, block: usize) {
         let here = self.spot(position, operation.block, operation.page);
         let Some(known) = self.clusters[operation.cluster].get_mut(operation.lpn) else {
             self.gauge.note(0, 1, || place(operation));
             return;
         };
-        if shape.stripe && operation.lpn.0 % shape.chips != position.0 {
-            self.gauge.note(0, 1, || place(operation));
+        let mut stale = *known != here;
+        if *known == NONE {
+            *known = here;
+            stale = self.known;
+            self.count(block, 1);
         }
-        let stale = match operation.action {
-            Action::Read if *known == NONE => {
-                *known = here;
-                self.count(block, 1);
-                self.known
-            }
-            Action::Read => *known != here,
-            _ => {
-                let old = std::mem::replace(known, here);
-                if old != NONE {
-                    // The chips of a cluster stand one after another among those that are watched.
-                    let first = (chip - position.index()) * self.blocks;
-                    let old = BlockId(old / pages).index();
-                    self.count(first + if shape.superblock { old % self.blocks } else { old }, -1);
-                }
-                self.count(block, 1);
-                false
-            }
-        };
+        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
         self.gauge.note(0, u64::from(stale), || place(operation));
+        self.gauge.note(0, u64::from(astray), || place(operation));
     }
 
-    /// A page of the chip's pool is taken, and its block is a page fuller.
-    #[inline]
-    fn take_page(&mut self, operation: &Operation, shape: Shape, (position, chip): (ColumnId, usize), block: usize) {
-        // A copy inside a chip has its page from the start.
-        let copyback = shape.stripe && operation.kind == Kind::Gc;
-        if copyback == (operation.action == Action::Read) && (copyback || operation.action == Action::Program) {
-            let pool = if shape.stripe { chip } else { chip - position.index() };
-            self.pools[pool].free -= 1;
+    #[inline(always)]
+    fn programs(&mut self, operation: &Operation, shape: Shape, (position, first): (ColumnId, usize), block: usize) {
+        let full = self.full(shape);
+        let fill = &mut self.fill[block];
+        fill.programmed += 1;
+        if fill.programmed == full {
+            // Closed with its last page.
+            self.candidates[block] = fill.valid;
         }
-        if operation.action == Action::Program {
-            let full = self.full(shape);
-            let programmed = &mut self.programmed[block];
-            *programmed += 1;
-            if *programmed == full {
-                // Closed with its last page.
-                self.candidates[block] = self.valid[block];
-            }
+        if (shape.stripe || shape.superblock) && self.was_overwritten(operation) {
+            // Stale already.
+            return;
         }
+        let (pages, here) = (self.pages, self.spot(position, operation.block, operation.page));
+        let Some(known) = self.clusters[operation.cluster].get_mut(operation.lpn) else {
+            self.gauge.note(0, 1, || place(operation));
+            return;
+        };
+        let old = std::mem::replace(known, here);
+        if old != NONE {
+            // The chips of a cluster stand one after another among those that are watched.
+            let old = BlockId(old / pages).index();
+            self.count(first * self.blocks + if shape.superblock { old % self.blocks } else { old }, -1);
+        }
+        self.count(block, 1);
+        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
+        self.gauge.note(0, u64::from(astray), || place(operation));
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, block: usize, change: i32) {
-        let (valid, candidate) = (&mut self.valid[block], &mut self.candidates[block]);
+        let (fill, candidate) = (&mut self.fill[block], &mut self.candidates[block]);
         // In a trace, more pages may become stale than were programmed.
-        *valid = valid.saturating_add_signed(change);
+        fill.valid = fill.valid.saturating_add_signed(change);
         if *candidate != NONE {
-            *candidate = *valid;
+            *candidate = fill.valid;
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::dispatch::Admission;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::Plan;
-use crate::trace::{Kind, Setup};
+use crate::trace::{Kind, NONE, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 pub(crate) use ledger::Ledger;
@@ -48,6 +48,16 @@ pub struct Finding {
     pub gauge: Gauge,
 }
 
+/// Where a chip of the device stands: one that is not watched is in no cluster.
+#[derive(Debug, Clone, Copy)]
+struct Watched {
+    cluster: ClusterId,
+    /// Its position in the cluster.
+    position: ColumnId,
+    /// Its position among the chips that are watched.
+    watched: usize,
+}
+
 /// All checkers together, for some clusters of a plan.
 #[derive(Debug)]
 pub struct Checks<'a> {
@@ -56,9 +66,7 @@ pub struct Checks<'a> {
     /// The clusters that are watched.
     clusters: Vec<ClusterId>,
     ledger: Ledger,
-    /// For each chip of the device that is watched: its cluster, its position in it, and among the
-    /// chips that are watched.
-    chips: PerId<ChipId, Option<(ClusterId, ColumnId, usize)>>,
+    chips: PerId<ChipId, Watched>,
     /// The logical pages of each source of requests.
     ranges: PerId<SourceId, std::ops::Range<Lpn>>,
     deadlines: Deadlines,
@@ -88,11 +96,11 @@ pub struct Checks<'a> {
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let mut chips = plan.per_chip(None);
+        let mut chips = plan.per_chip(Watched { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0 });
         let mut watched = 0;
         for &number in clusters {
             for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
-                chips[chip] = Some((number, position, watched));
+                chips[chip] = Watched { cluster: number, position, watched };
                 watched += 1;
             }
         }
@@ -100,7 +108,7 @@ impl<'a> Checks<'a> {
             plan,
             setup: Setup::default(),
             clusters: clusters.to_vec(),
-            ledger: Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len()),
+            ledger: Ledger::new(plan.sources().len(), false),
             chips,
             ranges: plan.sources().iter().map(|source| plan.range(source)).collect(),
             deadlines: Deadlines::default(),
@@ -131,6 +139,7 @@ impl<'a> Checks<'a> {
     /// [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
+        checks.ledger = Ledger::new(plan.sources().len(), clusters.len() == plan.clusters().len());
         if let Rules::Certified(by) = &checks.rules {
             checks.releases.grants = Grants::Certificates(by.certified);
         }
@@ -156,10 +165,11 @@ impl<'a> Checks<'a> {
     /// the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
-        let lost = self.released.abs_diff(self.completed + pending);
+        let all = self.clusters.len() == self.plan.clusters().len();
+        let skipped = if all { self.ledger.skipped() } else { 0 };
+        let lost = self.released.abs_diff(self.completed + pending).max(skipped);
         let over = u64::from(self.latest >= duration && self.latest > Instant::START);
         self.conservation.note(0, lost.max(over), || Place { at: duration, ..Place::default() });
-        let all = self.clusters.len() == self.plan.clusters().len();
         self.releases.finish(duration, &self.clusters, all);
         self.desks.finish();
         self.rules.finish(duration, &mut self.releases.gauge);

@@ -75,8 +75,8 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// A release, the next one of its source, or of a job stream a later one. Returns it as the
-    /// plan has it.
+    /// A release, the next one of its source, or of a job stream a later one, or one that comes
+    /// late. Returns it as the plan has it.
     pub(super) fn judge(&mut self, release: &Release) -> Release {
         let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
@@ -121,7 +121,9 @@ impl<'a> Released<'a> {
             }
         }
         is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
-        self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last };
+        if release.job.index >= seen.next {
+            self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last };
+        }
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!is_valid), || Place {
             at: release.at,
@@ -150,8 +152,9 @@ impl<'a> Released<'a> {
             Arrivals::At(times) => usize::try_from(index).ok().and_then(|index| times.get(index)) == Some(&release.at),
             Arrivals::Uniform(low, high) => {
                 // The first one comes at the start.
-                let gaps = if seen.next == 0 { index } else { index.saturating_add(1).saturating_sub(seen.next) };
-                let passed = u128::from(release.at.as_ns()).checked_sub(u128::from(seen.last.as_ns()));
+                let gaps = if seen.next == 0 { index } else { seen.next.abs_diff(index.saturating_add(1)) };
+                let (at, last) = (u128::from(release.at.as_ns()), u128::from(seen.last.as_ns()));
+                let passed = if index < seen.next { last.checked_sub(at) } else { at.checked_sub(last) };
                 passed.is_some_and(|passed| (after(*low, gaps)..=after(*high, gaps)).contains(&passed))
             }
         }

@@ -238,6 +238,7 @@ impl ByUtilization {
     }
 
     /// An operation on a chip under parallel dispatch.
+    #[inline]
     pub(super) fn on_chip(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
         let Order::Parallel(edf) = &mut self.order else { return };
         if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {

@@ -6,7 +6,7 @@ use rtflash_model::random::Stream;
 use super::flash::PageOrder;
 use super::mapping::Mapping;
 use crate::ftl::{aged_chip, initial_pages};
-use crate::ids::{BlockId, ClusterId, ColumnId, PerId};
+use crate::ids::{BlockId, ClusterId, ColumnId, PageId};
 use crate::options::Aging;
 use crate::plan::{Plan, Promise};
 
@@ -35,18 +35,14 @@ pub(super) fn fill(
                 Some(placement) => initial_pages(layout, placement, processor, aging, &mut drawn(b"initial\0")),
                 None => aged_chip(layout, aging, processor, &mut drawn(b"aging\0\0\0")).lpns,
             };
-            let mut programmed: Vec<PerId<BlockId, u32>> =
-                (0..wide).map(|_| PerId::filled(0, layout.blocks())).collect();
-            let block_pages = layout.pages() * wide;
-            for (page, &lpn) in lpns.enumerate() {
-                let (block, place) = (BlockId(page.0 / block_pages), page.0 % block_pages);
-                let column = ColumnId(place % wide);
-                programmed[column.index()][block] += 1;
-                map.starts(number, ColumnId(processor.0 + column.0), first, (block, place / wide), lpn);
-            }
-            for (column, programmed) in programmed.iter().enumerate() {
-                for (block, &programmed) in programmed.enumerate() {
-                    order.starts(first + processor.index() + column, block, programmed);
+            let (width, block_pages) = (ColumnId(wide).index(), PageId(layout.pages() * wide).index());
+            let pages = lpns.as_slice().chunks(block_pages).chain(std::iter::repeat(&[][..]));
+            for (block, programmed) in BlockId::first(layout.blocks()).zip(pages) {
+                map.starts(number, processor, first, block, programmed);
+                for column in 0..width {
+                    let rows = programmed.iter().skip(column).step_by(width).len();
+                    let rows = u32::try_from(rows).expect("no more pages than a block has");
+                    order.starts(first + processor.index() + column, block, rows);
                 }
             }
         }

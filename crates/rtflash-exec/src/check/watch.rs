@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::gauge::Place;
 use super::rules::{Order, Rules};
 use super::timing::place;
-use super::{Checks, start};
+use super::{Checks, Watched, start};
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
@@ -22,8 +22,8 @@ impl Checks<'_> {
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
     /// cluster.
     fn chip(&self, cluster: ClusterId, chip: ChipId) -> Option<(ColumnId, usize)> {
-        let (of, position, watched) = self.chips[chip]?;
-        (of == cluster).then_some((position, watched))
+        let known = self.chips[chip];
+        (known.cluster == cluster).then_some((known.position, known.watched))
     }
 
     /// When a job that is complete should have been.
@@ -39,6 +39,15 @@ impl Checks<'_> {
         };
         let end = step.unwrap_or(pending.last_end);
         pending.left_out.map_or(end, |left_out| end.max(left_out))
+    }
+}
+
+impl Watched {
+    /// Its positions, if it is a chip of this cluster, which is the job's.
+    #[inline(always)]
+    fn of(self, cluster: ClusterId, pending: &super::Pending) -> Option<(ColumnId, usize)> {
+        let own = self.cluster == cluster && pending.release.cluster == Some(cluster);
+        own.then_some((self.position, self.watched))
     }
 }
 
@@ -128,16 +137,8 @@ impl Observer for Checks<'_> {
         let gc = first.kind == Kind::Gc;
         self.rules.begins(first, pending);
         let background = pending.release.kind == Kind::Server && pending.release.deadline.is_none();
-        let within = match pending.release.kind {
-            Kind::Server => None,
-            _ => Some(&self.ranges[first.job.source]),
-        };
         for operation in operations {
-            let known = self.chips[operation.chip];
-            let own = |&(cluster, ..): &(ClusterId, ColumnId, usize)| {
-                cluster == operation.cluster && Some(cluster) == pending.release.cluster
-            };
-            let Some((_, position, chip)) = known.filter(own) else {
+            let Some((position, chip)) = self.chips[operation.chip].of(operation.cluster, pending) else {
                 // A chip of another cluster.
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
@@ -162,10 +163,11 @@ impl Observer for Checks<'_> {
             self.desks.operation(operation);
             self.page_order.operation(operation, chip);
             self.mapping.operation(operation, position, chip);
-            let copied = gc && (operation.action == Action::Program || operation.action == Action::Read);
-            let takes = copied || (first.kind == Kind::Server && operation.action == Action::Program);
-            if takes && let Rules::Certified(by) = &mut self.rules {
-                by.collections.took(operation, background && !gc, &mut self.mapping);
+            if let Rules::Certified(by) = &mut self.rules {
+                let copied = gc && operation.action != Action::Erase;
+                if copied || (first.kind == Kind::Server && operation.action == Action::Program) {
+                    by.collections.took(operation, background && !gc, &mut self.mapping);
+                }
             }
             pending.last_end = operation.end.max(pending.last_end);
             if gc {
@@ -174,7 +176,7 @@ impl Observer for Checks<'_> {
                 pending.erases += u64::from(operation.action == Action::Erase);
                 continue;
             }
-            if within.is_some_and(|within| !within.contains(&operation.lpn)) {
+            if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
                 // A page of somebody else.
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }

@@ -34,6 +34,12 @@ pub(crate) struct Cluster {
     left_out: Vec<bool>,
 }
 
+impl AsMut<Cluster> for Cluster {
+    fn as_mut(&mut self) -> &mut Cluster {
+        self
+    }
+}
+
 impl Cluster {
     /// The cluster at this position of the plan, as a run begins.
     pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> Cluster {
@@ -228,6 +234,11 @@ pub(crate) struct Job {
 pub(crate) type Priority = (u64, Kind, SourceId, u64, usize);
 
 impl Job {
+    /// Whether nothing is left to do for it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.passes == 0 && self.reads == 0 && self.writes == 0
+    }
+
     /// Whether it is served in the background.
     pub(crate) fn is_background(&self) -> bool {
         self.deadline >= BACKGROUND

@@ -9,7 +9,7 @@ use super::arrivals::Arrival;
 use super::cluster::{Cluster, Job, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::Sequencer;
-use crate::flash::Bus;
+use crate::flash::{Channels, Request};
 use crate::ftl::Copy;
 use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
@@ -25,7 +25,7 @@ use crate::trace::{
 enum Event {
     /// A periodic source releases its next job.
     Release(usize),
-    /// What a chip waits for comes about.
+    /// What a chip does ends.
     End(ChipId),
 }
 
@@ -44,10 +44,10 @@ enum Work {
 /// What a chip is doing.
 #[derive(Debug, Clone, Copy)]
 enum Doing {
-    Sensing(Operation),
+    /// A page that waits for its bus, or will.
     Waiting(Operation),
-    Transferring(Operation),
-    Programming,
+    /// A page that has had its bus, or has it.
+    Paging,
     /// A GC read or GC program, of a page or as padding.
     Copying,
     Erasing,
@@ -83,8 +83,8 @@ pub(crate) struct Parallel<'a, O> {
     clusters: Vec<Cluster>,
     /// All chips of the device; those of other groups have nothing to do.
     chips: PerId<ChipId, Chip>,
-    /// Those of this group, ascending.
-    members: Vec<ChipId>,
+    /// Those of each cluster, ascending.
+    members: Vec<Vec<ChipId>>,
     /// Pages of each job slot that have been entered and are not finished.
     unfinished: Vec<u64>,
     /// Reads that wait, by cluster and logical page: they move when their page does.
@@ -98,8 +98,9 @@ pub(crate) struct Parallel<'a, O> {
     pending: usize,
     releaser: Releaser,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
-    buses: PerId<ChannelId, Bus>,
-    asked: Vec<ChannelId>,
+    channels: Channels,
+    /// Clusters of which chips may have something to begin at this instant.
+    touched: Vec<usize>,
     observer: Sequencer<O>,
 }
 
@@ -110,14 +111,19 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
         let device = plan.device();
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
-        let mut members = Vec::new();
+        let mut used = plan.per_channel(false);
         for (cluster, of) in clusters.iter().enumerate() {
             for (position, &chip) in of.chips.enumerate() {
-                members.push(chip);
+                used[plan.channel_of(chip)] = true;
                 chips[chip] = Chip { cluster, position, ..Chip::default() };
             }
         }
-        members.sort_unstable();
+        let members = clusters.iter().map(|cluster| {
+            let mut chips = cluster.chips.as_slice().to_vec();
+            chips.sort_unstable();
+            chips
+        });
+        let members = members.collect();
         Parallel {
             options,
             lengths: Lengths::new(plan, options),
@@ -133,8 +139,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
             pending: max_pending(plan, options, true),
             events: releaser.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
             releaser,
-            buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),
-            asked: Vec::new(),
+            channels: Channels::new(&used),
+            touched: Vec::new(),
             observer: Sequencer::new(observer),
         }
     }
@@ -176,13 +182,13 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
-        while let Some(Reverse((now, event))) = self.events.pop() {
-            if let Event::End(chip) = event {
-                self.end(chip, now);
+        while let Some(now) = self.next_event() {
+            while self.events.peek().is_some_and(|&Reverse((at, _))| at == now) {
+                if let Some(Reverse((_, Event::End(chip)))) = self.events.pop() {
+                    self.end(chip, now);
+                }
             }
-            if self.events.peek().is_none_or(|&Reverse((next, _))| next > now) {
-                self.grants(now);
-            }
+            self.grants(now);
         }
         self.observer.finish()
     }
@@ -217,8 +223,12 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// When something happens next.
     pub(crate) fn next_instant(&self) -> Option<Instant> {
+        self.next_event().into_iter().chain(self.releaser.next_arrival()).min()
+    }
+
+    fn next_event(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
-        event.into_iter().chain(self.releaser.next_arrival()).min()
+        event.into_iter().chain(self.channels.least()).min()
     }
 
     fn releases(&mut self, now: Instant) {
@@ -265,6 +275,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
     fn enter(&mut self, slot: usize, now: Instant) {
+        self.touched.push(self.jobs[slot].cluster);
         let Job { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
         if passes > 0 {
             let entry = self.entry(slot, 0, Work::Pass);
@@ -328,22 +339,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// What a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant) {
-        let Some((slot, doing)) = self.chips[chip].doing else { return };
+        let (slot, doing) = self.chips[chip].doing.expect("a chip does something until it ends");
+        self.touched.push(self.chips[chip].cluster);
         match doing {
-            Doing::Sensing(operation) => self.ask(chip, slot, operation, now),
-            Doing::Waiting(_) => {}
-            Doing::Transferring(operation) => {
-                let channel = self.channel_of(operation.chip);
-                self.buses[channel].release();
-                self.asked.push(channel);
-                if operation.action == Action::Program && operation.end > now {
-                    self.chips[chip].doing = Some((slot, Doing::Programming));
-                    self.events.push(Reverse((operation.end, Event::End(chip))));
-                } else {
-                    self.page_ends(chip, slot, now);
-                }
-            }
-            Doing::Programming => self.page_ends(chip, slot, now),
+            Doing::Waiting(_) => unreachable!("a page that waits for its bus does not end"),
+            Doing::Paging => self.page_ends(chip, slot, now),
             Doing::Copying => self.chips[chip].doing = None,
             Doing::Erasing => {
                 self.chips[chip].doing = None;
@@ -383,52 +383,52 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
-    fn ask(&mut self, chip: ChipId, slot: usize, operation: Operation, now: Instant) {
-        let channel = self.channel_of(operation.chip);
-        self.buses[channel].request(now, operation.chip);
-        self.chips[chip].doing = Some((slot, Doing::Waiting(operation)));
-        self.asked.push(channel);
-    }
-
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
-        let mut asked = std::mem::take(&mut self.asked);
-        asked.sort_unstable();
-        asked.dedup();
-        for &channel in &asked {
-            let Some(chip) = self.buses[channel].grant() else { continue };
-            let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else { continue };
+        while self.channels.least().is_some_and(|at| at <= now) {
+            let Request { channel, chip, .. } = self.channels.grant();
+            let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else {
+                unreachable!("a chip that asks has a page that waits");
+            };
             let over = now.saturating_add(self.lengths.transfer(channel, now));
             operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
+                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
                 _ => over,
             };
-            self.chips[chip].doing = Some((slot, Doing::Transferring(operation)));
-            self.events.push(Reverse((over, Event::End(chip))));
+            self.channels.hold(channel, over);
+            self.chips[chip].doing = Some((slot, Doing::Paging));
+            self.events.push(Reverse((operation.end, Event::End(chip))));
             self.observer.close(Record::Operation(operation));
             self.observer.push(Record::Transfer(Transfer {
                 start: now,
                 end: over,
                 channel,
                 cluster: operation.cluster,
-                chip: operation.chip,
+                chip,
                 job: operation.job,
                 kind: operation.kind,
             }));
         }
-        asked.clear();
-        self.asked = asked;
     }
 
-    /// Looks at all idle chips, again and again, until nothing changes.
+    /// Looks at the idle chips of all clusters in which something has happened, again and again,
+    /// until nothing changes.
     fn dispatch(&mut self, now: Instant) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for member in 0..self.members.len() {
-                changed |= self.dispatch_chip(self.members[member], now);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        for cluster in touched.drain(..) {
+            let mut changed = true;
+            while changed {
+                changed = false;
+                for member in 0..self.members[cluster].len() {
+                    changed |= self.dispatch_chip(self.members[cluster][member], now);
+                }
             }
         }
+        // What dispatch itself enters is in a cluster that it has just looked at.
+        self.touched.clear();
+        std::mem::swap(&mut self.touched, &mut touched);
     }
 
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> bool {
@@ -541,13 +541,12 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
         self.observer.open(now);
-        let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
-        if action == Action::Read && sensed > now {
-            self.chips[chip].doing = Some((slot, Doing::Sensing(operation)));
-            self.events.push(Reverse((sensed, Event::End(chip))));
-        } else {
-            self.ask(chip, slot, operation, now);
-        }
+        let since = match action {
+            Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
+            _ => now,
+        };
+        self.chips[chip].doing = Some((slot, Doing::Waiting(operation)));
+        self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: self.chips[chip].cluster });
         Attempt::Started
     }
 

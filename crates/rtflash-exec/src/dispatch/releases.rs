@@ -97,24 +97,18 @@ impl Releaser {
     }
 
     /// The next arriving job, and the record of its release. No job where no cluster serves it.
-    pub(crate) fn next_job(&mut self, clusters: &mut [Cluster]) -> Option<(Release, Option<Job>)> {
+    /// `clusters`: all that are run together.
+    pub(crate) fn next_job(&mut self, clusters: &mut [impl AsMut<Cluster>]) -> Option<(Release, Option<Job>)> {
         let arrival = self.arrivals.pop_front()?;
         let (position, deadline, passes) = match (self.service, arrival.grant) {
             (Service::Tbs, None) => (None, None, 0),
             (Service::Tbs, Some(grant)) => {
-                let position = clusters.iter().position(|cluster| cluster.position == grant.cluster);
+                let position = clusters.iter_mut().position(|cluster| cluster.as_mut().position == grant.cluster);
                 (position, Some(grant.deadline), grant.gc_passes)
             }
             (Service::Background, _) => {
-                let position = (0..clusters.len()).min_by_key(|&position| clusters[position].background);
-                let passes = position.map_or(0, |position| {
-                    let cluster = &mut clusters[position];
-                    let (passes, written) = background_passes(cluster.written, arrival.write_pages, cluster.reclaimed);
-                    cluster.written = written;
-                    cluster.background += arrival.read_pages + arrival.write_pages;
-                    passes
-                });
-                (position, None, passes)
+                let (position, passes) = takes_in_background(clusters, &arrival).unzip();
+                (position, None, passes.unwrap_or(0))
             }
         };
         let release = Release {
@@ -123,10 +117,10 @@ impl Releaser {
             kind: Kind::Server,
             deadline,
             pages: arrival.read_pages + arrival.write_pages,
-            cluster: position.map(|position| clusters[position].position),
+            cluster: position.map(|position| clusters[position].as_mut().position),
         };
         let job = position.map(|position| {
-            let slot = clusters[position].stream_slot(self.streams[arrival.job.source]);
+            let slot = clusters[position].as_mut().stream_slot(self.streams[arrival.job.source]);
             Job {
                 id: arrival.job,
                 kind: Kind::Server,
@@ -142,4 +136,15 @@ impl Releaser {
         });
         Some((release, job))
     }
+}
+
+/// The cluster that serves a job in the background, the least loaded one, and the job's passes.
+fn takes_in_background(clusters: &mut [impl AsMut<Cluster>], arrival: &Arrival) -> Option<(usize, u64)> {
+    let loads = clusters.iter_mut().map(|cluster| cluster.as_mut().background).enumerate();
+    let (position, _) = loads.min_by_key(|&(position, load)| (load, position))?;
+    let cluster = clusters[position].as_mut();
+    let (passes, written) = background_passes(cluster.written, arrival.write_pages, cluster.reclaimed);
+    cluster.written = written;
+    cluster.background += arrival.read_pages + arrival.write_pages;
+    Some((position, passes))
 }

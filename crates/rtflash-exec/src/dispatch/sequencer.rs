@@ -7,13 +7,15 @@ use rtflash_model::Instant;
 use crate::trace::{Observer, Record};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
-const FEW: usize = 512;
+const FEW: usize = 128;
 
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
-    /// As they were pushed, but for what has been sorted already.
+    /// In order; what has the same place in it, as it was pushed.
     held: Vec<Record>,
+    /// When each of them starts.
+    starts: Vec<Instant>,
     /// How many have to be held for the next look.
     enough: usize,
     /// Starts of operations that nobody is notified of yet, ascending, with how many there are of
@@ -26,7 +28,14 @@ pub(crate) struct Sequencer<O> {
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        Sequencer { held: Vec::new(), enough: FEW, open: VecDeque::new(), notifies: observer.is_notified(), observer }
+        Sequencer {
+            held: Vec::new(),
+            starts: Vec::new(),
+            enough: FEW,
+            open: VecDeque::new(),
+            notifies: observer.is_notified(),
+            observer,
+        }
     }
 
     /// An operation has begun whose record comes later. None has begun after it.
@@ -45,7 +54,7 @@ impl<O: Observer> Sequencer<O> {
         if !self.notifies {
             return;
         }
-        let start = record.order().0;
+        let start = record.start();
         let at = self.open.partition_point(|&(open, _)| open < start);
         let opened = self.open.get_mut(at).filter(|(open, _)| *open == start);
         opened.expect("an operation is opened before it is closed").1 -= 1;
@@ -57,9 +66,19 @@ impl<O: Observer> Sequencer<O> {
 
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        if self.notifies {
-            self.held.push(record);
+        if !self.notifies {
+            return;
         }
+        let start = record.start();
+        let mut at = self.starts.len();
+        if self.starts.last().is_some_and(|&last| last >= start) {
+            at = self.starts.partition_point(|&other| other <= start);
+            while at > 0 && self.starts[at - 1] == start && self.held[at - 1].order() > record.order() {
+                at -= 1;
+            }
+        }
+        self.starts.insert(at, start);
+        self.held.insert(at, record);
     }
 
     /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing
@@ -75,9 +94,8 @@ impl<O: Observer> Sequencer<O> {
     /// something may be missing.
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
-        // Stable: what has the same place in the order is passed on as it was pushed.
-        self.held.sort_by_key(Record::order);
-        let ready = self.held.partition_point(|record| record.order().0 < limit);
+        let ready = self.starts.partition_point(|&start| start < limit);
+        self.starts.drain(..ready);
         for record in self.held.drain(..ready) {
             self.observer.record(&record);
         }
@@ -87,7 +105,6 @@ impl<O: Observer> Sequencer<O> {
 
     /// Passes on the rest.
     pub(crate) fn finish(mut self) -> O {
-        self.held.sort_by_key(Record::order);
         for record in &self.held {
             self.observer.record(record);
         }

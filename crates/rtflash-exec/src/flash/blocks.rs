@@ -35,6 +35,8 @@ pub(crate) struct Blocks {
     pages: u32,
     /// The logical page of each valid page; [`NO_LPN`] where stale or not programmed.
     lpns: PerId<PageId, Lpn>,
+    /// A bit for each page, whether it is valid: 64 in a word, so that the next one is found fast.
+    bits: Vec<u64>,
     /// Valid pages of each block.
     valid: PerId<BlockId, u32>,
     /// The same for closed blocks that are no victim yet; `NONE` for the others.
@@ -51,6 +53,10 @@ impl Blocks {
         let full_blocks = BlockId(PageId::from_index(full.len()).0 / pages);
         let mut lpns = PerId::filled(NO_LPN, blocks * pages);
         lpns[PageId(0)..PageId(full_blocks.0 * pages)].copy_from_slice(full);
+        let mut bits = vec![0; PageId(blocks * pages).index().div_ceil(64)];
+        for (page, &lpn) in full.iter().enumerate() {
+            bits[page / 64] |= u64::from(lpn != NO_LPN) << (page % 64);
+        }
         let count = |block: BlockId| {
             let held = &lpns[PageId(block.0 * pages)..PageId((block.0 + 1) * pages)];
             held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum()
@@ -61,6 +67,7 @@ impl Blocks {
         Blocks {
             pages,
             lpns,
+            bits,
             valid,
             candidates,
             erased: BlockId::first(blocks).skip(full_blocks.index()).map(Reverse).collect(),
@@ -112,6 +119,7 @@ impl Blocks {
         };
         let page = PageId(at.block.0 * self.pages + at.next);
         self.lpns[page] = lpn;
+        self.bits[page.index() / 64] |= 1 << (page.0 % 64);
         self.valid[at.block] += 1;
         if at.next + 1 < self.pages {
             *frontier = Some(Frontier { next: at.next + 1, ..at });
@@ -127,6 +135,7 @@ impl Blocks {
     pub(crate) fn invalidate(&mut self, page: PageId) {
         let (block, _) = self.block_and_page(page);
         self.lpns[page] = NO_LPN;
+        self.bits[page.index() / 64] &= !(1 << (page.0 % 64));
         self.valid[block] -= 1;
         let candidate = &mut self.candidates[block];
         if *candidate != NONE {
@@ -152,11 +161,21 @@ impl Blocks {
     }
 
     /// The first valid page of `block` from its page `from` on, numbered through the chip.
+    #[inline]
     pub(crate) fn next_valid(&self, block: BlockId, from: u32) -> Option<PageId> {
         let Range { start, end } = self.pages_of(block);
-        let start = PageId(start.0 + from);
-        let ahead = self.lpns[start..end].iter().position(|&lpn| lpn != NO_LPN)?;
-        Some(PageId::from_index(start.index() + ahead))
+        let (start, end) = (start.index() + PageId(from).index(), end.index());
+        let mut word = start / 64;
+        let mut bits = *self.bits.get(word)? & (u64::MAX << (start % 64));
+        while bits == 0 {
+            word += 1;
+            if word * 64 >= end {
+                return None;
+            }
+            bits = self.bits[word];
+        }
+        let page = word * 64 + PageId(bits.trailing_zeros()).index();
+        (page < end).then(|| PageId::from_index(page))
     }
 
     /// The pages of a block.
@@ -167,10 +186,8 @@ impl Blocks {
 
     /// Erases a victim.
     pub(crate) fn erase(&mut self, block: BlockId) {
-        // Nothing valid is left in it but where a pass was cut short, which none is.
-        let pages = self.pages_of(block);
-        self.lpns[pages].fill(NO_LPN);
-        self.valid[block] = 0;
+        // A pass that is over has copied what was valid.
+        assert_eq!(self.valid[block], 0, "a victim that is erased holds nothing valid");
         self.erased.push(Reverse(block));
     }
 

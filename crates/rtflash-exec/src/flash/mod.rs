@@ -5,4 +5,4 @@ mod blocks;
 mod bus;
 
 pub(crate) use blocks::{Blocks, Stream};
-pub(crate) use bus::Bus;
+pub(crate) use bus::{Channels, Request};

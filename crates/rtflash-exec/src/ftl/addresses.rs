@@ -23,8 +23,10 @@ pub struct Addresses {
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
     /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
-    /// asked for in time.
-    ahead: VecDeque<Lpn>,
+    /// asked for in time. A ring: how many have been drawn, and taken.
+    ahead: [Lpn; RING],
+    drawn: usize,
+    taken: usize,
 }
 
 /// The first chip of a cluster.
@@ -32,6 +34,9 @@ const FIRST: ColumnId = ColumnId(0);
 
 /// How many pages are drawn ahead.
 const AHEAD: usize = 4;
+
+/// Room for these, and the one that is taken next.
+const RING: usize = 8;
 
 impl Addresses {
     /// The addresses of the source at position `source` in the cluster at position `cluster`,
@@ -51,7 +56,8 @@ impl Addresses {
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
-        Addresses { pattern, part, stream, next: 0, on_first, stays: reads, ahead: VecDeque::with_capacity(AHEAD + 1) }
+        let ahead = [part.start; RING];
+        Addresses { pattern, part, stream, next: 0, on_first, stays: reads, ahead, drawn: 0, taken: 0 }
     }
 
     /// The next logical page. `chip_of` says where a page is now.
@@ -59,16 +65,18 @@ impl Addresses {
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }
-        while self.ahead.len() <= AHEAD {
+        while self.drawn <= self.taken + AHEAD {
             let lpn = self.draw_next(|_| FIRST);
-            self.ahead.push_back(lpn);
+            self.ahead[self.drawn % RING] = lpn;
+            self.drawn += 1;
         }
-        self.ahead.pop_front().expect("pages have been drawn ahead")
+        self.taken += 1;
+        self.ahead[(self.taken - 1) % RING]
     }
 
     /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
-        self.ahead.get(later).copied()
+        (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
     }
 
     fn draw_next(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {

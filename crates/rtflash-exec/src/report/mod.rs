@@ -172,11 +172,6 @@ impl Statistics {
         }
         self.report
     }
-
-    /// The part of an operation before the end of the run.
-    fn within(&self, start: Instant, end: Instant) -> Span {
-        end.min(self.duration).since(start)
-    }
 }
 
 impl Observer for Statistics {
@@ -199,33 +194,34 @@ impl Observer for Statistics {
     #[inline]
     fn operations(&mut self, operations: &[Operation]) {
         let Some(first) = operations.first() else { return };
-        let count = operations.len() as u64;
+        let mut programs = 0;
+        for operation in operations {
+            let chip = &mut self.report.chips[operation.chip];
+            chip.busy = chip.busy.saturating_add(operation.end.min(self.duration).since(operation.start));
+            match operation.action {
+                Action::Read => chip.operations.reads += 1,
+                Action::Program => {
+                    chip.operations.programs += 1;
+                    programs += 1;
+                }
+                Action::Erase => chip.operations.erases += 1,
+            }
+        }
         let cluster = &mut self.report.clusters[first.cluster];
-        let programs = operations.iter().filter(|operation| operation.action == Action::Program).count() as u64;
         match first.kind {
             Kind::Gc => cluster.copied += programs,
             Kind::Write => cluster.written += programs,
             Kind::Read => {}
             Kind::Server => {
-                cluster.non_real_time += count;
+                cluster.non_real_time += operations.len() as u64;
                 cluster.written += programs;
-            }
-        }
-        for operation in operations {
-            let busy = self.within(operation.start, operation.end);
-            let chip = &mut self.report.chips[operation.chip];
-            chip.busy = chip.busy.saturating_add(busy);
-            match operation.action {
-                Action::Read => chip.operations.reads += 1,
-                Action::Program => chip.operations.programs += 1,
-                Action::Erase => chip.operations.erases += 1,
             }
         }
     }
 
     #[inline]
     fn transfer(&mut self, transfer: &Transfer) {
-        let busy = self.within(transfer.start, transfer.end);
+        let busy = transfer.end.min(self.duration).since(transfer.start);
         let channel = &mut self.report.channels[transfer.channel];
         channel.busy = channel.busy.saturating_add(busy);
         channel.transfers += 1;

@@ -298,6 +298,24 @@ impl Record {
         }
     }
 
+    /// When it is; what takes time, when it begins. The first part of [`order`](Record::order).
+    #[inline]
+    pub fn start(&self) -> Instant {
+        match self {
+            Record::Setup(_) => Instant::START,
+            Record::Release(release) => release.at,
+            Record::Reserve(reserve) => reserve.at,
+            Record::LeftOut(left_out) => left_out.at,
+            Record::Complete(complete) => complete.at,
+            Record::Starved(starved) => starved.at,
+            Record::Moved(moved) => moved.at,
+            Record::Selected(selection) => selection.at,
+            Record::Padding(padding) => padding.start,
+            Record::Operation(operation) => operation.start,
+            Record::Transfer(transfer) => transfer.start,
+        }
+    }
+
     /// Whether it says what the device does or is asked to do. The others say how it came to that:
     /// how the run was made, why a pass began or did not, what lets time pass, how much is free.
     pub fn is_event(&self) -> bool {

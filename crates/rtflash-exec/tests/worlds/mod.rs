@@ -4,6 +4,7 @@
 
 use crate::common::{Rng, World, allocation, jobs, ns, ranges};
 
+use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
@@ -153,4 +154,13 @@ impl Admission for Replay {
 
 fn replay(world: &World, _: u32) -> Replay {
     Replay(world.arrivals.clone().into_iter())
+}
+
+/// The same, judged as it runs by the checkers of each group of clusters.
+pub fn judged(world: &World) -> Vec<Finding> {
+    let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
+    let observe = |group: &[ClusterId]| Checks::new(&world.plan, world.options.dispatch, group);
+    let checks = run(&world.plan, &world.options, &mut replay(world, clusters), observe);
+    let checks = checks.expect("small worlds reach no limit");
+    merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
 }

@@ -23,7 +23,7 @@ use rtflash_model::Instant;
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
 use super::sequencer::Sequencer;
-use crate::flash::Bus;
+use crate::flash::Channels;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
@@ -44,7 +44,7 @@ enum Event {
     Release(usize, u64),
     /// A request may be released from now on.
     Arm(usize, u64),
-    /// What a chip waits for comes about.
+    /// The step of a chip's processor ends, with this chip.
     End(ChipId),
 }
 
@@ -78,8 +78,7 @@ pub(crate) struct Placed<'a, O> {
     sources: Vec<Source>,
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
-    buses: PerId<ChannelId, Bus>,
-    asked: Vec<ChannelId>,
+    channels: Channels,
     /// Processors that may begin a step.
     changed: Vec<usize>,
     observer: Sequencer<O>,
@@ -114,6 +113,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
         let mut processors = Vec::new();
         let mut runs = Vec::new();
+        let mut used = plan.per_channel(false);
         for (cluster, &position) in clusters.iter().enumerate() {
             let (of, by) = (&plan.clusters()[position], &certified[position]);
             let first = processors.len();
@@ -130,7 +130,8 @@ impl<'a, O: Observer> Placed<'a, O> {
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let processor = if by.is_stripe() { first + place } else { first };
-                chips[chip] = Chip { processor, foreign_chips: plan.foreign_chips(of, chip), others, doing: None };
+                used[plan.channel_of(chip)] = true;
+                chips[chip] = Chip { processor, foreign_chips: plan.foreign_chips(of, chip), others, open: None };
             }
             runs.push(Cluster { position, processors: first..processors.len(), background: 0 });
         }
@@ -150,8 +151,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             sources: Source::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
-            buses: ChannelId::first(device.channels()).map(|_| Bus::default()).collect(),
-            asked: Vec::new(),
+            channels: Channels::new(&used),
             changed: Vec::new(),
             observer: Sequencer::new(observer),
             lpns: Vec::new(),
@@ -214,13 +214,14 @@ impl<'a, O: Observer> Placed<'a, O> {
 
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
-        while let Some(Reverse((now, event))) = self.events.pop() {
-            if let Event::End(chip) = event {
-                self.end(chip, now);
+        self.arrivals.clear();
+        while let Some(now) = self.next_instant() {
+            while self.events.peek().is_some_and(|&Reverse((at, _))| at == now) {
+                if let Some(Reverse((_, Event::End(chip)))) = self.events.pop() {
+                    self.end(chip, now);
+                }
             }
-            if self.events.peek().is_none_or(|&Reverse((next, _))| next > now) {
-                self.grants(now);
-            }
+            self.grants(now);
         }
         self.observer.finish()
     }
@@ -233,7 +234,8 @@ impl<'a, O: Observer> Placed<'a, O> {
     /// When something happens next.
     pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
-        event.into_iter().chain(self.arrivals.front().map(|arrival| arrival.at)).min()
+        let arrival = self.arrivals.front().map(|arrival| arrival.at);
+        [event, arrival, self.channels.least()].into_iter().flatten().min()
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {

@@ -8,6 +8,7 @@ use super::pass::GcStep;
 use super::processor::Step;
 use super::store::Spot;
 use super::{Event, Placed};
+use crate::flash::Request;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
@@ -20,18 +21,8 @@ pub(super) struct Chip {
     pub(super) foreign_chips: u32,
     /// All other chips of its channel.
     pub(super) others: u32,
-    /// One operation at a time: rule S4.
-    pub(super) doing: Option<Doing>,
-}
-
-/// What a chip is doing.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Doing {
-    Sensing(Operation),
-    Waiting(Operation),
-    Transferring(Operation),
-    /// To the end of its part in the step.
-    Working,
+    /// The operation that waits for its bus, or will. One at a time: rule S4.
+    pub(super) open: Option<Operation>,
 }
 
 /// A page of a step that is about to start.
@@ -45,15 +36,15 @@ pub(super) struct Planned {
 }
 
 impl<O: Observer> Placed<'_, O> {
-    fn new_step(&mut self) -> Step {
-        self.steps.pop().unwrap_or_default()
+    fn new_step(&mut self, chips: usize) -> Step {
+        let pages = self.steps.pop().map_or_else(Vec::new, |step| step.pages);
+        Step { chips, last: (Instant::START, ChipId(0)), pages, erases: None }
     }
 
     /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
     /// leaves alone.
     pub(super) fn start_pages(&mut self, processor: usize, planned: &[Planned], reads: bool, now: Instant) {
-        let mut step = self.new_step();
-        step.chips = planned.len();
+        let mut step = self.new_step(planned.len());
         step.pages.extend(planned.iter().map(|page| page.part));
         self.processors[processor].step = Some(step);
         let alone = reads && !self.processors[processor].stripe;
@@ -64,9 +55,7 @@ impl<O: Observer> Placed<'_, O> {
 
     /// Starts a step of a pass.
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
-        let mut under_way = self.new_step();
-        under_way.chips = 1;
-        self.processors[processor].step = Some(under_way);
+        self.processors[processor].step = Some(self.new_step(1));
         let first = self.processors[processor].first_chip();
         let read = now.saturating_add(self.lengths.read(first, now));
         match step {
@@ -139,10 +128,16 @@ impl<O: Observer> Placed<'_, O> {
         self.work(chip, end);
     }
 
-    /// A chip is busy to the end of its part in the step.
+    /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
+    /// with the last one, the highest among equals.
     fn work(&mut self, chip: ChipId, end: Instant) {
-        self.chips[chip].doing = Some(Doing::Working);
-        self.events.push(Reverse((end, Event::End(chip))));
+        let processor = &mut self.processors[self.chips[chip].processor];
+        let step = processor.step.as_mut().expect("a chip works for a step");
+        step.last = step.last.max((end, chip));
+        step.chips -= 1;
+        if step.chips == 0 {
+            self.events.push(Reverse((step.last.0, Event::End(step.last.1))));
+        }
     }
 
     fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
@@ -199,52 +194,19 @@ impl<O: Observer> Placed<'_, O> {
             return;
         }
         self.observer.open(now);
-        let sensed = now.saturating_add(self.lengths.sensing(operation.chip, now));
-        if page.action == Action::Read && sensed > now {
-            self.chips[chip].doing = Some(Doing::Sensing(operation));
-            self.events.push(Reverse((sensed, Event::End(chip))));
-        } else {
-            self.ask(chip, operation, now);
-        }
+        let since = match page.action {
+            Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
+            _ => now,
+        };
+        self.chips[chip].open = Some(operation);
+        self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: processor });
     }
 
-    fn ask(&mut self, chip: ChipId, operation: Operation, now: Instant) {
-        let channel = self.channel_of(operation.chip);
-        self.buses[channel].request(now, operation.chip);
-        self.chips[chip].doing = Some(Doing::Waiting(operation));
-        self.asked.push(channel);
-    }
-
-    /// What a chip waited for has come about.
+    /// The step of a chip's processor ends.
     pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
-        let Some(doing) = self.chips[chip].doing else { return };
-        match doing {
-            Doing::Sensing(operation) => self.ask(chip, operation, now),
-            Doing::Waiting(_) => {}
-            Doing::Transferring(operation) => {
-                let channel = self.channel_of(operation.chip);
-                self.buses[channel].release();
-                self.asked.push(channel);
-                if operation.end > now {
-                    self.work(chip, operation.end);
-                } else {
-                    self.chip_ends(chip, now);
-                }
-            }
-            Doing::Working => self.chip_ends(chip, now),
-        }
-    }
-
-    fn chip_ends(&mut self, chip: ChipId, now: Instant) {
-        self.chips[chip].doing = None;
         let processor = self.chips[chip].processor;
-        let Some(step) = &mut self.processors[processor].step else { return };
-        step.chips -= 1;
-        if step.chips == 0
-            && let Some(step) = self.processors[processor].step.take()
-        {
-            self.step_ends(processor, step, now);
-        }
+        let step = self.processors[processor].step.take().expect("a step is under way until it ends");
+        self.step_ends(processor, step, now);
     }
 
     /// A step ends, and makes progress for all jobs that it had pages of.
@@ -276,31 +238,26 @@ impl<O: Observer> Placed<'_, O> {
 
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
-        let mut asked = std::mem::take(&mut self.asked);
-        asked.sort_unstable();
-        asked.dedup();
-        for &channel in &asked {
-            let Some(chip) = self.buses[channel].grant() else { continue };
-            let Some(Doing::Waiting(mut operation)) = self.chips[chip].doing else { continue };
+        while self.channels.least().is_some_and(|at| at <= now) {
+            let Request { channel, chip, .. } = self.channels.grant();
+            let mut operation = self.chips[chip].open.take().expect("a chip that asks has an operation");
             let over = now.saturating_add(self.lengths.transfer(channel, now));
             operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.lengths.programming(operation.chip, over)),
+                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
                 _ => over,
             };
-            self.chips[chip].doing = Some(Doing::Transferring(operation));
-            self.events.push(Reverse((over, Event::End(chip))));
+            self.channels.hold(channel, over);
+            self.work(chip, operation.end);
             self.observer.close(Record::Operation(operation));
             self.observer.push(Record::Transfer(Transfer {
                 start: now,
                 end: over,
                 channel,
                 cluster: operation.cluster,
-                chip: operation.chip,
+                chip,
                 job: operation.job,
                 kind: operation.kind,
             }));
         }
-        asked.clear();
-        self.asked = asked;
     }
 }

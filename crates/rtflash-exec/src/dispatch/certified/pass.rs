@@ -83,11 +83,14 @@ impl Pass {
         if self.buffered.len() < width {
             let mut reads = Vec::new();
             for (chip, from) in self.rows.ids().zip(self.rows.iter_mut()) {
-                if let Some((row, page, lpn)) = store.next_valid(self.victim, chip, *from) {
-                    *from = row + 1;
-                    self.buffered.push((page, lpn));
-                    reads.push((store.locate(lpn), lpn));
-                }
+                let Some((row, page, lpn)) = store.next_valid(self.victim, chip, *from) else {
+                    // Nothing becomes valid in a victim: it is not looked through again.
+                    *from = store.rows();
+                    continue;
+                };
+                *from = row + 1;
+                self.buffered.push((page, lpn));
+                reads.push((store.locate(lpn), lpn));
             }
             if !reads.is_empty() {
                 self.steps.0 += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rtflash_model::{Id, Span};
+use rtflash_model::{Id, Instant, Span};
 
 use super::pass::Pass;
 use super::store::Store;
@@ -78,10 +78,12 @@ pub(super) struct Terms {
 }
 
 /// What a processor is doing: all of its chips that take part end before the next step.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Step {
-    /// Chips that have not ended.
+    /// Chips of which it is not known yet when they end.
     pub(super) chips: usize,
+    /// When the last of the others ends, and which it is.
+    pub(super) last: (Instant, ChipId),
     /// Parts that a page is read or programmed for, once for each page.
     pub(super) pages: Vec<usize>,
     /// The part whose pass erases its victim.

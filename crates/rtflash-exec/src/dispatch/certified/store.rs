@@ -136,11 +136,20 @@ impl Store {
     /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
     /// its number in the processor, and its logical page.
     pub(super) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
-        (from..self.block_pages / self.width).find_map(|row| {
+        if self.width == 1 {
+            let page = self.blocks.next_valid(block, from)?;
+            return Some((self.blocks.block_and_page(page).1, page, self.blocks.lpn(page)));
+        }
+        (from..self.rows()).find_map(|row| {
             let page = PageId(block.0 * self.block_pages + row * self.width + chip.0);
             let lpn = self.blocks.lpn(page);
             (lpn != NO_LPN).then_some((row, page, lpn))
         })
+    }
+
+    /// Rows of a block.
+    pub(super) fn rows(&self) -> u32 {
+        self.block_pages / self.width
     }
 
     /// Whether a page of the processor still holds this logical page.

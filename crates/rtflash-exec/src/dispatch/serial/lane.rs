@@ -1,0 +1,303 @@
+//! A cluster with a clock of its own: releases, ends, and who is next.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+use rtflash_model::Instant;
+
+use super::Common;
+use crate::dispatch::cluster::{Cluster, Job, Jobs, Priority};
+use crate::dispatch::releases::Releaser;
+use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
+use crate::plan::Plan;
+use crate::run::RunError;
+use crate::trace::{Action, Complete, Observer, Operation, Release, Transfer};
+
+/// Later than everything that happens.
+const NEVER: Instant = Instant::END;
+
+/// What a cluster is busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A page of a job's own.
+    Page,
+    GcRead,
+    GcProgram,
+    Erase,
+}
+
+/// What came of an attempt to go on with a job.
+pub(super) enum Attempt {
+    /// It is busy until then.
+    Started(Instant),
+    /// It will ask for a bus.
+    Asks(Ask),
+    Over,
+    Starved,
+}
+
+/// A lane asks for the bus of a channel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ask {
+    pub(super) since: Instant,
+    pub(super) channel: ChannelId,
+    pub(super) chip: ChipId,
+}
+
+/// A chip of the cluster, and its bus.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub(super) chip: ChipId,
+    pub(super) channel: ChannelId,
+    /// Whether other lanes are on that bus.
+    pub(super) shared: bool,
+}
+
+/// A cluster under serial dispatch.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) cluster: Cluster,
+    pub(super) columns: PerId<ColumnId, Column>,
+    pub(super) jobs: Jobs,
+    pending: BTreeSet<Priority>,
+    /// Jobs that are starved: they are looked at again when an erase has ended.
+    starved: Vec<Priority>,
+    releaser: Releaser,
+    /// When each periodic source releases next.
+    releases: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// Jobs that have arrived and that the lane has not come to yet, in order.
+    arrivals: VecDeque<(Release, Job)>,
+    /// The job that is served, and with what; until when is in `busy_until`.
+    running: Option<(usize, Step)>,
+    pub(super) busy_until: Instant,
+    /// An operation that waits for its bus, or will: nobody has been notified of it.
+    pub(super) open: Option<Operation>,
+    /// Whether chips hold copies that have been read and not programmed.
+    pub(super) holds_copies: bool,
+    /// Operations of one step.
+    pub(super) batch: Vec<Operation>,
+}
+
+impl AsMut<Cluster> for Lane {
+    fn as_mut(&mut self) -> &mut Cluster {
+        &mut self.cluster
+    }
+}
+
+impl Lane {
+    pub(super) fn new(plan: &Plan, cluster: Cluster, releaser: Releaser, shared: &PerId<ChannelId, bool>) -> Lane {
+        let column = |&chip: &ChipId| {
+            let channel = plan.channel_of(chip);
+            Column { chip, channel, shared: shared[channel] }
+        };
+        Lane {
+            columns: cluster.chips.iter().map(column).collect(),
+            cluster,
+            jobs: Jobs::default(),
+            pending: BTreeSet::new(),
+            starved: Vec::new(),
+            releases: releaser.first().map(Reverse).collect(),
+            releaser,
+            arrivals: VecDeque::new(),
+            running: None,
+            busy_until: NEVER,
+            open: None,
+            holds_copies: false,
+            batch: Vec::new(),
+        }
+    }
+
+    /// Since when an operation has been under way that nobody has been notified of.
+    pub(super) fn holds_since(&self) -> Option<Instant> {
+        self.open.map(|operation| operation.start)
+    }
+
+    /// Goes on with everything before `limit`, until it asks for a bus. Not to be called while it
+    /// does.
+    ///
+    /// # Errors
+    /// Where too many jobs are pending.
+    pub(super) fn run(
+        &mut self,
+        common: &Common<'_>,
+        limit: Instant,
+        observer: &mut impl Observer,
+    ) -> Result<Option<Ask>, RunError> {
+        let mut released = self.next_release();
+        loop {
+            let next = self.busy_until.min(released);
+            if next >= limit {
+                return Ok(None);
+            }
+            if released == next {
+                self.release(common, next, observer);
+                if self.jobs.len() > common.pending {
+                    return Err(RunError::TooManyPending { at: next, limit: common.pending });
+                }
+                released = self.next_release();
+            }
+            if self.busy_until == next {
+                self.end(common, next, observer);
+            }
+            if self.running.is_none()
+                && let Some(ask) = self.dispatch(common, next, observer)
+            {
+                return Ok(Some(ask));
+            }
+        }
+    }
+
+    fn next_release(&self) -> Instant {
+        let periodic = self.releases.peek().map_or(Instant::END, |&Reverse((at, _))| at);
+        self.arrivals.front().map_or(periodic, |(release, _)| release.at.min(periodic))
+    }
+
+    /// All releases of an instant.
+    fn release(&mut self, common: &Common<'_>, now: Instant, observer: &mut impl Observer) {
+        while let Some(&Reverse((at, source))) = self.releases.peek()
+            && at == now
+        {
+            self.releases.pop();
+            let (job, next) = self.releaser.release(source);
+            if next < common.options.duration {
+                self.releases.push(Reverse((next, source)));
+            }
+            let release = Release {
+                at: now,
+                job: job.id,
+                kind: job.kind,
+                deadline: Instant::from_ns(job.deadline),
+                pages: job.reads + job.writes,
+                cluster: Some(self.cluster.position),
+            };
+            self.admit(&release, job, observer);
+        }
+        while self.arrivals.front().is_some_and(|(release, _)| release.at == now) {
+            let (release, job) = self.arrivals.pop_front().expect("one has arrived");
+            self.admit(&release, job, observer);
+        }
+    }
+
+    /// A job that is not real-time arrives: behind what else is released then.
+    pub(super) fn arrives(&mut self, release: Release, job: Job) {
+        self.arrivals.push_back((release, job));
+    }
+
+    fn admit(&mut self, release: &Release, job: Job, observer: &mut impl Observer) {
+        observer.release(release);
+        let slot = self.jobs.insert(job);
+        self.pending.insert(self.jobs[slot].priority(slot));
+    }
+
+    /// What the cluster was busy with is over.
+    fn end(&mut self, common: &Common<'_>, now: Instant, observer: &mut impl Observer) {
+        self.busy_until = NEVER;
+        let (slot, step) = self.running.take().expect("a cluster that is busy serves a job");
+        let job = &mut self.jobs[slot];
+        match step {
+            Step::Page => {
+                if job.is_background() {
+                    self.cluster.background -= 1;
+                }
+            }
+            Step::GcRead | Step::GcProgram => return,
+            Step::Erase => {
+                let cluster = &mut self.cluster;
+                for chip in cluster.chips.ids() {
+                    cluster.collector.erased(&mut cluster.map, chip);
+                }
+                job.passes -= 1;
+                self.pending.extend(self.starved.drain(..));
+            }
+        }
+        if job.is_over() && now <= common.options.duration {
+            self.pending.remove(&job.priority(slot));
+            self.complete(slot, now, observer);
+        }
+    }
+
+    fn complete(&mut self, slot: usize, now: Instant, observer: &mut impl Observer) {
+        observer.complete(&Complete { at: now, job: self.jobs[slot].id });
+        self.jobs.remove(slot);
+    }
+
+    /// Lets the idle cluster go on, until it asks for a bus.
+    fn dispatch(&mut self, common: &Common<'_>, now: Instant, observer: &mut impl Observer) -> Option<Ask> {
+        loop {
+            let priority = *self.pending.first()?;
+            let slot = priority.4;
+            match self.go_on(common, slot, now, observer) {
+                Attempt::Started(until) => {
+                    self.busy_until = until;
+                    return None;
+                }
+                Attempt::Asks(ask) => return Some(ask),
+                Attempt::Over => {
+                    self.pending.remove(&priority);
+                    self.complete(slot, now, observer);
+                }
+                Attempt::Starved => {
+                    self.pending.remove(&priority);
+                    self.starved.push(priority);
+                }
+            }
+        }
+    }
+
+    /// A job is served with a step.
+    pub(super) fn serves(&mut self, slot: usize, step: Step) {
+        self.running = Some((slot, step));
+    }
+
+    /// It has the bus of a channel. Says until when.
+    pub(super) fn granted(
+        &mut self,
+        common: &Common<'_>,
+        channel: ChannelId,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Instant {
+        let operation = self.open.take().expect("a lane that has asked has an operation");
+        self.transfers(common, operation, channel, now, observer)
+    }
+
+    /// The page of an operation is moved, from now on, and the lane is busy until the operation
+    /// ends. Says when the bus is free.
+    pub(super) fn transfers(
+        &mut self,
+        common: &Common<'_>,
+        mut operation: Operation,
+        channel: ChannelId,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Instant {
+        let over = now.saturating_add(common.lengths.transfer(channel, now));
+        operation.end = match operation.action {
+            Action::Program => over.saturating_add(common.lengths.programming(operation.chip, over)),
+            _ => over,
+        };
+        self.busy_until = operation.end;
+        observer.operations(std::slice::from_ref(&operation));
+        observer.transfer(&Transfer {
+            start: now,
+            end: over,
+            channel,
+            cluster: operation.cluster,
+            chip: operation.chip,
+            job: operation.job,
+            kind: operation.kind,
+        });
+        over
+    }
+
+    /// The run is over: what is under way is followed to its end, behind all that is released by
+    /// then.
+    pub(super) fn finish(&mut self, common: &Common<'_>, observer: &mut impl Observer) {
+        while self.next_release() < common.options.duration {
+            self.release(common, self.next_release(), observer);
+        }
+        if self.running.is_some() {
+            self.end(common, self.busy_until, observer);
+        }
+    }
+}

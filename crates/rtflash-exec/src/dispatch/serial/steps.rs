@@ -1,0 +1,232 @@
+//! What a cluster does for a job: pages, and steps of garbage collection on all chips.
+
+use rtflash_model::Instant;
+
+use super::Common;
+use super::lane::{Ask, Attempt, Column, Lane, Step};
+use crate::dispatch::cluster::Job;
+use crate::ftl::{Copy, Place};
+use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
+use crate::options::Victims;
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Starved};
+
+impl Lane {
+    /// Goes on with a job.
+    pub(super) fn go_on(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Attempt {
+        while self.jobs[slot].passes > 0 {
+            let cluster = &mut self.cluster;
+            let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
+            if cluster.collector.is_under_way()
+                || (!cluster.leaves_out(slots.0)
+                    && cluster.begin_pass((id, false), now, |chosen| observer.selected(&chosen)))
+            {
+                return self.go_on_with_pass(common, slot, now, observer);
+            }
+            self.jobs[slot].passes -= 1;
+            observer.left_out(&cluster.leaving_out(id, now));
+        }
+        if self.jobs[slot].reads > 0 {
+            self.read(common, slot, now, observer)
+        } else if self.jobs[slot].writes > 0 {
+            self.write(common, slot, now, observer)
+        } else {
+            Attempt::Over
+        }
+    }
+
+    fn starve(&mut self, slot: usize, chip: ColumnId, now: Instant, observer: &mut impl Observer) {
+        let (job, cluster) = (&mut self.jobs[slot], &self.cluster);
+        if !job.starved {
+            job.starved = true;
+            let chip = cluster.chips[chip];
+            observer.starved(&Starved { at: now, job: job.id, cluster: cluster.position, chip });
+        }
+    }
+
+    fn read(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> Attempt {
+        let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
+        job.reads -= 1;
+        let lpn = cluster.draw(job.slots.0);
+        let place = cluster.map.locate(lpn);
+        if let Some(later) = cluster.ahead(job.slots.0) {
+            observer.expect(cluster.position, later);
+        }
+        self.page(common, slot, (Action::Read, place, lpn), now, observer)
+    }
+
+    fn write(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> Attempt {
+        let pointer = self.cluster.pointer();
+        let Some(chip) = self.cluster.chip_with_room(pointer) else {
+            self.starve(slot, pointer, now, observer);
+            return self.collect_for_itself(common, slot, now, observer);
+        };
+        let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
+        let lpn = cluster.draw(job.slots.1);
+        let place = cluster.write(job.slots.1, lpn, chip).expect("a chip that has room has a page");
+        cluster.advance(chip);
+        job.writes -= 1;
+        if let Some(later) = cluster.ahead(job.slots.1) {
+            observer.expect(cluster.position, later);
+        }
+        self.page(common, slot, (Action::Program, place, lpn), now, observer)
+    }
+
+    /// A starved job goes on with the pass under way, or begins one, if it is not real-time: nobody
+    /// else might.
+    fn collect_for_itself(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Attempt {
+        let cluster = &mut self.cluster;
+        let Job { id, kind, .. } = self.jobs[slot];
+        let collects = kind == Kind::Server
+            && (cluster.collector.is_under_way()
+                || cluster.begin_pass((id, true), now, |chosen| observer.selected(&chosen)));
+        if !collects {
+            return Attempt::Starved;
+        }
+        self.jobs[slot].passes += 1;
+        self.go_on_with_pass(common, slot, now, observer)
+    }
+
+    /// Begins an operation on one page.
+    fn page(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        (action, place, lpn): (Action, Place, Lpn),
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Attempt {
+        let job = &mut self.jobs[slot];
+        job.starved = false;
+        let Column { chip, channel, shared } = self.columns[place.chip];
+        let since = match action {
+            Action::Program => now,
+            _ => now.saturating_add(common.lengths.sensing(chip, now)),
+        };
+        let operation = Operation {
+            start: now,
+            end: now,
+            cluster: self.cluster.position,
+            chip,
+            action,
+            job: job.id,
+            kind: job.kind,
+            block: place.block,
+            page: place.page,
+            lpn,
+        };
+        self.serves(slot, Step::Page);
+        if shared {
+            self.open = Some(operation);
+            return Attempt::Asks(Ask { since, channel, chip });
+        }
+        self.transfers(common, operation, channel, since, observer);
+        Attempt::Started(self.busy_until)
+    }
+
+    /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
+    fn go_on_with_pass(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Attempt {
+        let cluster = &mut self.cluster;
+        let (map, collector) = (&mut cluster.map, &mut cluster.collector);
+        let job = &mut self.jobs[slot];
+        job.starved = false;
+        let blank = Operation {
+            start: now,
+            end: now,
+            cluster: cluster.position,
+            chip: ChipId(0),
+            action: Action::Erase,
+            job: job.id,
+            kind: Kind::Gc,
+            block: BlockId(0),
+            page: NONE,
+            lpn: NO_LPN,
+        };
+        let batch = &mut self.batch;
+        batch.clear();
+        if std::mem::take(&mut self.holds_copies) {
+            for (position, &chip) in cluster.chips.enumerate() {
+                if let Some((place, lpn)) = collector.program(map, position) {
+                    let Place { block, page, .. } = place;
+                    batch.push(Operation { chip, action: Action::Program, block, page, lpn, ..blank });
+                }
+            }
+            if !batch.is_empty() || common.options.victims == Victims::Worst {
+                return self.begin_step(common, slot, Step::GcProgram, now, observer);
+            }
+        }
+        let mut reads = false;
+        for (position, &chip) in cluster.chips.enumerate() {
+            match collector.read(map, position) {
+                None => continue,
+                Some(Copy::Padding) => {}
+                Some(Copy::Page { page, lpn }) => {
+                    let (block, page) = map.block_and_page(page);
+                    batch.push(Operation { chip, action: Action::Read, block, page, lpn, ..blank });
+                }
+            }
+            reads = true;
+            if let Some(later) = collector.ahead(map, position) {
+                observer.expect(blank.cluster, later);
+            }
+        }
+        if reads {
+            self.holds_copies = true;
+            return self.begin_step(common, slot, Step::GcRead, now, observer);
+        }
+        for (position, &chip) in cluster.chips.enumerate() {
+            if let Some(block) = collector.victim(position) {
+                batch.push(Operation { chip, block, ..blank });
+            }
+        }
+        self.begin_step(common, slot, Step::Erase, now, observer)
+    }
+
+    /// Begins a step on all chips: they take equally long.
+    fn begin_step(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        step: Step,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> Attempt {
+        let first = self.columns[ColumnId(0)].chip;
+        let length = match step {
+            Step::GcRead => common.lengths.read(first, now),
+            Step::Erase => common.lengths.erase(first, now),
+            Step::GcProgram | Step::Page => common.lengths.program(first, now),
+        };
+        let end = now.saturating_add(length);
+        for operation in &mut self.batch {
+            operation.end = end;
+        }
+        if self.batch.is_empty() {
+            let cluster = &self.cluster;
+            let stands_for = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
+            let (job, chip) = (self.jobs[slot].id, cluster.first_in_pass());
+            observer.padding(&Padding { start: now, end, job, cluster: cluster.position, chip, step: stands_for });
+        } else {
+            observer.operations(&self.batch);
+        }
+        self.serves(slot, step);
+        Attempt::Started(end)
+    }
+}
