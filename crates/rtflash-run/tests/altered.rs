@@ -9,9 +9,9 @@ mod worlds;
 use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
-use rtflash_exec::Victims;
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::trace::{LeftOut, Record};
+use rtflash_exec::{Victims, Waits};
 use rtflash_model::ClusterId;
 use worlds::{Organisation, World, worlds};
 
@@ -58,7 +58,7 @@ fn every_altered_trace_is_caught_by_its_checker() {
 /// A pass that is left out in another cluster is none of the job's own.
 #[test]
 fn passes_are_left_out_in_their_own_cluster() {
-    let world = World::new("two clusters", (Organisation::Serial, Victims::Actual), "equal-split");
+    let world = World::new("two clusters", (Organisation::Serial, Victims::Actual, Waits::Actual), "equal-split");
     let at = world.records.iter().rposition(|record| matches!(record, Record::LeftOut(_))).expect("one is left out");
     let Record::LeftOut(own) = world.records[at] else { unreachable!("it is one") };
     let clusters = world.allocation.clusters();

@@ -203,6 +203,7 @@ fn about(nanoseconds: f64) -> Span {
 mod tests {
     use super::*;
     use crate::certified::random_processors::{Drawn, ns};
+    use crate::certified::time::ns as ns_of;
 
     /// Up to the longest one that the load allows, no two far from each other.
     #[test]
@@ -236,6 +237,37 @@ mod tests {
             return;
         };
         assert!(candidates(&drawn.processor, 1.0, |_| false).is_empty(), "too much at the shortest");
+    }
+
+    /// The first deadline is the next level above the one at which the demand is in proportion,
+    /// where that is one that the load allows.
+    #[test]
+    fn the_first_candidate_is_where_demand_is_in_proportion() {
+        let (mut compared, mut found) = (0, 0);
+        for seed in 0..4_000 {
+            let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
+            let Some(shortest) = processor.shortest_gc_deadline().map(ns_of) else { continue };
+            let writers = || processor.write_streams.iter();
+            let rate: f64 = writers().map(|it| it.pages as f64 / ns_of(it.period)).sum();
+            let limit = 300.0 * shortest;
+            let first = candidates(&processor, rate, |deadline| ns_of(deadline) <= limit)[0];
+            let Some(gc) = processor.gc(first, false) else { continue };
+            // Σ w (T + J)/T + α − 1 pages in proportion.
+            let pages: f64 = writers().map(|it| it.pages as f64 * (1.0 + ns_of(it.jitter) / ns_of(it.period))).sum();
+            let even = (pages + gc.reclaimed as f64 - 1.0) / rate;
+            if even < shortest || even > limit * 0.98 {
+                continue;
+            }
+            let level = |it: &WriteStream| {
+                let (period, jitter) = (ns_of(it.period), ns_of(it.jitter));
+                ((even + jitter) / period).ceil() * period - jitter
+            };
+            let next = writers().map(level).fold(f64::INFINITY, f64::min);
+            compared += 1;
+            found += u32::from((ns_of(first) - next).abs() < 1.0);
+        }
+        // Where α changes with the deadline, four rounds may end beside it.
+        assert!(compared > 500 && found * 100 > compared * 95, "{found} of {compared}");
     }
 
     /// What is found holds, and little is missed that some deadline would make hold.

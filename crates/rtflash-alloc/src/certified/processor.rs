@@ -376,4 +376,22 @@ mod tests {
         }
         assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
     }
+
+    /// Where there are too few blocks, what is ordered is how many times those that there are would
+    /// be needed, to a block.
+    #[test]
+    fn crowding_is_what_is_needed_of_what_there_is() {
+        let mut compared = 0;
+        for seed in 0..20_000 {
+            let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
+            if processor.write_streams.is_empty() {
+                continue;
+            }
+            let Some(NoRoomForGc { needed_blocks, blocks }) = processor.too_few_blocks() else { continue };
+            let needed = processor.crowding() * blocks as f64;
+            assert!((needed - needed_blocks as f64).abs() < 1.0 + 1e-9, "seed {seed}: {needed} for {needed_blocks}");
+            compared += 1;
+        }
+        assert!(compared > 100, "{compared}");
+    }
 }

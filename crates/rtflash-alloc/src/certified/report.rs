@@ -243,3 +243,46 @@ pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance
     let millionths = (loads.fold(0.0, f64::max) * 1e6) as u64;
     millionths
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    const BOTH: &[Placement] = &Placement::ALL;
+
+    /// All choices but the one that was made, each once; of one placement there is no other.
+    #[test]
+    fn few_clusters_are_tried_with_every_placement() {
+        for busy in [vec![], vec![2], vec![0, 3], vec![0, 1, 2, 3], vec![0, 1, 2, 4, 5, 6]] {
+            let mut chosen = vec![Placement::Stripe; 7];
+            for placement in BOTH {
+                busy.iter().step_by(2).for_each(|&position| chosen[position] = *placement);
+                let tried: Vec<Vec<Placement>> = others(&busy, BOTH, &chosen).collect();
+                assert_eq!(tried.len(), (1 << busy.len()) - 1, "{busy:?}");
+                assert!(tried.iter().all(|all| *all != chosen));
+                let same = |all: &Vec<Placement>| (0..7).all(|at| busy.contains(&at) || all[at] == chosen[at]);
+                assert!(tried.iter().all(same), "{busy:?}");
+                let names = |all: &Vec<Placement>| all.iter().map(|it| it.name()).collect::<Vec<_>>();
+                assert_eq!(tried.iter().map(names).collect::<HashSet<_>>().len(), tried.len(), "{busy:?}");
+                assert_eq!(others(&busy, &BOTH[..1], &chosen).count(), 0);
+            }
+        }
+    }
+
+    /// Each changed alone, as long as that is not too much.
+    #[test]
+    fn many_clusters_are_changed_one_by_one() {
+        for (count, tried) in [(7, 7), (32, 32), (33, 0)] {
+            let busy: Vec<usize> = (0..count).collect();
+            let chosen = vec![Placement::Stripe; count];
+            let changed = others(&busy, BOTH, &chosen).map(|all| {
+                let changed: Vec<usize> = (0..count).filter(|&at| all[at] == Placement::Superblock).collect();
+                assert_eq!(changed.len(), 1);
+                changed[0]
+            });
+            assert_eq!(changed.collect::<Vec<_>>(), (0..tried).collect::<Vec<_>>());
+        }
+    }
+}

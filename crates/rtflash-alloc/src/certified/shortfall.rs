@@ -126,3 +126,53 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
     };
     too_long(false).or_else(|| too_long(true))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certified::random_processors::Drawn;
+    use crate::reason::NoRoomForGc;
+
+    /// Clusters are ordered by how much too much there is of what is named as the reason.
+    #[test]
+    fn the_order_is_that_of_the_reason() {
+        let mut compared = [0; 5];
+        for seed in 0..10_000 {
+            let Some(Drawn { processor, contention, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let needed_pages = rng.within(1, 10) * rng.within(1, 10);
+            let space = Space {
+                data_pages: needed_pages.into(),
+                needed_pages: needed_pages.into(),
+                logical_pages: 80,
+                declared: true,
+            };
+            let work = Work::new();
+            let placed = PlacedProcessor { processor, contentions: vec![contention] };
+            let gc =
+                if placed.processor.write_streams.is_empty() { None } else { nearest_terms(&placed.processor, &work) };
+            let order = order(space, &placed, gc, &work);
+            let above_one = |ratio: f64| ratio.max(1.0f64.next_up());
+            // Intervals beyond the longest deadline are no longer compared.
+            let longest = placed.demands(gc, 0, &work).filter_map(|demand| demand.tightest()).map(|it| it.slack).min();
+            let shortfall = Shortfall { order, space, placed: Some(placed), gc, work: &work };
+            let reason = shortfall.reason();
+            let (kind, expected) = match &reason {
+                Some(Reason::Data(_)) => (0, needed_pages as f64 / 80.0),
+                Some(Reason::Blocks(NoRoomForGc { needed_blocks, blocks })) => {
+                    let off = order * *blocks as f64 - *needed_blocks as f64;
+                    assert!(off.abs() < 1.0 + 1e-9, "seed {seed}: {order}, {reason:?}");
+                    (1, order)
+                }
+                Some(Reason::Load { utilization }) if *utilization < f64::MAX => (2, *utilization),
+                Some(Reason::Demand(Excess { interval, demand_ns })) if longest < Some(0) => {
+                    (3, *demand_ns as f64 / ns(*interval))
+                }
+                Some(Reason::Demand(_)) | None => (4, 1.0),
+                _ => continue,
+            };
+            assert!((order - above_one(expected)).abs() < 1e-9 * order, "seed {seed}: {order}, {reason:?}");
+            compared[kind] += 1;
+        }
+        assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
+    }
+}

@@ -50,7 +50,7 @@ impl Processor {
 
     /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
-    fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
+    pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         let own = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
         let transfers = sum(self.neighbours.iter().map(|neighbour| {
             let live = sum(neighbour.requests.iter().map(|it| it.live(length)?.checked_mul(it.pages)))?;
@@ -61,7 +61,7 @@ impl Processor {
 
     /// What the queue for the bus lets them wait, less what they are charged for the cluster's
     /// other chips.
-    fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
+    pub fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
         let Some(queue) = &self.queue else { return Some(None) };
         let pages = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
         let reads = self.tasks.iter().filter(|item| !item.writes);

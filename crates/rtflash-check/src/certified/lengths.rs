@@ -97,6 +97,17 @@ fn due(item: &VerifiedTask, each: i128) -> AffineBound {
 /// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way
 /// to bound the waiting.
 fn last_length(processor: &Processor) -> Last {
+    let (one_by_one, in_queue) = lines_above(processor);
+    let last = |line: &AffineBound| last_below(processor, line);
+    match last(&one_by_one).into_iter().chain(in_queue.as_ref().and_then(last)).min() {
+        Some(last) => Last::At(last),
+        None => Last::Overloaded,
+    }
+}
+
+/// Lines above dbf'' and the server's step from the longest relative deadline on: with waits one
+/// by one, and in the queue where there is one.
+fn lines_above(processor: &Processor) -> (AffineBound, Option<AffineBound>) {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(processor.server_step);
     // Above the number of own jobs.
@@ -113,20 +124,16 @@ fn last_length(processor: &Processor) -> Last {
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
     }
-    let one_by_one = last_below(processor, &demand.plus(&one_by_one_above(processor)));
-    let in_queue = processor.queue.as_ref().and_then(|queue| {
+    let in_queue = processor.queue.as_ref().map(|queue| {
         // No page costs less than nothing even with what is saved of its wait.
         let known = processor.transfer * processor.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
         let pages = processor.tasks.iter().map(|item| {
             let more = known - if item.writes { 0 } else { queue.saved };
             due(item, item.pages).times(&whole(more))
         });
-        last_below(processor, &demand.plus(&AffineBound::sum(pages)).plus(&queue.above(jobs)))
+        demand.plus(&AffineBound::sum(pages)).plus(&queue.above(jobs))
     });
-    match one_by_one.into_iter().chain(in_queue).min() {
-        Some(last) => Last::At(last),
-        None => Last::Overloaded,
-    }
+    (demand.plus(&one_by_one_above(processor)), in_queue)
 }
 
 /// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
@@ -243,6 +250,21 @@ mod tests {
         (from..=to).all(|length| processor.slack(length).unwrap() >= 0)
     }
 
+    /// Waits one by one or in the queue, each below its own line.
+    fn assert_below_the_lines(processor: &Processor, length: i128) {
+        let (one_by_one, in_queue) = lines_above(processor);
+        let demand = processor.demand(length).unwrap();
+        let own = demand.reads + demand.writes + demand.gc + processor.server_step;
+        let below =
+            |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
+        let waits = processor.waiting_one_by_one(length).unwrap();
+        assert!(below(waits, &one_by_one), "{length}: {waits} {processor:?}");
+        if let Some(line) = in_queue {
+            let waits = processor.waiting_in_queue(length).unwrap().expect("there is a queue");
+            assert!(below(waits, &line), "{length}: {waits} in the queue of {processor:?}");
+        }
+    }
+
     #[test]
     fn both_ways_agree_with_every_length() {
         let mut random = 12345u64;
@@ -310,6 +332,11 @@ mod tests {
             assert_eq!(verdict.holds, Some(truth), "{processor:?}");
             assert_eq!(by_segments(&processor, last, LIMIT), Some(truth), "{processor:?}");
             assert!(decide_within(&processor, 1).holds.is_none_or(|holds| holds == truth), "{processor:?}");
+            assert_eq!(by_segments(&processor, last, 0), None, "{processor:?}");
+            let longest = processor.deadlines().max().unwrap();
+            for _ in 0..8 {
+                assert_below_the_lines(&processor, longest + draw(u64::try_from(last - longest).unwrap() + 300));
+            }
             if truth {
                 let least = (from..=last).map(|length| processor.slack(length).unwrap()).min();
                 assert_eq!(verdict.least.map(|(_, least)| least), least, "{processor:?}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use rtflash_alloc::allocator::usual;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
-use rtflash_exec::trace::{Observer, TraceReader};
+use rtflash_exec::trace::{Observer, Record, TraceError, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Dispatch, Plan, memory_of_trace};
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
 use rtflash_run::{NotRun, PlanRefusal};
@@ -86,16 +86,25 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     let all: Vec<ClusterId> = plan.clusters().ids().collect();
     let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
-    let end = observe(&plan, trace, &mut checks)?;
+    let mut trace_records = records(&plan, trace)?.peekable();
+    let known = stated.or_else(|| match trace_records.peek() {
+        Some(Ok(Record::Setup(setup))) => setup.duration,
+        _ => None,
+    });
+    let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
+    let end = observe(trace_records, trace, &mut checks, statistics.as_mut())?;
     let setup = checks.setup_stated();
     // Where nobody says when the run ended, nothing is missing behind its last record.
-    let duration = stated.or(setup.duration).unwrap_or(end.saturating_add(Span::NANOSECOND));
-    // Use is a share of the time, which may be known only now: statistics are made in a second
-    // reading.
-    let mut statistics = Statistics::new(&plan, duration);
-    for record in records(&plan, trace)?.flatten() {
-        statistics.record(&record);
-    }
+    let duration = known.unwrap_or(end.saturating_add(Span::NANOSECOND));
+    let statistics = match statistics {
+        Some(statistics) => statistics,
+        // Use is a share of the time, which is known only now: the trace is read a second time.
+        None => {
+            let mut statistics = Statistics::new(&plan, duration);
+            records(&plan, trace)?.flatten().for_each(|record| statistics.record(&record));
+            statistics
+        }
+    };
     let findings = checks.finish(duration);
     let report = statistics.finish(&plan);
     let settings = traced(&setup, duration, dispatch_name);
@@ -149,10 +158,16 @@ fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader
     Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, InputSource::open(trace)?)))
 }
 
-/// Shows all records of a trace to the checkers, and says when the last event was.
-fn observe(plan: &Plan, trace: &Path, checks: &mut Checks<'_>) -> Result<Instant, CommandFailure> {
+/// Shows all records of a trace to the checkers, and to the statistics where there are some
+/// already, and says when the last event was.
+fn observe(
+    records: impl Iterator<Item = Result<Record, TraceError>>,
+    trace: &Path,
+    checks: &mut Checks<'_>,
+    mut statistics: Option<&mut Statistics>,
+) -> Result<Instant, CommandFailure> {
     let mut last = Instant::START;
-    for record in records(plan, trace)? {
+    for record in records {
         let record = record.map_err(|error| CommandFailure(format!("{}: {error}", trace.display())))?;
         let (at, ..) = record.order();
         if at < last {
@@ -163,6 +178,9 @@ fn observe(plan: &Plan, trace: &Path, checks: &mut Checks<'_>) -> Result<Instant
         }
         last = at;
         checks.record(&record);
+        if let Some(statistics) = &mut statistics {
+            statistics.record(&record);
+        }
     }
     Ok(last)
 }

@@ -5,8 +5,10 @@
 mod accounts;
 mod fields;
 mod reader;
+mod sources;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use std::io::{self, Write};
 

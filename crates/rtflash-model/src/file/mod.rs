@@ -8,6 +8,7 @@ mod alternatives;
 mod change;
 mod device;
 mod diagnostic;
+mod job;
 mod meta;
 mod place;
 mod reader;
@@ -18,6 +19,7 @@ mod scan;
 mod set;
 mod stream;
 mod tree;
+mod usual;
 mod wire;
 mod write;
 

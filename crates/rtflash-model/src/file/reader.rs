@@ -40,7 +40,12 @@ impl<'t> Reader<'t> {
             let problem = "text after the end of the JSON value";
             return Err(Diagnostics::one(range_in(text, line), problem, "nothing more"));
         }
-        Ok((Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }, value))
+        Ok((Reader::of(text), value))
+    }
+
+    /// For values of a text that is known to hold JSON.
+    pub(super) fn of(text: &'t str) -> Reader<'t> {
+        Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }
     }
 
     /// How many things have been found wrong.

@@ -267,6 +267,21 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
         it.end = earlier(it.end, 1);
         Some(())
     };
+    "a read waits for one transfer less" => ["operation-lengths", "transfers"] |records| {
+        let it = operation(records, |it| is_own(it) && it.action == Action::Read)?;
+        it.end = earlier(it.end, 20_000);
+        Some(())
+    };
+    "a program waits for one transfer less" => ["operation-lengths", "transfers"] |records| {
+        let it = operation(records, |it| is_own(it) && it.action == Action::Program)?;
+        it.end = earlier(it.end, 20_000);
+        Some(())
+    };
+    "a copy waits for one transfer less" => ["operation-lengths", "transfers"] |records| {
+        let it = operation(records, |it| !is_own(it) && it.action != Action::Erase)?;
+        it.end = earlier(it.end, 20_000);
+        Some(())
+    };
     "an erase a nanosecond shorter" => ["operation-lengths"] |records| {
         let it = operation(records, |it| it.action == Action::Erase)?;
         it.end = earlier(it.end, 1);
@@ -300,6 +315,15 @@ pub const ALTERATIONS: &[Alteration] = alterations! {
     "no transfers" => ["transfers"] |records| without(records, |record| matches!(record, Record::Transfer(_)));
     "a transfer is missing" => ["transfers"] |records| {
         let at = middle(records, |record| matches!(record, Record::Transfer(_)))?;
+        records.remove(at);
+        Some(())
+    };
+    "the last transfer of a chip is missing" => ["transfers"] |records| {
+        let at = records.iter().rposition(|record| {
+            let Record::Transfer(it) = record else { return false };
+            let later = |of: &Record| matches!(of, Record::Operation(of) if of.chip == it.chip && of.start > it.start);
+            !records.iter().any(later)
+        })?;
         records.remove(at);
         Some(())
     };

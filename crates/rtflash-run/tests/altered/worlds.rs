@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims, Waits};
 use rtflash_model::{Allocation, Certificate, ClusterId, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_run::{TbsServers, execute, plan};
 
@@ -56,25 +56,29 @@ fn terms(organisation: Organisation) -> (&'static dyn Analysis, Dispatch, u32) {
     }
 }
 
-/// One world for each organisation and way to choose victims.
+/// One world for each organisation and way to choose victims; with certificates, also where each
+/// page waits for as long as it ever may.
 pub fn worlds() -> Vec<World> {
     let cases = [
-        ("serial", Organisation::Serial, Victims::Actual),
-        ("serial, worst victims", Organisation::Serial, Victims::Worst),
-        ("parallel", Organisation::Parallel, Victims::Actual),
-        ("parallel, worst victims", Organisation::Parallel, Victims::Worst),
-        ("stripe", Organisation::Stripe, Victims::Actual),
-        ("stripe, worst victims", Organisation::Stripe, Victims::Worst),
-        ("superblock", Organisation::Superblock, Victims::Actual),
-        ("superblock, worst victims", Organisation::Superblock, Victims::Worst),
+        ("serial", (Organisation::Serial, Victims::Actual, Waits::Actual)),
+        ("serial, worst victims", (Organisation::Serial, Victims::Worst, Waits::Actual)),
+        ("parallel", (Organisation::Parallel, Victims::Actual, Waits::Actual)),
+        ("parallel, worst victims", (Organisation::Parallel, Victims::Worst, Waits::Actual)),
+        ("stripe", (Organisation::Stripe, Victims::Actual, Waits::Actual)),
+        ("stripe, worst victims", (Organisation::Stripe, Victims::Worst, Waits::Actual)),
+        ("superblock", (Organisation::Superblock, Victims::Actual, Waits::Actual)),
+        ("superblock, worst victims", (Organisation::Superblock, Victims::Worst, Waits::Actual)),
+        ("stripe, worst waits", (Organisation::Stripe, Victims::Actual, Waits::Worst)),
+        ("superblock, worst waits", (Organisation::Superblock, Victims::Actual, Waits::Worst)),
     ];
-    let world = |(name, organisation, victims)| World::new(name, (organisation, victims), "global");
+    let world = |(name, run)| World::new(name, run, "global");
     cases.into_iter().map(world).collect()
 }
 
 impl World {
     /// A run of what this algorithm finds.
-    pub fn new(name: &'static str, (organisation, victims): (Organisation, Victims), algorithm: &str) -> World {
+    pub fn new(name: &'static str, run: (Organisation, Victims, Waits), algorithm: &str) -> World {
+        let (organisation, victims, waits) = run;
         let (analysis, dispatch, ways) = terms(organisation);
         let text = text(ways);
         let set = read_task_set(&text).expect("a task set").set;
@@ -90,7 +94,7 @@ impl World {
             pattern: Pattern::Uniform,
             times: Times::Worst,
             seed: 5,
-            placed: Placed::default(),
+            placed: Placed { waits, ..Placed::default() },
         };
         let mut records = Vec::new();
         let mut sink = |_: &Plan, record: &Record| {

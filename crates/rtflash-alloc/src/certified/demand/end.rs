@@ -130,6 +130,7 @@ fn time(cost: Cost) -> Rational {
 
 #[cfg(test)]
 mod tests {
+    use super::FitsFrom;
     use crate::certified::demand::Demand;
     use crate::certified::random_processors::{Drawn, ns};
     use crate::work::Work;
@@ -163,5 +164,36 @@ mod tests {
         // A line further above is no error. It is a loss: tests take longer, and some are given up.
         let gap = gaps / f64::from(compared);
         assert!(gap < 0.0538, "{gap}");
+    }
+
+    /// Far from a load of all that there is, doubles find the length that fractions find.
+    #[test]
+    fn both_ends_are_the_same() {
+        let (mut compared, mut waiting, mut overloaded) = (0, 0, 0);
+        for seed in 0..20_000 {
+            let Some(Drawn { processor, contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
+            let work = Work::new();
+            let server = rng.small(0, 1) * rng.small(1, 200);
+            let demand = Demand::new(&processor, &contention, gc, server, &work);
+            let Some(line) = demand.line() else { continue };
+            let Some(longest) = demand.segments.last().map(|last| last.from) else { continue };
+            let (room, waits) = (demand.share as f64 / 1_000.0 - line.estimate, line.waiting);
+            if room.abs() < 0.01 {
+                continue;
+            }
+            match (demand.end(), demand.exact_end(line, longest)) {
+                (FitsFrom::At(about), FitsFrom::At(exact)) => {
+                    let [about, exact] = [about, exact].map(|end| end.as_ns() as f64);
+                    // What waiting takes off is left out in fractions.
+                    let near = 1e-5 * exact + 200.0;
+                    assert!(about <= exact + near && (waits < 0.0 || exact <= about + near), "seed {seed}: {exact}");
+                    compared += 1;
+                    waiting += u32::from(waits > 100.0 && exact > longest.as_ns() as f64);
+                }
+                (FitsFrom::Overloaded, FitsFrom::Overloaded) => overloaded += 1,
+                _ => panic!("seed {seed}: they do not agree"),
+            }
+        }
+        assert!(compared > 2_000 && waiting > 200 && overloaded > 500, "{compared} {waiting} {overloaded}");
     }
 }

@@ -58,3 +58,15 @@ pub(super) fn organisation(placement: Placement) -> &'static dyn PageOrganisatio
         Placement::Superblock => &Superblock,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stripe_has_as_many_processors_as_chips_and_a_superblock_has_one() {
+        for chips in 1..9 {
+            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, 1]);
+        }
+    }
+}

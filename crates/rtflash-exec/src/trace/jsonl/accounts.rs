@@ -63,6 +63,11 @@ pub(super) fn step(fields: &LineFields<'_>) -> Result<Step, Wrong> {
     named("step", Some(present("step", fields.step)?), &STEPS, Step::Read)
 }
 
+/// The same by its name.
+pub(super) fn step_of(name: &[u8]) -> Option<Step> {
+    STEPS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, step)| step)
+}
+
 impl JsonLine {
     pub(super) fn setup(&mut self, setup: &Setup) {
         self.text("{\"arrivals\":\"").text(name_of(&ARRIVALS, &setup.sporadic));

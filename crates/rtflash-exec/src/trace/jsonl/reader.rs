@@ -1,12 +1,11 @@
 //! Reads a trace back, and says of every line that is none what is wrong with it.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use serde_json::value::RawValue;
 
-use crate::ids::{ChipId, ClusterId, SourceId};
+use crate::ids::{ChipId, ClusterId};
 use crate::trace::record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
     Selection, Starved, Transfer,
@@ -17,6 +16,8 @@ use super::accounts;
 use super::fields::{
     LineFields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
 };
+use super::sources::Sources;
+use super::usual;
 
 /// Bytes that a line of a trace may have, the newline not counted.
 pub const MAX_LINE: usize = 1 << 20;
@@ -50,7 +51,7 @@ impl std::error::Error for TraceError {}
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
     plan: &'p Plan,
-    sources: HashMap<&'p str, SourceId>,
+    sources: Sources<'p>,
     buffer: Vec<u8>,
     line: u64,
     /// Whether there was a record.
@@ -61,8 +62,7 @@ pub struct TraceReader<'p, R: BufRead> {
 impl<'p, R: BufRead> TraceReader<'p, R> {
     /// The records in `input`.
     pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
-        let sources = plan.sources().enumerate().map(|(number, source)| (source.name.as_str(), number)).collect();
-        TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, begun: false, over: false }
+        TraceReader { input, plan, sources: Sources::new(plan), buffer: Vec::new(), line: 0, begun: false, over: false }
     }
 
     /// The number of the line that was read last, from 1.
@@ -246,8 +246,8 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let index = index.parse().ok().filter(|_| plain);
         let index =
             index.ok_or_else(|| wrong(format!("not the number of a job in `{}`", shortened(&name)), expected))?;
-        match self.sources.get(source) {
-            Some(&source) => Ok((JobId { source, index }, self.plan.sources()[source].kind)),
+        match self.sources.of(source) {
+            Some(source) => Ok((JobId { source, index }, self.plan.sources()[source].kind)),
             None => Err(wrong(
                 format!("unknown job: there is no `{}`", shortened(source)),
                 "a trace of this task set and allocation",
@@ -268,10 +268,34 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 }
 
-impl<R: BufRead> Iterator for TraceReader<'_, R> {
-    type Item = Result<Record, TraceError>;
+impl<R: BufRead> TraceReader<'_, R> {
+    /// The next record where it lies in the buffer of the input as it is written here.
+    #[inline]
+    fn next_usual(&mut self) -> Option<Result<Record, TraceError>> {
+        let text = match self.input.fill_buf() {
+            Ok(text) => text,
+            // The other reader asks again.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
+            Err(error) => {
+                self.over = true;
+                return Some(Err(self.refused(unreadable(error))));
+            }
+        };
+        let found = usual::record(self.plan, &mut self.sources, text);
+        // Beside the end of the line.
+        let (record, length) = found.filter(|(_, length)| length - 1 <= MAX_LINE)?;
+        self.input.consume(length);
+        self.line += 1;
+        self.begun = true;
+        Some(Ok(record))
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    fn refused(&self, Wrong { problem, expected }: Wrong) -> TraceError {
+        TraceError { line: self.line, problem, expected }
+    }
+
+    /// The next record, or what is wrong with it, read as any JSON is.
+    pub(super) fn next_thoroughly(&mut self) -> Option<Result<Record, TraceError>> {
         while !self.over {
             let read = self.read_line();
             self.over = !matches!(read, Ok(true));
@@ -285,11 +309,24 @@ impl<R: BufRead> Iterator for TraceReader<'_, R> {
                 Err(wrong) => Some(Err(wrong)),
             };
             self.begun |= record.is_some();
-            return record.map(|record| {
-                record.map_err(|Wrong { problem, expected }| TraceError { line: self.line, problem, expected })
-            });
+            return record.map(|record| record.map_err(|wrong| self.refused(wrong)));
         }
         None
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<'_, R> {
+    type Item = Result<Record, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        match self.next_usual() {
+            Some(next) => Some(next),
+            None => self.next_thoroughly(),
+        }
     }
 }
 

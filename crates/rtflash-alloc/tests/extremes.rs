@@ -1,15 +1,15 @@
 //! Numbers as small and as large as they may be, together: nothing stops the program, and the
 //! verifier agrees.
 
-use rtflash::alloc::advice::advise;
-use rtflash::alloc::allocator::{ALLOCATORS, BestFit, Outcome};
-use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
-use rtflash::alloc::certified::held;
-use rtflash::alloc::sizing::size;
-use rtflash::alloc::verdict::{completed, passing, report};
-use rtflash::check::{Equations, verify, verify_certified};
-use rtflash::model::random::Stream;
-use rtflash::model::{
+use rtflash_alloc::advice::advise;
+use rtflash_alloc::allocator::{ALLOCATORS, BestFit, Outcome};
+use rtflash_alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
+use rtflash_alloc::certified::held;
+use rtflash_alloc::sizing::size;
+use rtflash_alloc::verdict::{completed, passing, report};
+use rtflash_check::{Equations, verify, verify_certified};
+use rtflash_model::random::Stream;
+use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 

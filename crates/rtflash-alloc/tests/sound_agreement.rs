@@ -2,10 +2,10 @@
 //! certificate, and those found wanting do not.
 
 use proptest::prelude::*;
-use rtflash::alloc::allocator::{Outcome, allocator};
-use rtflash::alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash::check::{CertifiedVerification, verify_certified};
-use rtflash::model::{
+use rtflash_alloc::allocator::{Outcome, allocator};
+use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
+use rtflash_check::{CertifiedVerification, verify_certified};
+use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 

@@ -2,14 +2,14 @@
 //! reasons, tie for tie.
 
 use proptest::prelude::*;
-use rtflash::alloc::allocator::{
+use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Exact, FullIsolation, Global, Outcome,
     allocator,
 };
-use rtflash::alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
-use rtflash::check::plain::{self, PlainOutcome};
-use rtflash::check::{Equations, Scalar, verify, verify_part_ftl};
-use rtflash::model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
+use rtflash_alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
+use rtflash_check::plain::{self, PlainOutcome};
+use rtflash_check::{Equations, Scalar, verify, verify_part_ftl};
+use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;
@@ -432,9 +432,9 @@ fn the_search_finds_what_best_fit_does_not() {
 #[test]
 fn a_merge_tie_that_doubles_take_for_none() {
     let text = include_str!("merge-tie.json");
-    let set = rtflash::model::read_task_set(text).expect("a task set").set;
+    let set = rtflash_model::read_task_set(text).expect("a task set").set;
     agree(&set);
-    let outcome = rtflash::alloc::allocator::ClusteringBfd.allocate(&set, of(Equations::Thesis));
+    let outcome = rtflash_alloc::allocator::ClusteringBfd.allocate(&set, of(Equations::Thesis));
     let clusters = outcome.allocation().expect("schedulable").clusters();
     let tasks: Vec<Vec<u32>> =
         clusters.iter().map(|cluster| cluster.tasks.iter().map(|task| task.0).collect()).collect();

@@ -1,0 +1,264 @@
+//! What the demand tests say of allocations of any origin is what the verifier says, which shares
+//! no code with them: verdicts, what each cluster relies on, and every number that is shown.
+
+use rtflash_alloc::Work;
+use rtflash_alloc::analysis::ClusterReport;
+use rtflash_alloc::certified::{certified, held, holding, is_independent, reliances, reports};
+use rtflash_check::{CertifiedClusterVerification, verify_certified};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Access, Allocation, Certificate, ChipId, Cluster, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance,
+    Request, Shortest, Span, Task, TaskId, TaskSet,
+};
+
+struct Rng(Stream);
+
+impl Rng {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("small")
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
+    }
+}
+
+fn ns(nanoseconds: u64) -> Span {
+    Span::from_ns(nanoseconds).expect("a short time")
+}
+
+fn device(rng: &mut Rng) -> Option<Device> {
+    let read = rng.within(1, 25);
+    Device::new(DeviceSpec {
+        chips: rng.small(1, 9),
+        chips_per_channel: rng.small(1, 5),
+        blocks_per_chip: rng.small(20, 120),
+        pages_per_block: rng.small(2, 8),
+        page_size: 512,
+        erase_cycles: None,
+        shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
+        page_read: ns(read),
+        page_program: ns(rng.within(1, 60)),
+        block_erase: ns(rng.within(1, 120)),
+        page_transfer: ns(rng.within(1, 12)),
+    })
+    .ok()
+}
+
+/// Clusters of any chips, some of which are left over, with any tasks: a sketch of an allocation.
+struct Division {
+    set: TaskSet,
+    allocation: Allocation,
+}
+
+fn divide(rng: &mut Rng) -> Option<Division> {
+    let device = device(rng)?;
+    let chips = u64::from(device.chips());
+    let count = rng.within(1, chips);
+    let in_order = rng.within(0, 1) == 0;
+    let mut clusters = vec![Cluster::default(); usize::try_from(count).expect("a few")];
+    for chip in 0..device.chips() {
+        let owner = if in_order { u64::from(chip) * count / chips } else { rng.within(0, count) };
+        if let Some(cluster) = clusters.get_mut(usize::try_from(owner).expect("a few")) {
+            cluster.chips.push(ChipId(chip));
+        }
+    }
+    clusters.retain(|cluster| !cluster.chips.is_empty());
+    let (reading, load) = (rng.within(0, 1) == 0, rng.within(5, 16));
+    let mut tasks = Vec::new();
+    for cluster in &mut clusters {
+        let size = u64::from(cluster.size());
+        for _ in 0..rng.one_of(&[0, 1, 1, 2, 3]) {
+            cluster.tasks.push(TaskId::from_index(tasks.len()));
+            let task = task(rng, &device, size, reading, load)?;
+            tasks.push(Task { name: format!("t{}", tasks.len()), ..task });
+        }
+    }
+    let allocation = Allocation::new(device.chips(), tasks.len(), &clusters).ok()?;
+    Some(Division { set: TaskSet::new(device, tasks, vec![]).ok()?, allocation })
+}
+
+/// A task that takes some tenths of the time of so many chips.
+fn task(rng: &mut Rng, device: &Device, chips: u64, reading: bool, load: u64) -> Option<Task> {
+    let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
+    let explicit = rng.within(0, 2) == 0;
+    let mut request = |most: u64, cost: Span, weight: u64| {
+        let pages = rng.within(1, most * chips);
+        let share = if access == Access::Sequential { chips } else { 1 };
+        let cost = cost.as_ns() + device.page_transfer().as_ns();
+        let period = pages.div_ceil(share) * cost * 40 / (load * weight) + rng.within(10, 60);
+        let request = Request::new(pages, ns(period))?.with_access(access);
+        if !explicit {
+            return Some(request);
+        }
+        let deadline = period - rng.within(0, period / 2);
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline / 3)))
+    };
+    let read = request(if reading { 40 } else { 4 }, device.page_read(), 3)?;
+    let write = request(3, device.page_program(), 1)?;
+    let kinds = if reading { rng.one_of(&[0, 0, 0, 2]) } else { rng.within(0, 2) };
+    let data_pages = (rng.within(0, 5) == 0).then(|| rng.within(60, 150 * chips));
+    Some(Task {
+        name: String::new(),
+        read: (kinds != 1).then_some(read),
+        write: (kinds != 0).then_some(write),
+        data_pages,
+    })
+}
+
+fn near(left: f64, right: f64) -> bool {
+    (left - right).abs() < 1e-9 * (1.0 + right.abs())
+}
+
+/// The shares of the tightest interval, as the verifier has them; waiting is shown as reading and
+/// writing. Where chips of the cluster wait for more than others, the two charge it differently.
+fn assert_shares(report: &ClusterReport, found: &CertifiedClusterVerification, one_channel: bool) {
+    let Some(shares) = found.shares else {
+        assert_eq!([report.utilization, report.blocking, report.read, report.write, report.gc], [0.0; 5]);
+        return;
+    };
+    let what = || format!("{report:?}\n{found:?}");
+    assert!(near(report.utilization, shares.utilization), "{}", what());
+    assert!(near(report.blocking, shares.blocking) && near(report.gc, shares.gc), "{}", what());
+    assert!(near(report.read + report.write, shares.reads + shares.writes + shares.waiting), "{}", what());
+    assert!(!one_channel || near(report.read * shares.writes, report.write * shares.reads), "{}", what());
+}
+
+/// The numbers of tasks and garbage collection.
+fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certificate: &Certificate) {
+    assert!(near(report.server * 1_000.0, certificate.server_thousandths.into()));
+    let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &set.tasks()[task]).collect();
+    let collection = certificate.collection;
+    let periods = tasks.iter().flat_map(|task| task.read.into_iter().chain(task.write)).map(|it| it.period());
+    let least = periods.chain(collection.and_then(|it| it.deadline)).min().map(|it| it.as_ns().into());
+    assert_eq!(report.min_period.map(|it| it.to_f64()), least.map(|it: u64| it as f64));
+    let writers: Vec<TaskId> =
+        cluster.tasks.iter().copied().filter(|&task| set.tasks()[task].write.is_some()).collect();
+    assert_eq!(report.gc_tasks.iter().map(|gc| gc.task).collect::<Vec<_>>(), writers);
+    let Some(collection) = collection else { return };
+    for gc in &report.gc_tasks {
+        let write = set.tasks()[gc.task].write.expect("a writer");
+        let pages = match (certificate.placement, write.access()) {
+            (Placement::Stripe, Access::Sequential) => write.pages().div_ceil(cluster.size().into()),
+            _ => write.pages(),
+        };
+        let period = collection.reclaimed_pages as f64 * write.period().as_ns() as f64 / pages as f64;
+        assert!(near(gc.period.to_f64(), period), "{gc:?}");
+        if certificate.placement == Placement::Stripe {
+            let copy = set.device().page_read().as_ns() + set.device().page_program().as_ns();
+            assert_eq!(gc.cost.as_ns(), collection.victim_pages * copy + set.device().block_erase().as_ns());
+        }
+    }
+}
+
+/// The same certificates but for one number of one of them, and which that is.
+fn altered(rng: &mut Rng, allocation: &Allocation) -> Option<(usize, Allocation)> {
+    let mut certificates: Vec<Certificate> =
+        (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
+    let at = usize::try_from(rng.0.below(allocation.len() as u64)).expect("a few");
+    let mut changed = |number: u64| match rng.within(0, 4) {
+        0 => 0,
+        1 => number + rng.within(2, 300),
+        2 => number.saturating_sub(rng.within(2, 5)),
+        3 => number + 1,
+        _ => number.saturating_sub(1),
+    };
+    let collection = certificates.get_mut(at)?.collection.as_mut()?;
+    let deadline = collection.deadline.map_or(0, Span::as_ns);
+    let numbers = [
+        changed(collection.reclaimed_pages),
+        changed(collection.reserve_pages),
+        changed(collection.victim_pages),
+        changed(collection.open_blocks),
+        changed(deadline),
+    ];
+    match rng.within(0, 5) {
+        0 => collection.reclaimed_pages = numbers[0],
+        1 => collection.reserve_pages = numbers[1],
+        2 => collection.victim_pages = numbers[2],
+        3 => collection.open_blocks = numbers[3],
+        4 => collection.deadline = Span::from_ns(numbers[4]).filter(|_| collection.deadline.is_some()),
+        _ => (collection.victim_pages, collection.reclaimed_pages) = (numbers[2], numbers[0]),
+    }
+    Some((at, allocation.clone().with_certificates(certificates.into_iter().map(Some).collect())))
+}
+
+/// A certificate that states another number holds in both or in neither, and so do its neighbours',
+/// as long as nothing less is stated than the load needs.
+#[test]
+fn what_holds_of_altered_certificates_does_in_both() {
+    let mut verdicts = [0; 3];
+    for case in 0..12_000 {
+        let mut rng = Rng(Stream::numbered(2, b"verified", case));
+        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let (allocation, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
+        let Some((altered, allocation)) = altered(&mut rng, &allocation) else { continue };
+        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let holding = holding(&set, &allocation, granted, &Work::new());
+        let enough = verification.clusters[altered].discrepancies.is_empty();
+        for (position, judged) in verification.clusters.iter().enumerate() {
+            if position != altered && !enough {
+                continue;
+            }
+            let holds = judged.in_time == Some(true) && judged.discrepancies.is_empty();
+            assert_eq!(
+                holding[position], holds,
+                "case {case}, cluster {position}: {judged:?}\n{allocation:?}\n{set:?}"
+            );
+            verdicts[if enough { usize::from(holds) } else { 2 }] += 1;
+        }
+    }
+    println!("{verdicts:?}");
+    assert!(verdicts.iter().all(|&times| times > 300), "{verdicts:?}");
+}
+
+#[test]
+fn what_is_said_is_what_the_verifier_says() {
+    // Verdicts; what is relied on; clusters in time whose data do not fit; servers; waiting.
+    let (mut verdicts, mut relied, mut too_full, mut servers, mut waits) = ([0; 2], [0; 3], 0, 0, 0);
+    for case in 0..12_000 {
+        let mut rng = Rng(Stream::numbered(1, b"verified", case));
+        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let placements: &[Placement] = rng.one_of(&[&Placement::ALL, &[Placement::Stripe], &[Placement::Superblock]]);
+        let (allocation, found) = certified(&set, &allocation, placements, granted, &Work::new());
+        let verification = verify_certified(&set, &allocation, placements, granted);
+        let in_time = holding(&set, &allocation, granted, &Work::new());
+        let (held, reports) = (held(&set, &allocation, granted), reports(&set, &allocation, granted));
+        let needed = reliances(&set, &allocation);
+        let whole = allocation.is_certified();
+        for (position, judged) in verification.clusters.iter().enumerate() {
+            let what = || format!("case {case}, cluster {position}: {judged:?}\n{allocation:?}\n{set:?}");
+            assert_eq!(found.failing.contains(&position), judged.holds != Some(true), "{}", what());
+            let (Some(certificate), true) = (allocation.certificate(position), whole) else { continue };
+            assert_eq!(Some(in_time[position]), judged.in_time, "{}", what());
+            assert_eq!(needed[position], judged.relies_on, "{}", what());
+            let held = held[position].as_ref().expect("what is certified is enough");
+            assert_eq!(held.space.fits(), judged.data_fits, "{}", what());
+            assert!(judged.discrepancies.is_empty(), "{}", what());
+            // Next to a cluster that fails, nothing is certified in the end.
+            assert!(!found.failing.is_empty() || judged.notes.is_empty(), "{}", what());
+            let channels = judged.cluster.chips.iter().map(|&chip| set.device().channel_of(chip.0));
+            assert_shares(&reports[position], judged, channels.clone().min() == channels.max());
+            assert_terms(&set, &reports[position], &judged.cluster, certificate);
+            verdicts[usize::from(in_time[position])] += 1;
+            if let Some(needed) = needed[position].filter(|_| !judged.cluster.tasks.is_empty()) {
+                relied[needed as usize] += 1;
+            }
+            too_full += u32::from(in_time[position] && !judged.data_fits);
+            servers += u32::from(certificate.server_thousandths > 0);
+            waits += u32::from(judged.shares.is_some_and(|shares| shares.waiting != 0.0));
+        }
+        let independent = whole && needed.iter().all(|&it| it == Some(Reliance::Nothing));
+        assert_eq!(is_independent(&set, &allocation), independent);
+    }
+    println!("{verdicts:?} {relied:?} {too_full} {servers} {waits}");
+    assert!(verdicts.iter().chain(&relied).all(|&times| times > 100), "{verdicts:?} {relied:?}");
+    assert!(too_full > 20 && servers > 500 && waits > 200, "{too_full} {servers} {waits}");
+}
