@@ -56,8 +56,8 @@ fn terms(organisation: Organisation) -> (&'static dyn Analysis, Dispatch, u32) {
     }
 }
 
-/// One world for each organisation and way to choose victims; with certificates, also where each page
-/// waits for as long as it ever may.
+/// One world for each organisation and way to choose victims; with certificates, also where each
+/// page waits for as long as it ever may.
 pub fn worlds() -> Vec<World> {
     let cases = [
         ("serial", (Organisation::Serial, Victims::Actual, Waits::Actual)),
