@@ -9,7 +9,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
-use rtflash::alloc::certified::{Bus, Choice, Contention, Demand, GcTerms, Processor, choose};
+use rtflash::alloc::certified::{Choice, ChosenGc, Contention, Demand, Processor, SharedBus, choose};
 use rtflash::model::Reliance;
 use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Device, DeviceSpec, Placement, TaskSet};
@@ -34,13 +34,13 @@ fn draw(options: &SetOptions, tenths: u64, index: u64) -> TaskSet {
 /// Clusters of all 8 tasks of a set, of the smallest size at which the test is not sure, or fails.
 fn tests(criterion: &mut Criterion) {
     let options = options(16, 8);
-    let mut clusters: Vec<(Processor, Option<GcTerms>)> = Vec::new();
+    let mut clusters: Vec<(Processor, Option<ChosenGc>)> = Vec::new();
     let work = Work::new();
     for tenths in 1..=40 {
         for index in 0..5 {
             let set = draw(&options, tenths, index);
             for chips in 1..=16 {
-                let bus = Bus::anywhere(set.device());
+                let bus = SharedBus::anywhere(set.device());
                 let unit =
                     Processor::new(set.device(), set.tasks(), chips, Placement::Stripe, bus).expect("small numbers");
                 if let Choice::Holds(gc) = choose(&unit, &[Contention::none()], 0, &work) {

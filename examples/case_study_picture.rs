@@ -6,10 +6,10 @@
 use std::fmt::Write;
 
 use rtflash::alloc::analysis::{ClusterReport, Thesis, report_cluster};
-use rtflash::model::{TaskSet, read_task_set};
+use rtflash::model::{TaskId, TaskSet, read_task_set};
 
 /// A way of dividing the chips: its name, and chips, size and tasks of each cluster.
-type Division = (&'static str, &'static [(&'static str, u32, &'static [usize])]);
+type Division = (&'static str, &'static [(&'static str, u32, &'static [u32])]);
 
 const DIVISIONS: [Division; 3] = [
     ("Global: one cluster of all chips", &[("chips 0-3", 4, &[0, 1, 2, 3])]),
@@ -40,7 +40,8 @@ pub fn svg() -> String {
         let _ = writeln!(body, r#"<text x="12" y="{y}" font-weight="bold">{title}</text>"#);
         y += 10.0;
         for &(chips, size, tasks) in clusters {
-            bar(&mut body, y, chips, &file.set, size, tasks);
+            let tasks: Vec<TaskId> = tasks.iter().copied().map(TaskId).collect();
+            bar(&mut body, y, chips, &file.set, size, &tasks);
             y += ROW;
         }
         y += 22.0;
@@ -68,7 +69,7 @@ pub fn svg() -> String {
     )
 }
 
-fn bar(body: &mut String, y: f64, chips: &str, set: &TaskSet, size: u32, tasks: &[usize]) {
+fn bar(body: &mut String, y: f64, chips: &str, set: &TaskSet, size: u32, tasks: &[TaskId]) {
     let report = report_cluster(set, &Thesis, tasks, size);
     let _ = writeln!(body, r#"<text x="{}" y="{}" text-anchor="end">{chips}</text>"#, LEFT - 10.0, y + 15.0);
     let mut x = LEFT;

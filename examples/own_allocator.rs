@@ -10,7 +10,7 @@ use rtflash::alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Outcome, d
 use rtflash::alloc::analysis::{Analysis, Thesis, cluster_verdict};
 use rtflash::draw::write_results;
 use rtflash::experiment::plan::{Contender, Plan, Spec};
-use rtflash::model::{Cluster, TaskSet};
+use rtflash::model::{ChipId, Cluster, TaskSet};
 
 /// A cluster for each channel; the heaviest task first, to the channel least loaded with it.
 struct WorstFit;
@@ -27,7 +27,7 @@ impl Allocator for WorstFit {
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
         let device = set.device();
         let mut clusters = vec![Cluster::default(); device.channels() as usize];
-        (0..device.chips()).for_each(|chip| clusters[device.channel_of(chip) as usize].chips.push(chip));
+        ChipId::first(device.chips()).for_each(|chip| clusters[device.channel_of(chip.0) as usize].chips.push(chip));
         for task in decreasing_order(set, analysis, work) {
             // The analysis's own yes or no, and how full the cluster is: exactly, whatever it is.
             let with = |cluster: &Cluster| {

@@ -10,14 +10,14 @@ use rayon::prelude::*;
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::allocator;
 use rtflash::alloc::analysis::{Analysis, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
-use rtflash::alloc::certified::{Bus, Contention, Processor, choose};
+use rtflash::alloc::certified::{Contention, Processor, SharedBus, choose};
 use rtflash::draw::figures;
 use rtflash::exec::Service;
 use rtflash::experiment::plan::{Contender, Measure, Spec};
 use rtflash::experiment::tally::Tally;
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
 use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
-use rtflash::model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Task, TaskSet};
+use rtflash::model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Task, TaskId, TaskSet};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -104,15 +104,15 @@ fn plain_stripe(device: Device, accesses: Accesses, each: u64) -> Fallible<f64> 
 
 /// Whether some partition of the tasks into stripes needs no more chips than there are.
 fn partitions(set: &TaskSet) -> bool {
-    let (count, chips) = (set.tasks().len(), set.device().chips());
+    let (count, chips) = (set.tasks().count(), set.device().chips());
     let mut smallest = vec![1u32; 1 << count];
     let mut needed = vec![0u32; 1 << count];
     for subset in 1..1usize << count {
-        let members = || (0..count).filter(|task| subset >> task & 1 == 1);
-        let least = members().map(|task| smallest[subset & !(1 << task)]).max().unwrap_or(1);
+        let members = || TaskId::first(count).filter(|task| subset >> task.0 & 1 == 1);
+        let least = members().map(|task| smallest[subset & !(1 << task.0)]).max().unwrap_or(1);
         let holds = |size: u32| {
             let tasks: Vec<&Task> = members().map(|task| &set.tasks()[task]).collect();
-            let unit = Processor::new(set.device(), tasks, size, Placement::Stripe, Bus::anywhere(set.device()));
+            let unit = Processor::new(set.device(), tasks, size, Placement::Stripe, SharedBus::anywhere(set.device()));
             unit.is_some_and(|unit| choose(&unit, &[Contention::none()], 0, &Work::new()).holds())
         };
         smallest[subset] = (least..=chips).find(|&size| holds(size)).unwrap_or(chips + 1);

@@ -8,8 +8,8 @@ use rtflash::check::{CertifiedVerification, verify_certified};
 use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash::model::random::Stream;
 use rtflash::model::{
-    Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
+    Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Id, Instant, Job, LogicalRatio,
+    Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 use rtflash::run::execute;
 
@@ -126,7 +126,7 @@ fn lighter(set: &TaskSet, rng: &mut Rng) -> Option<(TaskSet, Vec<usize>)> {
 
 /// The same clusters and certificates for the tasks that are left.
 fn carried_over(allocation: &Allocation, set: &TaskSet, old: &[usize]) -> Allocation {
-    let left = |task: &usize| old.iter().position(|was| was == task);
+    let left = |task: &TaskId| old.iter().position(|&was| was == task.index()).map(TaskId::from_index);
     let clusters = allocation
         .clusters()
         .into_iter()

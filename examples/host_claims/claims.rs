@@ -1,8 +1,8 @@
 //! Claims of paper 003, with what was published.
 
 use rtflash::host::Op::{self, Read, Write};
-use rtflash::host::Settings;
-use rtflash::host::run::Pattern::{self, Random, Sequential};
+use rtflash::host::SchedulerSettings;
+use rtflash::host::run::JobPattern::{self, Random, Sequential};
 use rtflash::host::scheduler::{Cut, K2Settings, MqDeadlineSettings, Split};
 
 use super::claim::Kind::{self, Also, Must, NotAsked, Shown};
@@ -50,7 +50,7 @@ impl Claims {
         let ends = |claims: &mut Claims, scheduler| {
             [1, 128].map(|depth| claims.at(Setting { depth, ..setting(column, scheduler, 64, 4) }))
         };
-        let [one, many] = ends(self, Settings::None);
+        let [one, many] = ends(self, SchedulerSettings::None);
         let [k2_one, k2_many] = ends(self, k2());
         let [mq_one, mq_many] = ends(self, mq_deadline());
         // Folds, and milliseconds with one and with 128 outstanding.
@@ -81,7 +81,7 @@ impl Claims {
         let ends =
             |claims: &mut Claims, scheduler| [4, 512].map(|size| claims.at(setting(column, scheduler, 64, size)));
         let [k2_short, k2_long] = ends(self, k2());
-        let [none_short, none_long] = ends(self, Settings::None);
+        let [none_short, none_long] = ends(self, SchedulerSettings::None);
         let [mq_short, mq_long] = ends(self, mq_deadline());
         let split = SIZES.map(|size| self.at(setting(column, k2_split(4), 64, size)));
         let cut = SIZES.map(|size| self.at(Setting { max_sectors: Some(4), ..setting(column, k2(), 64, size) }));
@@ -186,7 +186,7 @@ impl Claims {
 type Asked = (Kind, Option<f64>);
 
 /// Operation and pattern: a column of the paper's tables and figures.
-type Column = (Op, Pattern);
+type Column = (Op, JobPattern);
 
 const COLUMNS: [Column; 4] = [(Read, Random), (Read, Sequential), (Write, Random), (Write, Sequential)];
 
@@ -194,24 +194,24 @@ const COLUMNS: [Column; 4] = [(Read, Random), (Read, Sequential), (Write, Random
 const SIZES: [u32; 7] = [4, 16, 32, 64, 128, 256, 512];
 
 /// One I/O outstanding in each job; sizes in KiB.
-fn setting((op, pattern): Column, scheduler: Settings, real_time: u32, size: u32) -> Setting {
+fn setting((op, pattern): Column, scheduler: SchedulerSettings, real_time: u32, size: u32) -> Setting {
     let (real_time, size) = (real_time.into(), size.into());
     Setting { op, pattern, scheduler, max_sectors: None, real_time, depth: 1, size }
 }
 
 /// K2 with one inside.
-fn k2() -> Settings {
-    Settings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() })
+fn k2() -> SchedulerSettings {
+    SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() })
 }
 
 /// K2-split as in the paper, in pieces of so many KiB.
-fn k2_split(kib: u32) -> Settings {
+fn k2_split(kib: u32) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: u64::from(kib) << 10, multiples: false };
-    Settings::K2(K2Settings { split: Some(split), ..K2Settings::split(Cut::Rest) })
+    SchedulerSettings::K2(K2Settings { split: Some(split), ..K2Settings::split(Cut::Rest) })
 }
 
-fn mq_deadline() -> Settings {
-    Settings::MqDeadline(MqDeadlineSettings::default())
+fn mq_deadline() -> SchedulerSettings {
+    SchedulerSettings::MqDeadline(MqDeadlineSettings::default())
 }
 
 fn words((op, pattern): Column) -> String {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use rayon::prelude::*;
-use rtflash::host::run::{RunError, Setup, read_setup};
+use rtflash::host::run::{HostRunError, HostSetup, read_setup};
 
 mod claim;
 mod claims;
@@ -65,14 +65,14 @@ fn seconds(mut arguments: impl Iterator<Item = String>) -> Result<u32, String> {
 }
 
 /// The device that all claims are run on, and its host.
-pub fn profile() -> Result<Setup, String> {
+pub fn profile() -> Result<HostSetup, String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/emmc-2023.json");
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     read_setup(&text, None).map_err(|problems| format!("{path}: {problems:?}"))
 }
 
 /// What each seed says of each setting, in their order.
-pub fn answers(all: &Claims, setup: &Setup, seconds: u32, seeds: &[u64]) -> Result<Vec<Vec<Answer>>, RunError> {
+pub fn answers(all: &Claims, setup: &HostSetup, seconds: u32, seeds: &[u64]) -> Result<Vec<Vec<Answer>>, HostRunError> {
     let of = |seed: &u64| all.settings.par_iter().map(|setting| setting.run(setup, seconds, *seed)).collect();
     seeds.par_iter().map(of).collect()
 }

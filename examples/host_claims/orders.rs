@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 
 use rayon::prelude::*;
-use rtflash::host::run::{RunError, Scenario, read_scenario, run};
+use rtflash::host::run::{HostRunError, Scenario, read_scenario, run};
 
 use super::{paper001, paper004};
 
@@ -127,7 +127,7 @@ impl Orders {
     }
 
     /// What each seed says of each scenario, in their order.
-    pub fn said(&self, seeds: &[u64]) -> Result<Vec<Vec<Said>>, RunError> {
+    pub fn said(&self, seeds: &[u64]) -> Result<Vec<Vec<Said>>, HostRunError> {
         let of = |seed: &u64| self.scenarios.par_iter().map(|scenario| said(scenario, *seed)).collect();
         seeds.par_iter().map(of).collect()
     }
@@ -163,7 +163,7 @@ impl Orders {
     }
 }
 
-fn said(scenario: &Scenario, seed: u64) -> Result<Said, RunError> {
+fn said(scenario: &Scenario, seed: u64) -> Result<Said, HostRunError> {
     let reports = run(scenario, seed)?;
     let us = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e3);
     let latencies = reports.first().map(|job| &job.latencies);

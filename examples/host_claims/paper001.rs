@@ -1,7 +1,7 @@
 //! Claims of paper 001: reads beside writes that are written back, by minimal-effort write.
 
-use rtflash::host::Settings;
-use rtflash::host::run::{Job, Releases, Scenario, WriteBack};
+use rtflash::host::SchedulerSettings;
+use rtflash::host::run::{Job, JobReleases, Scenario, WriteBack};
 use rtflash::host::scheduler::{MinimalEffortSettings, MqDeadlineSettings};
 use rtflash::model::Span;
 
@@ -29,9 +29,9 @@ pub fn orders() -> Result<Vec<Orders>, String> {
 
 /// By none, mq-deadline and minimal-effort: their positions.
 fn by_each(orders: &mut Orders, base: &Scenario) -> [usize; 3] {
-    let deadline = Settings::MqDeadline(MqDeadlineSettings::default());
-    let minimal = Settings::MinimalEffort(MinimalEffortSettings::default());
-    [Settings::None, deadline, minimal].map(|scheduler| orders.run(Scenario { scheduler, ..base.clone() }))
+    let deadline = SchedulerSettings::MqDeadline(MqDeadlineSettings::default());
+    let minimal = SchedulerSettings::MinimalEffort(MinimalEffortSettings::default());
+    [SchedulerSettings::None, deadline, minimal].map(|scheduler| orders.run(Scenario { scheduler, ..base.clone() }))
 }
 
 /// A reader that does not wait.
@@ -64,7 +64,7 @@ fn closed(device: &str, base: &Scenario) -> Orders {
     let mut orders = Orders::at(format!("001, {device}, a reader that waits"));
     let mut base = base.clone();
     if let Some(reader) = base.jobs.first_mut() {
-        reader.releases = Releases::Closed { depth: 1, think: Span::ZERO };
+        reader.releases = JobReleases::Closed { depth: 1, think: Span::ZERO };
         reader.pace = Some(100_000_000);
     }
     let [none, deadline, minimal] = by_each(&mut orders, &base);
@@ -76,7 +76,7 @@ fn closed(device: &str, base: &Scenario) -> Orders {
 }
 
 fn flush_every(job: &mut Job, ms: u64) {
-    if let Releases::WriteBack(WriteBack { flush, .. }) = &mut job.releases {
+    if let JobReleases::WriteBack(WriteBack { flush, .. }) = &mut job.releases {
         *flush = Span::from_ns(ms * 1_000_000).unwrap_or(*flush);
     }
 }

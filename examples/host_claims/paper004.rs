@@ -1,7 +1,7 @@
 //! Claims of paper 004: a user-centric reader among fifty.
 
-use rtflash::host::Settings;
-use rtflash::host::run::{Device, Releases, Scenario};
+use rtflash::host::SchedulerSettings;
+use rtflash::host::run::{HostDevice, JobReleases, Scenario};
 use rtflash::host::scheduler::UserCentricSettings;
 use rtflash::model::Span;
 
@@ -69,13 +69,13 @@ impl Setting {
     }
 
     fn scenario(&self, base: &Scenario, [separated, shortest, high_priority]: [bool; 3]) -> Scenario {
-        let scheduler = Settings::UserCentric(UserCentricSettings { separated, shortest, high_priority });
+        let scheduler = SchedulerSettings::UserCentric(UserCentricSettings { separated, shortest, high_priority });
         let mut scenario = Scenario { scheduler, ..base.clone() };
-        if let Device::Nvme(drive) = &mut scenario.device {
+        if let HostDevice::Nvme(drive) = &mut scenario.device {
             (drive.queues, drive.entries, drive.inside) = (Some(self.queues), self.entries, self.inside);
         }
         for job in &mut scenario.jobs {
-            job.releases = Releases::Closed { depth: self.depth, think: Span::ZERO };
+            job.releases = JobReleases::Closed { depth: self.depth, think: Span::ZERO };
         }
         scenario
     }

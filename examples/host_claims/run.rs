@@ -1,8 +1,8 @@
 //! Two jobs in front of the device of paper 003: one synchronous and real-time, one in the
 //! background.
 
-use rtflash::host::run::{Job, Pattern, Releases, RunError, Scenario, Setup, run};
-use rtflash::host::{Class, Op, Settings};
+use rtflash::host::run::{HostRunError, HostSetup, Job, JobPattern, JobReleases, Scenario, run};
+use rtflash::host::{Class, Op, SchedulerSettings};
 use rtflash::model::{Instant, Span};
 
 const GIB: u64 = 1 << 30;
@@ -13,9 +13,9 @@ pub struct Setting {
     /// What both jobs do.
     pub op: Op,
     /// Where.
-    pub pattern: Pattern,
+    pub pattern: JobPattern,
     /// The scheduler.
-    pub scheduler: Settings,
+    pub scheduler: SchedulerSettings,
     /// The longest request, in KiB; `None` for the host's own.
     pub max_sectors: Option<u64>,
     /// The size of real-time I/Os, in KiB.
@@ -37,7 +37,7 @@ pub struct Answer {
 
 impl Setting {
     /// Runs it so many seconds after one of warm-up.
-    pub fn run(&self, setup: &Setup, seconds: u32, seed: u64) -> Result<Answer, RunError> {
+    pub fn run(&self, setup: &HostSetup, seconds: u32, seed: u64) -> Result<Answer, HostRunError> {
         let mut host = setup.host;
         if let Some(kib) = self.max_sectors {
             host.max_sectors = kib << 10;
@@ -73,7 +73,7 @@ impl Setting {
             level: 4,
             cpu: 0,
             user_centric: false,
-            releases: Releases::Closed { depth, think: Span::ZERO },
+            releases: JobReleases::Closed { depth, think: Span::ZERO },
             phase: Instant::START,
             count: None,
             until: None,

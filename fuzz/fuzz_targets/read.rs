@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rtflash::model::{
-    Diagnostics, Frames, line_column, read_allocation, read_device, read_task_set_bytes, write_task_set,
+    Diagnostics, Frames, line_column, read_allocation, read_device, read_task_set, read_task_set_bytes, write_task_set,
 };
 
 fn check(text: &str, diagnostics: &Diagnostics) {
@@ -34,6 +34,11 @@ fuzz_target!(|bytes: &[u8]| {
     match read_task_set_bytes(bytes) {
         Err(diagnostics) => check(text, &diagnostics),
         Ok(file) => {
+            // Behind a byte-order mark, texts are read by the thorough reader alone.
+            let thorough = read_task_set(&format!("\u{feff}{}", text.trim_start_matches('\u{feff}')));
+            let thorough = thorough.expect("both readers read it");
+            assert_eq!(thorough.set, file.set);
+            assert_eq!(thorough.meta.map(|meta| meta.to_string()), file.meta.as_ref().map(|meta| meta.to_string()));
             let again = write_task_set(&file.set, file.meta.as_ref());
             assert_eq!(read_task_set_bytes(again.as_bytes()).expect("what is written is read").set, file.set);
         }

@@ -6,8 +6,7 @@ use std::fs;
 use super::{File, files, nothing, root};
 
 /// Pairs of modules that import each other, and why that stays so.
-const MUTUAL: [(&str, &str, &str); 1] =
-    [("rtflash-exec::dispatch", "rtflash-exec::run", "the executor's event loops are to become one")];
+const MUTUAL: [(&str, &str, &str); 0] = [];
 
 /// The crates of ours that a manifest names in `[dependencies]`.
 fn dependencies(manifest: &str) -> BTreeSet<String> {

@@ -1,6 +1,6 @@
 //! What reports say of a cluster, under every analysis.
 
-use rtflash_model::Span;
+use rtflash_model::{Span, TaskId};
 
 use crate::fraction::Fraction;
 
@@ -33,8 +33,8 @@ pub struct ClusterReport {
 /// A GC task in a [`ClusterReport`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GcReport {
-    /// The writing task, as a position in the set.
-    pub task: usize,
+    /// The writing task.
+    pub task: TaskId,
     /// C^g.
     pub cost: Span,
     /// T^g in nanoseconds.

@@ -170,8 +170,8 @@ impl Rational {
             0.. => (&self.numerator << shift.unsigned_abs()) / &self.denominator,
             _ => &self.numerator / (&self.denominator << shift.unsigned_abs()),
         };
-        let exponent = i32::try_from(-shift).unwrap_or(i32::MAX);
-        quotient.to_f64().unwrap_or(f64::INFINITY) * 2f64.powi(exponent)
+        let exponent = i32::try_from(-shift).expect("a sum of fractions has fewer than 2³¹ bits");
+        quotient.to_f64().expect("a whole number of 65 bits") * 2f64.powi(exponent)
     }
 }
 

@@ -27,7 +27,7 @@
 //! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
 //! let outcome = allocator("clustering-bfd").ok_or("no such algorithm")?.allocate(&set, &Thesis);
 //! let allocation = outcome.allocation().ok_or("not schedulable")?;
-//! assert_eq!(allocation.clusters()[0].chips, [0, 1]);
+//! assert_eq!(allocation.clusters()[0].size(), 2);
 //! # Ok::<(), String>(())
 //! ```
 

@@ -1,6 +1,6 @@
 //! Why a task could not be placed: one reason, with its numbers under names of their own.
 
-use rtflash_model::{Device, Space, Span, Task, TaskSet};
+use rtflash_model::{Device, Space, Span, Task, TaskId, TaskSet};
 
 use crate::analysis::Analysis;
 use crate::fraction::Fraction;
@@ -25,7 +25,7 @@ pub enum Reason {
     Request(TooLong),
     /// The write requests are too large for the cluster's blocks: the free pages that they need
     /// leave no block that garbage collection could gain from (the sound analyses).
-    Blocks(TooFewBlocks),
+    Blocks(NoRoomForGc),
 }
 
 /// An interval that is too short for what has to be done in it.
@@ -65,7 +65,7 @@ pub struct TooLong {
 /// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N
 /// (docs/analysis.md, Section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooFewBlocks {
+pub struct NoRoomForGc {
     /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the
     /// shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the logical pages fill.
     pub needed_blocks: u64,
@@ -99,7 +99,7 @@ impl Reason {
 
 /// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
 /// alone is too long on every cluster, that request.
-pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: usize, utilization: f64) -> Reason {
+pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
     let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
     match too_long {
         Some(request) => Reason::Request(TooLong { utilization: Some(utilization), ..request }),

@@ -1,14 +1,14 @@
 //! Total Bandwidth Servers: deadlines for jobs that are not real-time (thesis, Section 4.4).
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Instant, Span, TaskSet};
+use rtflash_model::{Instant, Span, TaskId, TaskSet};
 
 use crate::analysis::{Analysis, reclaimed_pages, server_share};
 use crate::fraction::Rational;
 
 /// What a job is granted: Eqs. (IV.11) and (IV.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grant {
+pub struct TbsGrant {
     /// d_j, rounded up to the nanosecond.
     pub deadline: Instant,
     /// C_j: pages, delays and GC passes.
@@ -43,9 +43,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server of a cluster of `chips` chips with these tasks (positions in the set), or `None`
+    /// The server of a cluster of `chips` chips with these tasks of the set, or `None`
     /// where nothing is left for it: U_s ≤ 0.
-    pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Server> {
+    pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Server> {
         let share = server_share(set, analysis, tasks, chips).filter(|share| !share.is_zero())?.reduced();
         let device = set.device();
         Some(Server {
@@ -93,7 +93,7 @@ impl Server {
 
     /// What a job arriving now would be granted: d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11).
     /// `None` where the deadline is at 2⁶³ ns or later.
-    pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<Grant> {
+    pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<TbsGrant> {
         let execution = self.execution(job)?;
         let stretched = match self.small_share {
             Some((numerator, denominator)) => {
@@ -103,11 +103,11 @@ impl Server {
             None => self.share.ceil_divide(execution.as_ns())?,
         };
         let deadline = arrival.max(self.last_deadline).checked_add(Span::from_ns(stretched)?)?;
-        Some(Grant { deadline, execution, gc_passes: self.gc_passes(job) })
+        Some(TbsGrant { deadline, execution, gc_passes: self.gc_passes(job) })
     }
 
     /// Grants what [`Server::offer`] says: the next job queues behind this one.
-    pub fn grant(&mut self, arrival: Instant, job: JobPages) -> Option<Grant> {
+    pub fn grant(&mut self, arrival: Instant, job: JobPages) -> Option<TbsGrant> {
         let grant = self.offer(arrival, job)?;
         self.last_deadline = grant.deadline;
         self.written = if grant.gc_passes == 0 { self.written + job.write } else { job.write };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn deadlines_follow_equation_iv_11() {
-        let mut server = Server::new(&set(vec![half()]), &Thesis, &[0], 1).unwrap();
+        let mut server = Server::new(&set(vec![half()]), &Thesis, &[TaskId(0)], 1).unwrap();
         assert_eq!(server.share().to_u64_pair(), Some((1, 2)));
         // 40 reads take 2 ms, stretched to 4 ms; the second job arrives before the first one's
         // deadline and queues behind it.
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn the_earliest_deadline_wins_and_the_lowest_position_on_a_tie() {
         let set = set(vec![half()]);
-        let server = |tasks: &[usize], chips| Server::new(&set, &ThesisEvaluated, tasks, chips);
+        let server = |tasks: &[TaskId], chips| Server::new(&set, &ThesisEvaluated, tasks, chips);
         // A share of one half against whole clusters: at two chips no delay, at one chip one t_d a
         // page.
         let job = JobPages { read: 10, write: 0 };
         assert_eq!(
-            earliest_deadline(&[server(&[0], 2), server(&[], 1), server(&[], 2), server(&[], 2)], at(1), job),
+            earliest_deadline(&[server(&[TaskId(0)], 2), server(&[], 1), server(&[], 2), server(&[], 2)], at(1), job),
             Some(2)
         );
         assert_eq!(earliest_deadline(&[None, server(&[], 2)], at(1), job), Some(1));
@@ -203,7 +203,7 @@ mod tests {
     fn a_full_cluster_has_no_server() {
         let full =
             Task { name: "full".into(), read: Request::new(300, Span::from_us(20_000)), write: None, data_pages: None };
-        assert!(Server::new(&set(vec![full]), &Thesis, &[0], 1).is_none());
+        assert!(Server::new(&set(vec![full]), &Thesis, &[TaskId(0)], 1).is_none());
     }
 
     #[test]

@@ -6,12 +6,12 @@
 //! fastest passes with none more. Every cluster is tested again after each change, and certificates
 //! are made anew.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Placement, TaskSet};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet};
 
 use crate::analysis::{Analysis, DemandTest};
 use crate::fraction::Fraction;
 use crate::verdict::{passing_charged, victim};
-use crate::work::{Bound, Work};
+use crate::work::{Work, WorkBound};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -31,7 +31,7 @@ pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
     let work = Work::new();
     let bound = work.bound(MAX_TEST_WORK);
-    let mut search = Search { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
+    let mut search = SpreadSearch { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
     let mut found = None;
     let mut now = Arranged::of(set, analysis, allocation);
     while let Some(better) = search.step(&now) {
@@ -61,7 +61,7 @@ struct Busy {
 struct Arranged {
     busy: Vec<Busy>,
     /// Chips of clusters without tasks, ascending.
-    free: Vec<u32>,
+    free: Vec<ChipId>,
 }
 
 impl Arranged {
@@ -98,17 +98,17 @@ fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: 
     Fraction::new(programmed, u128::from(reclaimed) * u128::from(cluster.size()))
 }
 
-struct Search<'a> {
+struct SpreadSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
     /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     trials: u64,
     work: &'a Work,
-    bound: Bound<'a>,
+    bound: WorkBound<'a>,
 }
 
-impl Search<'_> {
+impl SpreadSearch<'_> {
     /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as
     /// it did.
     fn step(&mut self, now: &Arranged) -> Option<Allocation> {
@@ -141,17 +141,17 @@ impl Search<'_> {
     }
 
     /// So many free chips in two ways: next to the cluster's own, and where few others are at work.
-    fn picks(&self, now: &Arranged, cluster: usize, count: usize) -> Vec<Vec<u32>> {
+    fn picks(&self, now: &Arranged, cluster: usize, count: usize) -> Vec<Vec<ChipId>> {
         let device = self.set.device();
         let channels = device.channels() as usize;
-        let channel = |chip: u32| (chip / device.chips_per_channel()) as usize;
+        let channel = |chip: ChipId| (chip.0 / device.chips_per_channel()) as usize;
         let (mut own, mut others, mut free) = (vec![0_u32; channels], vec![0_u32; channels], vec![0_u32; channels]);
         for (at, busy) in now.busy.iter().enumerate() {
             let counts = if at == cluster { &mut own } else { &mut others };
             busy.cluster.chips.iter().for_each(|&chip| counts[channel(chip)] += 1);
         }
         now.free.iter().for_each(|&chip| free[channel(chip)] += 1);
-        let first = |mut chips: Vec<u32>| {
+        let first = |mut chips: Vec<ChipId>| {
             chips.truncate(count);
             chips.sort_unstable();
             chips
@@ -166,7 +166,13 @@ impl Search<'_> {
 
     /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and
     /// none as fast as it did.
-    fn with(&self, now: &Arranged, cluster: usize, chips: &[u32], placement: Option<Placement>) -> Option<Allocation> {
+    fn with(
+        &self,
+        now: &Arranged,
+        cluster: usize,
+        chips: &[ChipId],
+        placement: Option<Placement>,
+    ) -> Option<Allocation> {
         let mut clusters: Vec<(Cluster, Option<Placement>)> =
             now.busy.iter().map(|busy| (busy.cluster.clone(), busy.placement)).collect();
         clusters[cluster].0.chips.extend(chips);

@@ -8,7 +8,7 @@ use crate::work::Work;
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
 /// demand test the allocation has certificates ([`crate::certified::certified`]).
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
-    Kind::of(analysis).verdicts().report(set, allocation)
+    AnalysisKind::of(analysis).verdicts().report(set, allocation)
 }
 
 /// Whether each cluster of an allocation passes, under an analysis of either kind, exactly: its
@@ -24,7 +24,7 @@ pub(crate) fn passing_charged(
     allocation: &Allocation,
     work: &Work,
 ) -> Vec<bool> {
-    let kind = Kind::of(analysis);
+    let kind = AnalysisKind::of(analysis);
     let fits = kind.verdicts().spaces(set, allocation).into_iter().map(|space| space.fits());
     let in_time = kind.verdicts().in_time(set, allocation, work).into_iter();
     in_time.zip(fits).map(|(in_time, fits)| in_time && fits).collect()
@@ -33,30 +33,30 @@ pub(crate) fn passing_charged(
 /// Whether each cluster of an allocation passes the analysis's test of time, whatever space its
 /// data take. Exact.
 pub fn in_time(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
-    Kind::of(analysis).verdicts().in_time(set, allocation, &Work::new())
+    AnalysisKind::of(analysis).verdicts().in_time(set, allocation, &Work::new())
 }
 
 /// The data of each cluster of an allocation beside its logical pages; under a demand test, as
 /// their certificates place pages.
 pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<Space> {
-    Kind::of(analysis).verdicts().spaces(set, allocation)
+    AnalysisKind::of(analysis).verdicts().spaces(set, allocation)
 }
 
 /// Valid pages of a victim at most, and pages that a pass reclaims at least, on each chip or in a
 /// superblock: by Eq. (IV.3), or under a demand test as the certificate has them; `None` without
 /// garbage collection.
 pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certificate>) -> Option<(u64, u64)> {
-    Kind::of(analysis).verdicts().victim(set, certificate)
+    AnalysisKind::of(analysis).verdicts().victim(set, certificate)
 }
 
 /// The allocation with what the analysis needs of it: under a demand test a certificate for each
 /// cluster that has none. Those that there are stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
-    Kind::of(analysis).verdicts().completed(set, allocation)
+    AnalysisKind::of(analysis).verdicts().completed(set, allocation)
 }
 
 /// The two kinds of analysis.
-enum Kind<'a> {
+enum AnalysisKind<'a> {
     Utilization(UtilizationAnalysis<'a>),
     Demand(DemandTest),
 }
@@ -64,20 +64,20 @@ enum Kind<'a> {
 /// An analysis whose test knows the tasks and the number of chips of a cluster alone.
 struct UtilizationAnalysis<'a>(&'a dyn Analysis);
 
-impl<'a> Kind<'a> {
-    fn of(analysis: &'a dyn Analysis) -> Kind<'a> {
+impl<'a> AnalysisKind<'a> {
+    fn of(analysis: &'a dyn Analysis) -> AnalysisKind<'a> {
         match analysis.test() {
             Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => {
-                Kind::Utilization(UtilizationAnalysis(analysis))
+                AnalysisKind::Utilization(UtilizationAnalysis(analysis))
             }
-            Test::Demand(test) => Kind::Demand(test),
+            Test::Demand(test) => AnalysisKind::Demand(test),
         }
     }
 
     fn verdicts(&self) -> &dyn Verdicts {
         match self {
-            Kind::Utilization(analysis) => analysis,
-            Kind::Demand(test) => test,
+            AnalysisKind::Utilization(analysis) => analysis,
+            AnalysisKind::Demand(test) => test,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 /// A counter of the work that tests do, in requests looked at in an interval.
 ///
-/// Whoever tests clusters charges it. A bound on work is a `Bound` on a counter, and several may
-/// be on one, each from its own start on.
+/// Whoever tests clusters charges it. A bound on work is a `WorkBound` on a counter, and several
+/// may be on one, each from its own start on.
 #[derive(Debug, Default)]
 pub struct Work {
     charged: Cell<u64>,
@@ -24,20 +24,20 @@ impl Work {
     }
 
     /// A bound on what is charged from now on.
-    pub(crate) fn bound(&self, max: u64) -> Bound<'_> {
-        Bound { work: self, start: self.charged.get(), max }
+    pub(crate) fn bound(&self, max: u64) -> WorkBound<'_> {
+        WorkBound { work: self, start: self.charged.get(), max }
     }
 }
 
 /// A bound on work.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bound<'w> {
+pub(crate) struct WorkBound<'w> {
     work: &'w Work,
     start: u64,
     max: u64,
 }
 
-impl Bound<'_> {
+impl WorkBound<'_> {
     /// What may still be charged.
     pub(crate) fn left(self) -> u64 {
         self.max.saturating_sub(self.work.charged.get().wrapping_sub(self.start))

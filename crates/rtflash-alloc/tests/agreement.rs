@@ -9,7 +9,7 @@ use rtflash_alloc::allocator::{
 use rtflash_alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash_check::plain::{self, PlainOutcome};
 use rtflash_check::{Equations, Scalar, verify, verify_part_ftl};
-use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;
@@ -296,7 +296,7 @@ proptest! {
     #[test]
     fn the_boundary_is_exact(set in small_set(5, 5), scale in 1u64..1000) {
         for equations in EQUATIONS {
-            let (tasks, chips): (Vec<usize>, u32) = ((0..set.tasks().len()).collect(), set.device().chips());
+            let (tasks, chips): (Vec<TaskId>, u32) = (set.tasks().ids().collect(), set.device().chips());
             let used: Rational = plain::utilization(&set, equations, &tasks, chips);
             let room = Rational::from_integer(1.into()) - used;
             if tasks.is_empty() || room <= Rational::from_integer(0.into()) {
@@ -313,7 +313,7 @@ proptest! {
                 continue;
             }
             for (shift, schedulable) in [(0i64, true), (-1, false), (1, true)] {
-                let mut tasks = set.tasks().to_vec();
+                let mut tasks = set.tasks().as_slice().to_vec();
                 let period = span(period.checked_add_signed(shift).expect("a period"));
                 tasks.push(Task { name: "last".into(), read: Request::new(pages, period), write: None, data_pages: None });
                 let full = TaskSet::new(*set.device(), tasks, vec![]).expect("a task set");
@@ -417,7 +417,7 @@ fn the_search_finds_what_best_fit_does_not() {
     let Outcome::NotSchedulable(failure) = ClusteringBfd.allocate(&set, of(Equations::Thesis)) else {
         panic!("no room for the last task")
     };
-    assert_eq!(failure.unplaced.task, 5);
+    assert_eq!(failure.unplaced.task, TaskId(5));
     let outcome = ClusteringSearch.allocate(&set, of(Equations::Thesis));
     let clusters = outcome.allocation().expect("an allocation").clusters();
     assert!(verify(&set, outcome.allocation().expect("an allocation"), Equations::Thesis).schedulable());
@@ -436,7 +436,8 @@ fn a_merge_tie_that_doubles_take_for_none() {
     agree(&set);
     let outcome = rtflash_alloc::allocator::ClusteringBfd.allocate(&set, of(Equations::Thesis));
     let clusters = outcome.allocation().expect("schedulable").clusters();
-    let tasks: Vec<&[usize]> = clusters.iter().map(|cluster| cluster.tasks.as_slice()).collect();
+    let tasks: Vec<Vec<u32>> =
+        clusters.iter().map(|cluster| cluster.tasks.iter().map(|task| task.0).collect()).collect();
     assert_eq!(tasks, [&[0, 1, 2][..], &[3, 4, 6], &[5]]);
 }
 
@@ -469,5 +470,8 @@ fn a_merge_can_overload_a_cluster() {
     let Outcome::NotSchedulable(failure) = ClusteringBfd.allocate(&set, of(Equations::Thesis)) else {
         panic!("an overloaded cluster")
     };
-    assert_eq!((failure.unplaced.task, failure.unplaced.chips, failure.unplaced.others), (1, 2, vec![0]));
+    assert_eq!(
+        (failure.unplaced.task, failure.unplaced.chips, failure.unplaced.others),
+        (TaskId(1), 2, vec![TaskId(0)])
+    );
 }

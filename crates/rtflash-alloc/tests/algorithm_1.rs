@@ -8,32 +8,32 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::{Bus, Contention, Processor, choose};
+use rtflash_alloc::certified::{Contention, Processor, SharedBus, choose};
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
-use rtflash_model::{Cluster, Placement, Reliance, Task, TaskSet};
+use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
 /// be.
-fn units(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Vec<(Placement, Processor)> {
+fn units(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) -> Vec<(Placement, Processor)> {
     let device = set.device();
     let ways = device.chips_per_channel().min(device.chips());
     let compact = chips.is_multiple_of(ways) || ways.is_multiple_of(chips);
     let stripes = placements.contains(&Placement::Stripe);
     let all = [
-        (Placement::Stripe, Bus::anywhere(device), true),
-        (Placement::Superblock, Bus::compact(device, chips), compact),
-        (Placement::Superblock, Bus::anywhere(device), chips > 1 || !stripes),
+        (Placement::Stripe, SharedBus::anywhere(device), true),
+        (Placement::Superblock, SharedBus::compact(device, chips), compact),
+        (Placement::Superblock, SharedBus::anywhere(device), chips > 1 || !stripes),
     ];
     let possible = all.into_iter().filter(|(placement, _, possible)| *possible && placements.contains(placement));
-    let unit = |(placement, bus, _): (Placement, Bus, bool)| {
+    let unit = |(placement, bus, _): (Placement, SharedBus, bool)| {
         let tasks = tasks.iter().map(|&task| &set.tasks()[task]);
         Some((placement, Processor::new(device, tasks, chips, placement, bus)?))
     };
     possible.filter_map(unit).collect()
 }
 
-fn holds(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> bool {
+fn holds(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) -> bool {
     let holds = |(placement, unit): &(Placement, Processor)| {
         set.space(tasks, chips, Some(*placement)).fits() && choose(unit, &[Contention::none()], 0, &Work::new()).holds()
     };
@@ -45,7 +45,7 @@ type Load = (bool, Rational);
 
 /// The least long-run load, garbage collection at its shortest deadline; above all numbers where
 /// there is none.
-fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) -> Load {
+fn load(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Processor)| {
         let mut terms: Vec<Fraction> =
             unit.tasks.iter().map(|item| Fraction::new(item.cost.as_ns().into(), item.period.as_ns().into())).collect();
@@ -67,10 +67,9 @@ fn load(set: &TaskSet, placements: &[Placement], tasks: &[usize], chips: u32) ->
 
 /// The clusters in the end, the task that fits nowhere, if one does, and how many merges there were
 /// of clusters with tasks.
-fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usize>, u32) {
-    let mut clusters: Vec<Cluster> =
-        (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
-    let mut order: Vec<usize> = (0..set.tasks().len()).collect();
+fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<TaskId>, u32) {
+    let mut clusters: Vec<Cluster> = (0..set.device().chips()).map(|chip| Cluster::of([chip], [])).collect();
+    let mut order: Vec<TaskId> = set.tasks().ids().collect();
     order.sort_by_key(|&task| (Reverse(load(set, placements, &[task], 1)), task));
     let mut merges = 0;
     for task in order {
@@ -114,21 +113,21 @@ fn plainly(set: &TaskSet, placements: &[Placement]) -> (Vec<Cluster>, Option<usi
 }
 
 /// Tasks and number of chips of each cluster that has tasks.
-fn divided(clusters: &[Cluster]) -> Vec<(Vec<usize>, u32)> {
+fn divided(clusters: &[Cluster]) -> Vec<(Vec<TaskId>, u32)> {
     let busy = clusters.iter().filter(|cluster| !cluster.tasks.is_empty());
     let of = |cluster: &Cluster| {
         let mut tasks = cluster.tasks.clone();
         tasks.sort_unstable();
         (tasks, cluster.size())
     };
-    let mut all: Vec<(Vec<usize>, u32)> = busy.map(of).collect();
+    let mut all: Vec<(Vec<TaskId>, u32)> = busy.map(of).collect();
     all.sort_unstable();
     all
 }
 
 /// A set in which some tasks are equal.
 fn with_twins(set: &TaskSet, rng: &mut Rng) -> Option<TaskSet> {
-    let mut tasks = set.tasks().to_vec();
+    let mut tasks = set.tasks().as_slice().to_vec();
     let first = tasks.first()?.clone();
     for copy in 0..rng.from(0, 3) {
         tasks.push(Task { name: format!("twin{copy}"), ..first.clone() });

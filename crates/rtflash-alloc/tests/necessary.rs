@@ -11,7 +11,7 @@ mod plain;
 use channel::{Arrivals, Channel, Chips, Task, Ties, Times};
 use plain::{Part, Plain};
 use rtflash_alloc::Work;
-use rtflash_alloc::certified::{Bus, Contention, Demand, Processor, Verdict};
+use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 
 /// A row of the table.
@@ -227,12 +227,12 @@ fn the_library_agrees() {
         };
         let (device, plain) = (device(row.times, chips.len()), row.all_parts(row.chips));
         let all = u32::try_from(chips.len()).expect("few");
-        let bus = Bus { ways: 1, most: all, foreign: all - 1 };
+        let bus = SharedBus { ways: 1, most: all, foreign: all - 1 };
         let unit = |tasks, bus| Processor::new(&device, tasks, 1, Placement::Stripe, bus).expect("a unit");
         for (i, tasks) in chips.iter().enumerate() {
             let mut contention = Contention::new(&device);
             for (_, tasks) in chips.iter().enumerate().filter(|(j, _)| *j != i) {
-                contention.add(&unit(tasks, Bus::alone()), None, 1);
+                contention.add(&unit(tasks, SharedBus::alone()), None, 1);
             }
             let contention = contention.in_a_queue(&device, 0);
             let unit = unit(tasks, bus);
@@ -243,7 +243,7 @@ fn the_library_agrees() {
                 assert_eq!(Ok(demand.at(length).as_ns()), plain.dbf(i, L).try_into(), "chip {i}, {L}: {row:?}");
                 assert_eq!(i128::from(demand.blocking(length).as_ns()), plain.B(i, L), "chip {i}, {L}: {row:?}");
             }
-            assert_eq!(demand.test() == Verdict::Holds, plain.accepts(i), "chip {i}: {row:?}");
+            assert_eq!(demand.test() == DemandVerdict::Holds, plain.accepts(i), "chip {i}: {row:?}");
             compared += 1;
         }
     }

@@ -12,7 +12,7 @@ use rtflash_alloc::analysis::{
 };
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -137,7 +137,7 @@ impl ClusterTest for Rng {
 }
 
 /// What an analysis says of a cluster, worked out here from what it was made of.
-fn says(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> (bool, Rational) {
+fn says(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> (bool, Rational) {
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
     let members: Vec<&Task> = tasks.iter().map(|&task| &set.tasks()[task]).collect();
@@ -192,15 +192,15 @@ fn says(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> 
 }
 
 /// U_i(1) without blocking, or the load alone.
-fn alone(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32) -> Rational {
+fn alone(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, chips: u32) -> Rational {
     match analysis.demand(set.device(), &set.tasks()[task], chips) {
         Some(demand) => Rational::sum(&demand.utilizations().collect::<Vec<_>>()),
         None => says(set, analysis, &[task], chips).1,
     }
 }
 
-fn order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..set.tasks().len()).collect();
+fn order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<TaskId> {
+    let mut order: Vec<TaskId> = set.tasks().ids().collect();
     order.sort_by(|&a, &b| alone(set, analysis, b, 1).cmp(&alone(set, analysis, a, 1)).then(a.cmp(&b)));
     order
 }
@@ -208,9 +208,8 @@ fn order(set: &TaskSet, analysis: &dyn Analysis) -> Vec<usize> {
 /// Algorithm 1 as printed, and full isolation: `None` where a task fits nowhere or a cluster fails
 /// in the end.
 fn plainly(set: &TaskSet, analysis: &dyn Analysis, merging: bool) -> Option<Vec<Cluster>> {
-    let says = |tasks: &[usize], chips: u32| says(set, analysis, tasks, chips);
-    let mut clusters: Vec<Cluster> =
-        (0..set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
+    let says = |tasks: &[TaskId], chips: u32| says(set, analysis, tasks, chips);
+    let mut clusters: Vec<Cluster> = (0..set.device().chips()).map(|chip| Cluster::of([chip], [])).collect();
     for task in order(set, analysis) {
         loop {
             let mut best: Option<(usize, Rational)> = None;
@@ -258,7 +257,7 @@ fn divisible(set: &TaskSet, analysis: &dyn Analysis, left: u32, chips: u32) -> b
     let mut part = others;
     loop {
         let block = part | 1 << highest;
-        let tasks: Vec<usize> = (0..32usize).filter(|task| block >> task & 1 == 1).collect();
+        let tasks: Vec<TaskId> = TaskId::first(32).filter(|task| block >> task.0 & 1 == 1).collect();
         for size in 1..=chips {
             if says(set, analysis, &tasks, size).0 && divisible(set, analysis, left & !block, chips - size) {
                 return true;
@@ -371,7 +370,7 @@ proptest! {
     #[test]
     fn what_an_analysis_says_is_what_is_reported(set in sets(), analysis in analyses(), tasks in any::<u8>(), chips in 1u32..6) {
         let analysis = analysis.analysis();
-        let tasks: Vec<usize> = (0..set.tasks().len()).filter(|task| tasks >> task & 1 == 1).collect();
+        let tasks: Vec<TaskId> = set.tasks().ids().filter(|task| tasks >> task.0 & 1 == 1).collect();
         if let [first, ..] = tasks[..] {
             let (passes, load) = says(&set, analysis, &tasks, chips);
             prop_assert_eq!(test_cluster(&set, analysis, &tasks, chips), passes);
@@ -398,8 +397,8 @@ fn a_division_must_be_one() {
     let set = TaskSet::new(device, vec![task], vec![]).expect("a task set");
     let analysis = Rng(1, 0);
     let outcome = |clusters: &[Cluster]| tested(&set, &analysis, clusters, &Work::new());
-    assert_eq!(outcome(&[Cluster { chips: vec![0], tasks: vec![0] }]).is_schedulable(), Some(true));
-    let missing = outcome(&[Cluster { chips: vec![0], tasks: vec![] }]);
+    assert_eq!(outcome(&[Cluster::of([0], [0])]).is_schedulable(), Some(true));
+    let missing = outcome(&[Cluster::of([0], [])]);
     assert!(matches!(missing, Outcome::CannotTell(_)), "{missing:?}");
     assert_eq!(missing.is_schedulable(), None);
 }

@@ -36,7 +36,9 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
             let with = |of_task: Vec<u32>| (0..clusters).map(move |owner| [of_task.clone(), vec![owner]].concat());
             owners = owners.into_iter().flat_map(with).collect();
         }
-        all.extend(owners.into_iter().flat_map(|of_task| Allocation::from_owners(of_chip.clone(), of_task)));
+        all.extend(
+            owners.into_iter().flat_map(|of_task| Allocation::from_owners(of_chip.clone().into(), of_task.into())),
+        );
     }
     all
 }

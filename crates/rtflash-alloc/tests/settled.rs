@@ -57,7 +57,7 @@ fn a_changed_deadline_is_tested_with_the_neighbours() {
     let random = (0..300).flat_map(|number| (400..900).step_by(100).map(move |scale| (number, scale)));
     for (number, scale) in near.into_iter().chain(random) {
         let Some(set) = draw(number, scale) else { continue };
-        let cluster = |chip: u32| Cluster { chips: vec![chip], tasks: vec![chip as usize] };
+        let cluster = |chip: u32| Cluster::of([chip], [chip]);
         let clusters: Vec<Cluster> = (0..set.device().chips()).map(cluster).collect();
         let certified =
             certify(&set, &clusters, &vec![Placement::Stripe; clusters.len()], Reliance::Queue, &Work::new());

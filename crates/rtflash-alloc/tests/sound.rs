@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rtflash_alloc::Work;
-use rtflash_alloc::certified::{Bus, Choice, Contention, Demand, GcTerms, Processor, Verdict, choose};
+use rtflash_alloc::certified::{Choice, ChosenGc, Contention, Demand, DemandVerdict, Processor, SharedBus, choose};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
 fn span(ns: u64) -> Span {
@@ -64,7 +64,7 @@ prop_compose! {
         neighbours in prop::collection::vec((prop::collection::vec(any_task(), 1..3), 1u64..3), 0..3),
     ) -> Option<Case> {
         let device = device?;
-        let bus = if compact { Bus::compact(&device, chips) } else { Bus::anywhere(&device) };
+        let bus = if compact { SharedBus::compact(&device, chips) } else { SharedBus::anywhere(&device) };
         let unit = Processor::new(&device, &tasks, chips, placement, bus)?;
         let neighbours = if placement == Placement::Stripe { neighbours } else { vec![] };
         let mut contention = Contention::new(&device);
@@ -83,7 +83,7 @@ fn due_within(period: u64, deadline: u64, jitter: u64, length: u64) -> u128 {
 }
 
 /// dbf(L) as Section 2.6 has it.
-fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
+fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
     let Case { device, unit, neighbours, .. } = case;
     let (mut sum, mut own) = (0, 0);
     for item in &unit.tasks {
@@ -120,7 +120,7 @@ fn plain_demand(case: &Case, gc: Option<&GcTerms>, length: u64) -> u128 {
 }
 
 /// B(L) as docs/analysis.md has it.
-fn plain_blocking(unit: &Processor, gc: Option<&GcTerms>, server: bool, length: u64) -> u64 {
+fn plain_blocking(unit: &Processor, gc: Option<&ChosenGc>, server: bool, length: u64) -> u64 {
     let items =
         unit.tasks.iter().filter(|item| item.deadline.as_ns() > length + item.jitter.as_ns()).map(|item| item.step);
     let gc = gc.filter(|gc| gc.deadline.is_some_and(|deadline| deadline.as_ns() > length)).map(|gc| gc.step);
@@ -131,7 +131,7 @@ fn plain_blocking(unit: &Processor, gc: Option<&GcTerms>, server: bool, length: 
 /// The slack of every length from the shortest deadline up to `end`.
 fn plain_slacks<'a>(
     case: &'a Case,
-    gc: Option<&'a GcTerms>,
+    gc: Option<&'a ChosenGc>,
     thousandths: u32,
     end: u64,
 ) -> impl Iterator<Item = (u64, i128)> + 'a {
@@ -171,9 +171,9 @@ proptest! {
         match slacks.iter().find(|(_, slack)| *slack < 0) {
             Some((first, _)) => {
                 match found {
-                    Verdict::Overloaded => {}
+                    DemandVerdict::Overloaded => {}
                     // The length it names is one at which it fails.
-                    Verdict::Fails(at) => {
+                    DemandVerdict::Fails(at) => {
                         let fails = |&(length, slack): &(u64, i128)| length == at.as_ns() && slack < 0;
                         prop_assert!(at.as_ns() > END || slacks.iter().any(fails));
                     }
@@ -182,12 +182,12 @@ proptest! {
                 prop_assert!(!demand.surely_holds());
             }
             // It may fail beyond.
-            None => prop_assert!(!matches!(found, Verdict::Fails(at) if at.as_ns() <= END), "{found:?}"),
+            None => prop_assert!(!matches!(found, DemandVerdict::Fails(at) if at.as_ns() <= END), "{found:?}"),
         }
         if demand.surely_holds() {
-            prop_assert_eq!(found, Verdict::Holds);
+            prop_assert_eq!(found, DemandVerdict::Holds);
         }
-        if found == Verdict::Holds
+        if found == DemandVerdict::Holds
             && let Some(tightest) = demand.tightest()
         {
             // The least of all up to the longest deadline.
@@ -243,7 +243,7 @@ fn a_load_next_to_one_is_decided() {
         }
     };
     let verdict = |tasks: &[Task], deadline: u64| {
-        let unit = Processor::new(&device, tasks, 1, Placement::Stripe, Bus::alone()).expect("a unit");
+        let unit = Processor::new(&device, tasks, 1, Placement::Stripe, SharedBus::alone()).expect("a unit");
         let gc = if unit.write_streams.is_empty() { None } else { Some(unit.gc(span(deadline), false).expect("room")) };
         Demand::new(&unit, &Contention::none(), gc, 0, &Work::new()).test()
     };
@@ -251,16 +251,16 @@ fn a_load_next_to_one_is_decided() {
     let reads = |long| verdict(&[task(1, 4, false), task(long, trillion, false)], 1);
     assert_eq!(
         [reads(half - 1), reads(half), reads(half + 1)],
-        [Verdict::Holds, Verdict::Overloaded, Verdict::Overloaded]
+        [DemandVerdict::Holds, DemandVerdict::Overloaded, DemandVerdict::Overloaded]
     );
     // With garbage collection whose demand is below its load everywhere, from the second multiple
     // of the period on; and with one where it is not.
     let write = task(1, trillion, true);
-    let unit = Processor::new(&device, [&write], 1, Placement::Stripe, Bus::alone()).expect("a unit");
+    let unit = Processor::new(&device, [&write], 1, Placement::Stripe, SharedBus::alone()).expect("a unit");
     let gc = unit.gc(span(10 * trillion), false).expect("room");
 
     let room = trillion - gc.cost.as_ns().div_ceil(gc.reclaimed) - 3;
     let both = |pages| [task(pages, trillion, false), write.clone()];
-    assert_eq!(verdict(&both(room / 2 - 10), 10 * trillion), Verdict::Holds);
-    assert_eq!(verdict(&both(room / 2 + 10), 10 * trillion), Verdict::Overloaded);
+    assert_eq!(verdict(&both(room / 2 - 10), 10 * trillion), DemandVerdict::Holds);
+    assert_eq!(verdict(&both(room / 2 + 10), 10 * trillion), DemandVerdict::Overloaded);
 }

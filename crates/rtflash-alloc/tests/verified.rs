@@ -7,8 +7,8 @@ use rtflash_alloc::certified::{certified, held, holding, is_independent, relianc
 use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Certificate, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest,
-    Span, Task, TaskSet,
+    Access, Allocation, Certificate, ChipId, Cluster, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance,
+    Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 
 struct Rng(Stream);
@@ -65,7 +65,7 @@ fn divide(rng: &mut Rng) -> Option<Division> {
     for chip in 0..device.chips() {
         let owner = if in_order { u64::from(chip) * count / chips } else { rng.within(0, count) };
         if let Some(cluster) = clusters.get_mut(usize::try_from(owner).expect("a few")) {
-            cluster.chips.push(chip);
+            cluster.chips.push(ChipId(chip));
         }
     }
     clusters.retain(|cluster| !cluster.chips.is_empty());
@@ -74,7 +74,7 @@ fn divide(rng: &mut Rng) -> Option<Division> {
     for cluster in &mut clusters {
         let size = u64::from(cluster.size());
         for _ in 0..rng.one_of(&[0, 1, 1, 2, 3]) {
-            cluster.tasks.push(tasks.len());
+            cluster.tasks.push(TaskId::from_index(tasks.len()));
             let task = task(rng, &device, size, reading, load)?;
             tasks.push(Task { name: format!("t{}", tasks.len()), ..task });
         }
@@ -137,7 +137,8 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     let periods = tasks.iter().flat_map(|task| task.read.into_iter().chain(task.write)).map(|it| it.period());
     let least = periods.chain(collection.and_then(|it| it.deadline)).min().map(|it| it.as_ns().into());
     assert_eq!(report.min_period.map(|it| it.to_f64()), least.map(|it: u64| it as f64));
-    let writers: Vec<usize> = cluster.tasks.iter().copied().filter(|&task| set.tasks()[task].write.is_some()).collect();
+    let writers: Vec<TaskId> =
+        cluster.tasks.iter().copied().filter(|&task| set.tasks()[task].write.is_some()).collect();
     assert_eq!(report.gc_tasks.iter().map(|gc| gc.task).collect::<Vec<_>>(), writers);
     let Some(collection) = collection else { return };
     for gc in &report.gc_tasks {
@@ -243,7 +244,7 @@ fn what_is_said_is_what_the_verifier_says() {
             assert!(judged.discrepancies.is_empty(), "{}", what());
             // Next to a cluster that fails, nothing is certified in the end.
             assert!(!found.failing.is_empty() || judged.notes.is_empty(), "{}", what());
-            let channels = judged.cluster.chips.iter().map(|&chip| set.device().channel_of(chip));
+            let channels = judged.cluster.chips.iter().map(|&chip| set.device().channel_of(chip.0));
             assert_shares(&reports[position], judged, channels.clone().min() == channels.max());
             assert_terms(&set, &reports[position], &judged.cluster, certificate);
             verdicts[usize::from(in_time[position])] += 1;

@@ -7,7 +7,7 @@ mod channel;
 use channel::{Arrivals, Channel, Latest, Ties, Times};
 use rtflash_alloc::Work;
 use rtflash_alloc::certified::{
-    Bus, Choice, Contention, Cost, Demand, Nearest, Processor, Verdict, choose, largest_server,
+    Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
@@ -59,7 +59,8 @@ fn reader(pages: u64, T: u64) -> Task {
 /// A chip whose neighbours are known: its unit for (T') and (T'').
 fn beside_known(device: &Device, tasks: &[Task]) -> Processor {
     let m_c = device.chips_per_channel();
-    Processor::new(device, tasks, 1, Placement::Stripe, Bus { ways: 1, most: m_c, foreign: m_c - 1 }).expect("a unit")
+    Processor::new(device, tasks, 1, Placement::Stripe, SharedBus { ways: 1, most: m_c, foreign: m_c - 1 })
+        .expect("a unit")
 }
 
 /// Section 6: 300 pages every 40 ms beside three chips that write 12 pages every 30 ms.
@@ -68,7 +69,7 @@ fn a_reader_beside_three_writers() {
     let device = device();
     let reader = reader(300, 40 * MS);
     // (T): 300 · 210 µs every 40 ms.
-    let unit = Processor::new(&device, [&reader], 1, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
+    let unit = Processor::new(&device, [&reader], 1, Placement::Stripe, SharedBus::anywhere(&device)).expect("a unit");
     let (alone, demand) = (Contention::none(), 63 * MS);
     assert_eq!(Demand::new(&unit, &alone, None, 0, &Work::new()).at(span(40 * MS)).as_ns(), demand.into());
     assert!(!choose(&unit, &[Contention::none()], 0, &Work::new()).holds());
@@ -100,7 +101,7 @@ fn the_one_in_N_j_is_necessary() {
     let demand = Demand::new(&unit, &contention, None, 0, &work);
     assert_eq!(demand.at(span(80)).as_ns(), 60 + 40);
     assert_eq!(demand.tightest(), Some(Nearest { length: span(80), slack: -20 }));
-    assert!(matches!(demand.test(), Verdict::Fails(_)));
+    assert!(matches!(demand.test(), DemandVerdict::Fails(_)));
     // And it is late. The erase starts at 0, chip 1's read arrives at 1 and chip 0's at 60. Chip 0
     // needs 100.
     let reads = |pages, T| channel::Task { work: channel::Work::Read(pages), T };
@@ -147,7 +148,7 @@ fn a_camera_on_a_stripe() {
     let device = device();
     let sequential = |pages, T| request(pages, T).map(|request| request.with_access(Access::Sequential));
     let camera = task(sequential(40, 36 * MS), sequential(24, 30 * MS));
-    let unit = Processor::new(&device, [&camera], 2, Placement::Stripe, Bus::anywhere(&device)).expect("a unit");
+    let unit = Processor::new(&device, [&camera], 2, Placement::Stripe, SharedBus::anywhere(&device)).expect("a unit");
     let (c_r, c_w) = unit.page_costs();
     let (c_r, c_w) = (c_r.as_ns(), c_w.as_ns());
     assert_eq!((c_r, c_w), (210 * US, 660 * US));
@@ -178,12 +179,12 @@ fn a_camera_on_a_stripe() {
         ((7_920 * US).into(), 5 * MS)
     );
     assert_eq!(demand.tightest(), Some(Nearest { length: span(30 * MS), slack: (17_080 * US).into() }));
-    assert_eq!(demand.test(), Verdict::Holds);
+    assert_eq!(demand.test(), DemandVerdict::Holds);
     // With a server, U_s = 0.383 at most.
     let gc = unit.gc(span(D_g), true).expect("room for a server");
     assert_eq!((gc.reserve, gc.open, gc.valid, gc.reclaimed), (655, 4, 128, 128));
     let verdict = |thousandths| Demand::new(&unit, &none, Some(gc), thousandths, &work).test();
-    assert_eq!((verdict(383), verdict(384)), (Verdict::Holds, Verdict::Overloaded));
+    assert_eq!((verdict(383), verdict(384)), (DemandVerdict::Holds, DemandVerdict::Overloaded));
     // The library finds as much.
     let largest = largest_server(&unit, &[Contention::none()], &work);
     assert_eq!(largest.map(|(thousandths, _)| thousandths), Some(383));

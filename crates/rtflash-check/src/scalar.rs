@@ -109,7 +109,8 @@ impl Scalar for Quotient {
         } else {
             &self.numerator / (&self.denominator << shift.unsigned_abs())
         };
-        scaled.to_f64().unwrap_or(f64::INFINITY) * 2f64.powi(i32::try_from(-shift).unwrap_or(i32::MAX))
+        let exponent = i32::try_from(-shift).expect("a sum of fractions has fewer than 2³¹ bits");
+        scaled.to_f64().expect("a whole number of 71 bits") * 2f64.powi(exponent)
     }
 }
 

@@ -101,8 +101,8 @@ mod tests {
         TaskSet::new(device, requests.iter().enumerate().map(task).collect(), vec![]).unwrap()
     }
 
-    fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
-        Cluster { chips: chips.into(), tasks: tasks.into() }
+    fn cluster(chips: &[u32], tasks: &[u32]) -> Cluster {
+        Cluster::of(chips.iter().copied(), tasks.iter().copied())
     }
 
     fn rational(numerator: i64, denominator: i64) -> BigRational {

@@ -9,7 +9,7 @@ use crate::status::Status;
 
 /// The answer to one task set.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct SetAnswer {
     /// For standard output.
     pub text: String,
     /// For standard error.
@@ -20,30 +20,30 @@ pub struct Answer {
     pub fault: Option<Fault>,
 }
 
-impl Answer {
+impl SetAnswer {
     /// Something is wrong with the task set, or with what was asked of it.
-    pub fn wrong(message: &str) -> Answer {
+    pub fn wrong(message: &str) -> SetAnswer {
         let fault = Fault { message: message.to_owned(), path: String::new(), line: 0, column: 0 };
-        Answer { complaint: output::error(message), status: Status::Wrong, fault: Some(fault), text: String::new() }
+        SetAnswer { complaint: output::error(message), status: Status::Wrong, fault: Some(fault), text: String::new() }
     }
 
-    /// As [`Answer::wrong`], with the value at fault and the path to it.
-    pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> Answer {
+    /// As [`SetAnswer::wrong`], with the value at fault and the path to it.
+    pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> SetAnswer {
         let (line, column) = (frame.first_line, frame.first_column);
-        let mut answer = Answer::wrong(&format!("{name}:{line}:{column}: {message}"));
+        let mut answer = SetAnswer::wrong(&format!("{name}:{line}:{column}: {message}"));
         answer.fault = Some(Fault { message: message.to_owned(), path: path.to_owned(), line, column });
         answer
     }
 
     /// A value could not be read.
-    pub fn refused(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> Answer {
+    pub fn refused(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> SetAnswer {
         let text = String::from_utf8_lossy(&frame.text);
         let fault = diagnostics.first().first().map(|fault| {
             let (line, column) = diagnose::place(&text, frame.first_line.max(1), frame.first_column.max(1), fault);
             let message = format!("{} (expected {})", fault.problem, fault.expected);
             Fault { message, path: fault.path.to_string(), line, column }
         });
-        Answer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, text: String::new() }
+        SetAnswer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, text: String::new() }
     }
 }
 

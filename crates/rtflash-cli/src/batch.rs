@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use rtflash_model::reading::Change;
 use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
 
-use crate::Failure;
-use crate::answer::{Answer, refuse};
+use crate::CommandFailure;
+use crate::answer::{SetAnswer, refuse};
 use crate::args::Format;
 use crate::output::{self, Output};
-use crate::pairs::{Beside, Given, Pair, Pairs, read_given};
-use crate::source::Source;
+use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
+use crate::source::InputSource;
 use crate::status::Status;
 use rtflash_wire::ErrorLine;
 
@@ -31,10 +31,10 @@ impl Batch {
     /// error here.
     pub fn run(
         &self,
-        source: Source,
+        source: InputSource,
         changes: &[Change],
-        answer: impl Fn(&TaskSetFile, bool) -> Answer + Sync,
-    ) -> Result<Status, Failure> {
+        answer: impl Fn(&TaskSetFile, bool) -> SetAnswer + Sync,
+    ) -> Result<Status, CommandFailure> {
         self.run_pairs(Pairs::of(source).changed_by(changes), |file, _, alone| answer(file, alone))
     }
 
@@ -45,8 +45,8 @@ impl Batch {
     pub fn run_pairs(
         &self,
         mut pairs: Pairs,
-        answer: impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync,
-    ) -> Result<Status, Failure> {
+        answer: impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync,
+    ) -> Result<Status, CommandFailure> {
         let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
         let mut output = Output::stdout();
         let mut worst = Status::Yes;
@@ -79,19 +79,19 @@ impl Batch {
     fn answer(
         &self,
         names: &(String, String),
-        batch: &[Pair],
+        batch: &[SetAndAllocation],
         alone: bool,
-        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync),
+        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync),
         (output, worst): (&mut Output, &mut Status),
-    ) -> Result<bool, Failure> {
-        let read = |pair: &Pair| read_set(&names.0, pair);
-        let sets: Vec<Result<TaskSetFile, Box<Answer>>> =
+    ) -> Result<bool, CommandFailure> {
+        let read = |pair: &SetAndAllocation| read_set(&names.0, pair);
+        let sets: Vec<Result<TaskSetFile, Box<SetAnswer>>> =
             if batch.len() == 1 { batch.iter().map(read).collect() } else { batch.par_iter().map(read).collect() };
-        let mut sets: Vec<(&Pair, _)> = batch.iter().zip(sets).collect();
+        let mut sets: Vec<(&SetAndAllocation, _)> = batch.iter().zip(sets).collect();
         while !sets.is_empty() {
             let rest = sets.split_off(together(&sets));
             let one = |(pair, set)| self.one(names, pair, set, alone, answer);
-            let answers: Vec<Answer> = if sets.len() == 1 {
+            let answers: Vec<SetAnswer> = if sets.len() == 1 {
                 sets.into_iter().map(one).collect()
             } else {
                 sets.into_par_iter().map(one).collect()
@@ -104,18 +104,18 @@ impl Batch {
             }
             sets = rest;
         }
-        output.flush().map_err(|error| Failure::io("cannot write", &error))
+        output.flush().map_err(|error| CommandFailure::io("cannot write", &error))
     }
 
     /// The answer to a task set; in a stream, with its line.
     fn one(
         &self,
         names: &(String, String),
-        pair: &Pair,
-        set: Result<TaskSetFile, Box<Answer>>,
+        pair: &SetAndAllocation,
+        set: Result<TaskSetFile, Box<SetAnswer>>,
         alone: bool,
-        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> Answer + Sync),
-    ) -> Answer {
+        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync),
+    ) -> SetAnswer {
         let answered = set.and_then(|file| Ok(answer(&file, given(names, pair, &file)?, alone)));
         let mut answer = answered.unwrap_or_else(|answer| *answer);
         if alone {
@@ -145,7 +145,7 @@ const TOGETHER: u64 = 1 << 20;
 /// How many task sets from the front are answered at the same time, and kept until all of them are:
 /// at least one. A line of a hundred bytes may describe a device of a million chips, and a thousand
 /// answers about it would not fit into memory.
-fn together(sets: &[(&Pair, Result<TaskSetFile, Box<Answer>>)]) -> usize {
+fn together(sets: &[(&SetAndAllocation, Result<TaskSetFile, Box<SetAnswer>>)]) -> usize {
     let mut sum = 0u64;
     let weights = sets.iter().map(|(_, set)| set.as_ref().map_or(1, weight));
     let fitting = weights.take_while(|weight| {
@@ -161,8 +161,8 @@ fn weight(file: &TaskSetFile) -> u64 {
 }
 
 /// Prints an answer. Returns whether anybody still listens.
-fn write(output: &mut Output, answer: &Answer) -> Result<bool, Failure> {
-    let failure = |error: io::Error| Failure::io("cannot write", &error);
+fn write(output: &mut Output, answer: &SetAnswer) -> Result<bool, CommandFailure> {
+    let failure = |error: io::Error| CommandFailure::io("cannot write", &error);
     if !answer.complaint.is_empty() {
         output.flush().map_err(failure)?;
         output::complain(&answer.complaint);
@@ -171,25 +171,26 @@ fn write(output: &mut Output, answer: &Answer) -> Result<bool, Failure> {
 }
 
 /// Reads a task set.
-fn read_set(name: &str, pair: &Pair) -> Result<TaskSetFile, Box<Answer>> {
+fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Box<SetAnswer>> {
     if let Some(problem) = &pair.unchanged {
-        return Err(Box::new(Answer::wrong_at(name, &pair.set, problem, "")));
+        return Err(Box::new(SetAnswer::wrong_at(name, &pair.set, problem, "")));
     }
-    read_task_set_bytes(&pair.set.text).map_err(|diagnostics| Box::new(Answer::refused(name, &pair.set, &diagnostics)))
+    read_task_set_bytes(&pair.set.text)
+        .map_err(|diagnostics| Box::new(SetAnswer::refused(name, &pair.set, &diagnostics)))
 }
 
 /// Reads what stands beside a task set, in streams of these names.
 fn given<'t>(
     (sets, allocations): &'t (String, String),
-    pair: &'t Pair,
+    pair: &'t SetAndAllocation,
     file: &TaskSetFile,
-) -> Result<Option<Given<'t>>, Box<Answer>> {
+) -> Result<Option<Given<'t>>, Box<SetAnswer>> {
     match &pair.allocation {
         Beside::Nothing => Ok(None),
         Beside::Value(frame) => read_given(allocations, frame, &file.set).map(Some),
         Beside::Ended(count) => {
             let message = format!("there is no allocation for it: {allocations} has ended, behind number {count}");
-            Err(Box::new(Answer::wrong_at(sets, &pair.set, &message, "")))
+            Err(Box::new(SetAnswer::wrong_at(sets, &pair.set, &message, "")))
         }
     }
 }

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Commands};
 use status::Status;
 
 /// Runs the command that the process was called with.
@@ -35,20 +35,20 @@ pub fn main() -> ExitCode {
     };
     output::choose(cli.color, cli.quiet);
     let result = match cli.command {
-        Command::Alloc(args) => commands::alloc::run(&args),
-        Command::Check(args) => commands::check::run(&args),
-        Command::Exec(args) => commands::exec::run(&args),
-        Command::Soak(args) => commands::soak::run(&args),
-        Command::Explain(args) => commands::explain::run(&args),
-        Command::Size(args) => commands::size::run(&args),
-        Command::Gen(args) => commands::generate::run(&args),
-        Command::Experiment(args) => commands::experiment::run(&args),
-        Command::Merge(args) => commands::experiment::merge(&args),
-        Command::Host(args) => commands::host::run(&args),
-        Command::Profile { name, format } => commands::profile::run(name.as_deref(), format),
-        Command::Schema { name } => commands::schema::run(&name),
-        Command::Completions { shell } => commands::shell::completions(shell),
-        Command::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),
+        Commands::Alloc(args) => commands::alloc::run(&args),
+        Commands::Check(args) => commands::check::run(&args),
+        Commands::Exec(args) => commands::exec::run(&args),
+        Commands::Soak(args) => commands::soak::run(&args),
+        Commands::Explain(args) => commands::explain::run(&args),
+        Commands::Size(args) => commands::size::run(&args),
+        Commands::Gen(args) => commands::generate::run(&args),
+        Commands::Experiment(args) => commands::experiment::run(&args),
+        Commands::Merge(args) => commands::experiment::merge(&args),
+        Commands::Host(args) => commands::host::run(&args),
+        Commands::Profile { name, format } => commands::profile::run(name.as_deref(), format),
+        Commands::Schema { name } => commands::schema::run(&name),
+        Commands::Completions { shell } => commands::shell::completions(shell),
+        Commands::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),
     };
     result
         .unwrap_or_else(|failure| {
@@ -60,11 +60,11 @@ pub fn main() -> ExitCode {
 
 /// Why a command could not be carried out at all.
 #[derive(Debug)]
-pub struct Failure(pub String);
+pub struct CommandFailure(pub String);
 
-impl Failure {
+impl CommandFailure {
     /// A failure to read or write something.
-    pub fn io(what: &str, error: &std::io::Error) -> Failure {
-        Failure(format!("{what}: {error}"))
+    pub fn io(what: &str, error: &std::io::Error) -> CommandFailure {
+        CommandFailure(format!("{what}: {error}"))
     }
 }

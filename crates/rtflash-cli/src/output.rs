@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::Color;
 use crate::whole::WholeFile;
 
@@ -33,9 +33,13 @@ pub fn is_quiet() -> bool {
 ///
 /// # Errors
 /// If it cannot be written. A reader that has gone away is no error.
-pub fn print(answer: &str) -> Result<(), Failure> {
+pub fn print(answer: &str) -> Result<(), CommandFailure> {
     let mut output = Output::stdout();
-    output.write(answer).and_then(|_| output.flush()).map(drop).map_err(|error| Failure::io("cannot write", &error))
+    output
+        .write(answer)
+        .and_then(|_| output.flush())
+        .map(drop)
+        .map_err(|error| CommandFailure::io("cannot write", &error))
 }
 
 /// What begins a style.
@@ -43,21 +47,21 @@ const ESCAPE: u8 = 0x1b;
 
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.
 pub struct Output {
-    sink: Sink,
+    sink: OutputSink,
     closed: bool,
 }
 
-enum Sink {
+enum OutputSink {
     /// Standard output, and whether it takes colour.
     Stdout(Box<dyn Write>, bool),
     File(WholeFile),
 }
 
-impl Sink {
+impl OutputSink {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Sink::Stdout(stdout, _) => stdout,
-            Sink::File(file) => file,
+            OutputSink::Stdout(stdout, _) => stdout,
+            OutputSink::File(file) => file,
         }
     }
 }
@@ -66,11 +70,11 @@ impl Output {
     /// Standard output. Colour is taken out unless it is a terminal and NO_COLOR is not set.
     pub fn stdout() -> Output {
         if QUIET.load(Ordering::Relaxed) {
-            return Output { sink: Sink::Stdout(Box::new(io::sink()), true), closed: false };
+            return Output { sink: OutputSink::Stdout(Box::new(io::sink()), true), closed: false };
         }
         let in_colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let stdout = BufWriter::with_capacity(1 << 16, io::stdout());
-        Output { sink: Sink::Stdout(Box::new(stdout), in_colour), closed: false }
+        Output { sink: OutputSink::Stdout(Box::new(stdout), in_colour), closed: false }
     }
 
     /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard
@@ -82,7 +86,7 @@ impl Output {
         if path == Path::new("-") {
             return Ok(Output::stdout());
         }
-        Ok(Output { sink: Sink::File(WholeFile::create(path)?), closed: false })
+        Ok(Output { sink: OutputSink::File(WholeFile::create(path)?), closed: false })
     }
 
     /// Ends what is written: nothing is buffered any more, and a file is in its place.
@@ -92,8 +96,8 @@ impl Output {
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         let ended = match self.sink {
-            Sink::Stdout(..) => Ok(()),
-            Sink::File(file) => file.finish(),
+            OutputSink::Stdout(..) => Ok(()),
+            OutputSink::File(file) => file.finish(),
         };
         // Whoever read a pipe may have gone away.
         ended.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
@@ -106,7 +110,7 @@ impl Output {
     pub fn write(&mut self, text: &str) -> io::Result<bool> {
         // Most texts have no style in them; to look for a byte is much quicker than for all codes.
         let plain = match &self.sink {
-            Sink::Stdout(_, false) if text.as_bytes().contains(&ESCAPE) => {
+            OutputSink::Stdout(_, false) if text.as_bytes().contains(&ESCAPE) => {
                 Some(anstream::adapter::strip_str(text).to_string())
             }
             _ => None,

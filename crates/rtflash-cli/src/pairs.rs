@@ -10,13 +10,13 @@ use rtflash_model::{
     Allocation, AllocationRecord, Frame, FrameTooLong, Frames, TaskSet, read_allocation, read_allocation_record,
 };
 
-use crate::Failure;
-use crate::answer::Answer;
-use crate::source::Source;
+use crate::CommandFailure;
+use crate::answer::SetAnswer;
+use crate::source::InputSource;
 
 /// A task set, and the allocation given with it, as they are written.
 #[derive(Debug)]
-pub struct Pair {
+pub struct SetAndAllocation {
     /// The task set.
     pub set: Frame,
     /// The allocation.
@@ -25,10 +25,10 @@ pub struct Pair {
     pub unchanged: Option<String>,
 }
 
-impl Pair {
-    fn new(mut set: Frame, allocation: Beside, changes: &[Change]) -> Pair {
+impl SetAndAllocation {
+    fn new(mut set: Frame, allocation: Beside, changes: &[Change]) -> SetAndAllocation {
         let unchanged = change(&mut set, changes).err();
-        Pair { set, allocation, unchanged }
+        SetAndAllocation { set, allocation, unchanged }
     }
 }
 
@@ -61,20 +61,20 @@ pub struct Pairs {
     pub sets_name: String,
     /// What is changed in each task set before it is read.
     changes: Vec<Change>,
-    sets: Frames<Source>,
+    sets: Frames<InputSource>,
     allocations: Option<Values>,
 }
 
 /// The values of one stream, one after another.
 struct Values {
     name: String,
-    frames: Frames<Source>,
+    frames: Frames<InputSource>,
     ready: VecDeque<Frame>,
     taken: u64,
 }
 
 impl Values {
-    fn next(&mut self) -> Result<Option<Frame>, Failure> {
+    fn next(&mut self) -> Result<Option<Frame>, CommandFailure> {
         if self.ready.is_empty() {
             self.ready.extend(next_batch(&mut self.frames, &self.name)?.into_iter().flatten());
         }
@@ -86,7 +86,7 @@ impl Values {
 
 impl Pairs {
     /// A stream of task sets alone.
-    pub fn of(sets: Source) -> Pairs {
+    pub fn of(sets: InputSource) -> Pairs {
         Pairs { sets_name: sets.name.clone(), changes: Vec::new(), sets: Frames::new(sets), allocations: None }
     }
 
@@ -94,13 +94,13 @@ impl Pairs {
     ///
     /// # Errors
     /// Where one cannot be opened, or both are standard input.
-    pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, Failure> {
+    pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, CommandFailure> {
         if allocations == Some(sets) && sets.as_os_str() == "-" {
-            return Err(Failure("the task set and the allocation cannot both come from standard input".into()));
+            return Err(CommandFailure("the task set and the allocation cannot both come from standard input".into()));
         }
-        let mut pairs = Pairs::of(Source::open(sets)?);
+        let mut pairs = Pairs::of(InputSource::open(sets)?);
         if let Some(path) = allocations {
-            let source = Source::open(path)?;
+            let source = InputSource::open(path)?;
             let name = source.name.clone();
             let frames = Frames::new(source);
             pairs.allocations = Some(Values { name, frames, ready: VecDeque::new(), taken: 0 });
@@ -124,15 +124,15 @@ impl Pairs {
     /// # Errors
     /// Where reading fails, a value is longer than anything that is read, or there is no allocation
     /// at all, or more than task sets.
-    pub fn next_batch(&mut self) -> Result<Option<Vec<Pair>>, Failure> {
+    pub fn next_batch(&mut self) -> Result<Option<Vec<SetAndAllocation>>, CommandFailure> {
         let sets = next_batch(&mut self.sets, &self.sets_name)?;
         let Some(values) = &mut self.allocations else {
-            let alone = |set| Pair::new(set, Beside::Nothing, &self.changes);
+            let alone = |set| SetAndAllocation::new(set, Beside::Nothing, &self.changes);
             return Ok(sets.map(|sets| sets.into_iter().map(alone).collect()));
         };
         let Some(sets) = sets else {
             return match values.next()? {
-                Some(_) if values.taken > 1 => Err(Failure(format!(
+                Some(_) if values.taken > 1 => Err(CommandFailure(format!(
                     "{} goes on after {} has ended, behind number {}",
                     values.name,
                     self.sets_name,
@@ -146,11 +146,11 @@ impl Pairs {
             let allocation = match values.next()? {
                 Some(frame) => Beside::Value(frame),
                 None if values.taken == 0 => {
-                    return Err(Failure(format!("{}:1:1: there is nothing in it", values.name)));
+                    return Err(CommandFailure(format!("{}:1:1: there is nothing in it", values.name)));
                 }
                 None => Beside::Ended(values.taken),
             };
-            pairs.push(Pair::new(set, allocation, &self.changes));
+            pairs.push(SetAndAllocation::new(set, allocation, &self.changes));
         }
         Ok(Some(pairs))
     }
@@ -160,10 +160,10 @@ impl Pairs {
 ///
 /// # Errors
 /// Where reading fails, or a value is longer than anything that is read.
-pub fn next_batch(frames: &mut Frames<Source>, name: &str) -> Result<Option<Vec<Frame>>, Failure> {
+pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option<Vec<Frame>>, CommandFailure> {
     frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
-        Some(long) => Failure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),
-        None => Failure::io(&format!("cannot read {name}"), &error),
+        Some(long) => CommandFailure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),
+        None => CommandFailure::io(&format!("cannot read {name}"), &error),
     })
 }
 
@@ -193,9 +193,9 @@ pub enum Given<'t> {
 ///
 /// # Errors
 /// Where it is none of these, or the line is that of an error: the answer to it.
-pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Box<Answer>> {
+pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Box<SetAnswer>> {
     let text = String::from_utf8_lossy(&frame.text);
-    let refused = |diagnostics| Box::new(Answer::refused(name, frame, &diagnostics));
+    let refused = |diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics));
     match read_allocation_record(&text).map_err(refused)? {
         AllocationRecord::Allocation => {
             let allocation = read_allocation(&text, set).map_err(refused)?;
@@ -211,7 +211,7 @@ pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<
         }
         AllocationRecord::Error(message) => {
             let message = format!("there is no allocation, but an error: {message}");
-            Err(Box::new(Answer::wrong_at(name, frame, &message, "error")))
+            Err(Box::new(SetAnswer::wrong_at(name, frame, &message, "error")))
         }
     }
 }

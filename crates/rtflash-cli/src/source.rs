@@ -4,46 +4,48 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::Failure;
+use crate::CommandFailure;
 
 /// A file or standard input, with the name it has in complaints.
-pub struct Source {
+pub struct InputSource {
     /// What complaints call it.
     pub name: String,
     reader: Box<dyn Read + Send>,
 }
 
-impl Source {
+impl InputSource {
     /// Opens a file, or standard input for `-`.
     ///
     /// # Errors
     /// Where it cannot be opened or is a folder.
-    pub fn open(path: &Path) -> Result<Source, Failure> {
+    pub fn open(path: &Path) -> Result<InputSource, CommandFailure> {
         if path.as_os_str() == "-" {
-            return Ok(Source { name: "<stdin>".into(), reader: Box::new(io::stdin()) });
+            return Ok(InputSource { name: "<stdin>".into(), reader: Box::new(io::stdin()) });
         }
         let name = path.display().to_string();
-        let failure = |error: &io::Error| Failure(format!("cannot read {name}: {error}"));
+        let failure = |error: &io::Error| CommandFailure(format!("cannot read {name}: {error}"));
         let file = File::open(path).map_err(|error| failure(&error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(Failure(format!("cannot read {name}: it is a folder")));
+            return Err(CommandFailure(format!("cannot read {name}: it is a folder")));
         }
-        Ok(Source { name, reader: Box::new(file) })
+        Ok(InputSource { name, reader: Box::new(file) })
     }
 }
 
-impl Read for Source {
+impl Read for InputSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.reader.read(buffer)
     }
 }
 
 /// The name and text of a file that holds one value.
-pub fn read(path: &Path) -> Result<(String, String), Failure> {
-    let mut source = Source::open(path)?;
+pub fn read(path: &Path) -> Result<(String, String), CommandFailure> {
+    let mut source = InputSource::open(path)?;
     let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes).map_err(|error| Failure::io(&format!("cannot read {}", source.name), &error))?;
+    source
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandFailure::io(&format!("cannot read {}", source.name), &error))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
+        .map_err(|_| CommandFailure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
     Ok((source.name, text))
 }

@@ -28,26 +28,26 @@ const BUFFER: usize = 1 << 18;
 /// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there
 /// before.
 pub struct WholeFile {
-    sink: Sink,
+    sink: DraftSink,
 }
 
-enum Sink {
-    Draft { draft: BufWriter<NamedTempFile>, place: PathBuf, _watch: Watch },
+enum DraftSink {
+    Draft { draft: BufWriter<NamedTempFile>, place: PathBuf, _watch: SignalWatch },
     Direct(BufWriter<File>),
 }
 
 /// As long as it is there, a signal takes the draft away.
-struct Watch(PathBuf);
+struct SignalWatch(PathBuf);
 
-impl Watch {
-    fn new(draft: &Path) -> Watch {
+impl SignalWatch {
+    fn new(draft: &Path) -> SignalWatch {
         #[cfg(unix)]
         interrupted::watch(draft);
-        Watch(draft.to_owned())
+        SignalWatch(draft.to_owned())
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalWatch {
     fn drop(&mut self) {
         #[cfg(unix)]
         interrupted::forget(&self.0);
@@ -61,7 +61,7 @@ impl WholeFile {
     /// Where nothing can be written there.
     pub fn create(path: &Path) -> io::Result<WholeFile> {
         let direct = |path: &Path| -> io::Result<WholeFile> {
-            Ok(WholeFile { sink: Sink::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)) })
+            Ok(WholeFile { sink: DraftSink::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)) })
         };
         let Some(place) = place(path)? else { return direct(path) };
         let there = match fs::metadata(&place) {
@@ -82,8 +82,10 @@ impl WholeFile {
         if let Some(there) = there {
             draft.as_file().set_permissions(there.permissions())?;
         }
-        let watch = Watch::new(draft.path());
-        Ok(WholeFile { sink: Sink::Draft { draft: BufWriter::with_capacity(BUFFER, draft), place, _watch: watch } })
+        let watch = SignalWatch::new(draft.path());
+        Ok(WholeFile {
+            sink: DraftSink::Draft { draft: BufWriter::with_capacity(BUFFER, draft), place, _watch: watch },
+        })
     }
 
     /// Puts the file into its place, once it is on the disk.
@@ -92,8 +94,8 @@ impl WholeFile {
     /// Where it cannot be written to its end; what was there before is there still.
     pub fn finish(self) -> io::Result<()> {
         match self.sink {
-            Sink::Direct(mut file) => file.flush(),
-            Sink::Draft { draft, place, _watch } => {
+            DraftSink::Direct(mut file) => file.flush(),
+            DraftSink::Draft { draft, place, _watch } => {
                 let draft = draft.into_inner().map_err(io::IntoInnerError::into_error)?;
                 tolerant(draft.as_file().sync_all())?;
                 draft.persist(&place).map_err(|error| error.error)?;
@@ -106,15 +108,15 @@ impl WholeFile {
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
-            Sink::Draft { draft, .. } => draft.write(bytes),
-            Sink::Direct(file) => file.write(bytes),
+            DraftSink::Draft { draft, .. } => draft.write(bytes),
+            DraftSink::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Draft { draft, .. } => draft.flush(),
-            Sink::Direct(file) => file.flush(),
+            DraftSink::Draft { draft, .. } => draft.flush(),
+            DraftSink::Direct(file) => file.flush(),
         }
     }
 }

@@ -10,9 +10,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant, PerId};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, PerId, TaskId};
 
-use self::lanes::{Job, Lanes};
+use self::lanes::{LaneJob, Lanes};
 use self::look::Look;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
 use rtflash_exec::{Plan, Releases, Source, SourceId};
@@ -40,8 +40,8 @@ pub struct Gantt {
     streams: Vec<String>,
     /// When the run ended.
     end: u64,
-    groups: Vec<Group>,
-    rows: Vec<Row>,
+    groups: Vec<RowGroup>,
+    rows: Vec<ChartRow>,
     /// The row of each chip of the device, if it is in a cluster.
     chips: PerId<ChipId, Option<usize>>,
     /// The row of the first bus; the others follow.
@@ -50,14 +50,14 @@ pub struct Gantt {
     max: usize,
     /// Nanoseconds that a bar has at least, where bars had to be joined.
     coarse: Option<u64>,
-    pending: BTreeMap<JobId, Pending>,
+    pending: BTreeMap<JobId, PendingBar>,
     misses: Vec<Miss>,
     more_misses: u64,
 }
 
 /// Rows that belong together: a cluster, or the buses.
 #[derive(Debug)]
-struct Group {
+struct RowGroup {
     name: String,
     rows: std::ops::Range<usize>,
     /// Names of the cluster's tasks, in order.
@@ -67,16 +67,16 @@ struct Group {
 }
 
 #[derive(Debug)]
-struct Row {
+struct ChartRow {
     name: String,
     /// Of the chip, or the channel.
     number: u32,
-    bars: Vec<Bar>,
+    bars: Vec<ChartBar>,
 }
 
 /// An operation or a transfer, or more of them joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Bar {
+struct ChartBar {
     start: u64,
     end: u64,
     job: JobId,
@@ -84,7 +84,7 @@ struct Bar {
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingBar {
     release: u64,
     deadline: u64,
     cluster: Option<ClusterId>,
@@ -104,24 +104,28 @@ struct Miss {
 impl Gantt {
     /// A chart from `from` up to (without) `to`.
     pub fn new(plan: &Plan, from: Instant, to: Instant) -> Gantt {
-        let (mut groups, mut rows): (Vec<Group>, Vec<Row>) = (Vec::new(), Vec::new());
+        let (mut groups, mut rows): (Vec<RowGroup>, Vec<ChartRow>) = (Vec::new(), Vec::new());
         let names = task_names(plan);
         let mut chips = PerId::filled(None, plan.device().chips());
         for (number, cluster) in plan.clusters().iter().enumerate() {
             let first = rows.len();
             for &chip in &cluster.chips {
                 chips[chip] = Some(rows.len());
-                rows.push(Row { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
+                rows.push(ChartRow { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
             }
             let free = cluster.tasks.is_empty();
-            let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
+            let tasks = cluster.tasks.iter().filter_map(|task| names.get(&task.index()));
             let name = format!("cluster {number}{}", if free { " (free)" } else { "" });
-            groups.push(Group { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
+            groups.push(RowGroup { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
         }
         let buses = rows.len();
         let channels = 0..plan.device().channels();
-        rows.extend(channels.map(|channel| Row { name: format!("bus {channel}"), number: channel, bars: Vec::new() }));
-        groups.push(Group { name: "channels".into(), rows: buses..rows.len(), tasks: Vec::new(), free: false });
+        rows.extend(channels.map(|channel| ChartRow {
+            name: format!("bus {channel}"),
+            number: channel,
+            bars: Vec::new(),
+        }));
+        groups.push(RowGroup { name: "channels".into(), rows: buses..rows.len(), tasks: Vec::new(), free: false });
         // So that no scale divides by zero. Instants end below 2⁶³.
         let (from, to) = (from.as_ns(), to.as_ns().max(from.as_ns() + 1));
         let members = members(plan);
@@ -152,15 +156,15 @@ impl Gantt {
     pub fn finish(&mut self, duration: Instant) {
         self.end = duration.as_ns();
         for (job, pending) in std::mem::take(&mut self.pending) {
-            let Pending { release, deadline, .. } = pending;
-            self.lanes.note(job, Job { release, deadline, completed: None });
+            let PendingBar { release, deadline, .. } = pending;
+            self.lanes.note(job, LaneJob { release, deadline, completed: None });
             if pending.deadline <= duration.as_ns() {
                 self.miss(job, &pending, None);
             }
         }
     }
 
-    fn miss(&mut self, job: JobId, pending: &Pending, completed: Option<u64>) {
+    fn miss(&mut self, job: JobId, pending: &PendingBar, completed: Option<u64>) {
         let shown = self.from..self.to;
         if !shown.contains(&pending.deadline) && !shown.contains(&pending.release) {
             return;
@@ -169,7 +173,7 @@ impl Gantt {
             self.more_misses += 1;
             return;
         }
-        let &Pending { release, deadline, cluster } = pending;
+        let &PendingBar { release, deadline, cluster } = pending;
         let group = cluster.map(ClusterId::index).filter(|&cluster| cluster + 1 < self.groups.len());
         self.misses.push(Miss { job, release, deadline, completed, group });
     }
@@ -177,7 +181,7 @@ impl Gantt {
     fn bar(&mut self, row: usize, start: Instant, end: Instant, job: JobId, look: Look) {
         let (start, end) = (start.as_ns().max(self.from), end.as_ns().min(self.to));
         if let Some(row) = self.rows.get_mut(row).filter(|_| start < end) {
-            row.bars.push(Bar { start, end, job, look });
+            row.bars.push(ChartBar { start, end, job, look });
             self.bars += 1;
         }
         if self.bars > self.max {
@@ -202,7 +206,7 @@ impl Gantt {
 
     /// Rows of a group that are drawn, and those that are folded into one line: chips without
     /// tasks, and buses, that do nothing in the stretch.
-    fn folded<'a>(&'a self, group: &Group) -> (Vec<&'a Row>, Vec<&'a Row>) {
+    fn folded<'a>(&'a self, group: &RowGroup) -> (Vec<&'a ChartRow>, Vec<&'a ChartRow>) {
         let folds = group.free || group.rows.start >= self.buses;
         let rows = &self.rows[group.rows.clone()];
         rows.iter().partition(|row| !folds || !row.bars.is_empty())
@@ -234,7 +238,7 @@ impl Observer for Gantt {
         let (Some(deadline), cluster) = (release.deadline, release.cluster) else { return };
         // What is due and released behind the stretch has no mark in it.
         if release.at.as_ns() < self.to {
-            let pending = Pending { release: release.at.as_ns(), deadline: deadline.as_ns(), cluster };
+            let pending = PendingBar { release: release.at.as_ns(), deadline: deadline.as_ns(), cluster };
             self.pending.insert(release.job, pending);
         }
     }
@@ -242,8 +246,8 @@ impl Observer for Gantt {
     fn complete(&mut self, complete: &Complete) {
         let at = complete.at.as_ns();
         let Some(pending) = self.pending.remove(&complete.job) else { return };
-        let Pending { release, deadline, .. } = pending;
-        self.lanes.note(complete.job, Job { release, deadline, completed: Some(at) });
+        let PendingBar { release, deadline, .. } = pending;
+        self.lanes.note(complete.job, LaneJob { release, deadline, completed: Some(at) });
         if deadline < at {
             self.miss(complete.job, &pending, Some(at));
         }
@@ -273,7 +277,7 @@ fn members(plan: &Plan) -> PerId<SourceId, usize> {
         (Kind::Server, ..) => source.owner,
         (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
         (_, _, Some(cluster)) => {
-            let member = plan.clusters()[cluster].tasks.binary_search(&source.owner);
+            let member = plan.clusters()[cluster].tasks.binary_search(&TaskId::from_index(source.owner));
             member.expect("a source's task is one of its cluster's")
         }
     };

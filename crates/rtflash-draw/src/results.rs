@@ -8,7 +8,7 @@ use rtflash_experiment::plan::{Measure, Plan, Value};
 use rtflash_experiment::statistics::{Estimate, weighted, wilson};
 use rtflash_experiment::tally::Tally;
 
-use crate::figure::{Curve, Figure, FigureError, Point, YAxis};
+use crate::figure::{Curve, Figure, FigureError, MeasuredPoint, YAxis};
 
 /// A figure and what its files are called.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +122,7 @@ fn along_axis(plan: &Plan, tallies: &[Tally], measure: usize, by_weight: bool) -
             };
             Some(place(value?.number() * factor, estimate?))
         });
-        let mut points: Vec<Point> = at.collect();
+        let mut points: Vec<MeasuredPoint> = at.collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
     };
@@ -154,12 +154,12 @@ fn estimate(plan: &Plan, tally: &Tally, measure: usize, contender: usize) -> Opt
     }
 }
 
-fn place(x: f64, of: Estimate) -> Point {
-    Point { x, y: of.value, low: of.low, high: of.high }
+fn place(x: f64, of: Estimate) -> MeasuredPoint {
+    MeasuredPoint { x, y: of.value, low: of.low, high: of.high }
 }
 
 /// One curve for each contender, named by what tells it from the others.
-fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<Point>) -> Vec<Curve> {
+fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<MeasuredPoint>) -> Vec<Curve> {
     let contenders = plan.contenders();
     let several = contenders.windows(2).any(|pair| pair[0].analysis.name() != pair[1].analysis.name());
     let served = matches!(plan.spec().measure, Measure::Bandwidth(_));

@@ -35,7 +35,7 @@ enum Engine<'a, O> {
 
 /// A job that is not real-time, as a host hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostJob {
+pub struct HostedJob {
     /// The source of its stream in [`Plan::sources`].
     pub source: SourceId,
     /// Pages that it reads.
@@ -139,8 +139,8 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// A job that is not real-time arrives. A server's job is granted its deadline here, in order
     /// of arrival. `None` where its source is no stream of jobs or it has no pages, and from the
     /// end of the run on. A job that no server can serve is never over.
-    pub fn hand_over(&mut self, job: HostJob, now: Instant) -> Option<JobId> {
-        let HostJob { source, read_pages, write_pages, first_page } = job;
+    pub fn hand_over(&mut self, job: HostedJob, now: Instant) -> Option<JobId> {
+        let HostedJob { source, read_pages, write_pages, first_page } = job;
         let of = self.plan.sources().get(source)?;
         let pages = read_pages.checked_add(write_pages)?;
         let of_stream = matches!(of.releases, Releases::Arrivals(_) | Releases::Handed);

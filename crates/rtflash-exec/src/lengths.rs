@@ -9,14 +9,14 @@ use crate::plan::Plan;
 
 /// A time that may be shorter by up to so much.
 #[derive(Debug, Clone, Copy)]
-struct Length {
+struct RangedTime {
     max: Span,
     shorter: Span,
 }
 
 /// What is drawn apart from everything else: no length depends on another one.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum DrawnFor {
     Sensing,
     Programming,
     Transfer,
@@ -34,8 +34,8 @@ enum Part {
 pub struct Lengths {
     times: Times,
     seed: u64,
-    /// By [`Part`].
-    parts: [Length; 6],
+    /// By [`DrawnFor`].
+    parts: [RangedTime; 6],
 }
 
 impl Lengths {
@@ -43,7 +43,7 @@ impl Lengths {
     pub fn new(plan: &Plan, options: &Options) -> Lengths {
         let (device, timing) = (plan.device(), plan.timing());
         let [read, program, erase, transfer] = ranges(device);
-        let length = |max: Span, shorter: Span| Length { max, shorter: shorter.min(max) };
+        let length = |max: Span, shorter: Span| RangedTime { max, shorter: shorter.min(max) };
         Lengths {
             times: options.times,
             seed: options.seed,
@@ -61,42 +61,42 @@ impl Lengths {
     /// The part of a read before its transfer, on this chip, from then on.
     #[inline]
     pub fn sensing(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(Part::Sensing, chip.0, at)
+        self.length(DrawnFor::Sensing, chip.0, at)
     }
 
     /// The part of a program behind its transfer.
     #[inline]
     pub fn programming(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(Part::Programming, chip.0, at)
+        self.length(DrawnFor::Programming, chip.0, at)
     }
 
     /// A page on the bus of this channel.
     #[inline]
     pub fn transfer(&self, channel: ChannelId, at: Instant) -> Span {
-        self.length(Part::Transfer, channel.0, at)
+        self.length(DrawnFor::Transfer, channel.0, at)
     }
 
     /// A read inside the chip, as garbage collection copies.
     #[inline]
     pub fn read(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(Part::Read, chip.0, at)
+        self.length(DrawnFor::Read, chip.0, at)
     }
 
     /// A program inside the chip.
     #[inline]
     pub fn program(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(Part::Program, chip.0, at)
+        self.length(DrawnFor::Program, chip.0, at)
     }
 
     /// An erase.
     #[inline]
     pub fn erase(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(Part::Erase, chip.0, at)
+        self.length(DrawnFor::Erase, chip.0, at)
     }
 
     #[inline]
-    fn length(&self, part: Part, place: u32, at: Instant) -> Span {
-        let Length { max, shorter } = self.parts[part as usize];
+    fn length(&self, part: DrawnFor, place: u32, at: Instant) -> Span {
+        let RangedTime { max, shorter } = self.parts[part as usize];
         match self.times {
             Times::Worst => max,
             Times::Best => max.saturating_sub(shorter),
@@ -107,7 +107,7 @@ impl Lengths {
 
     /// Anything from zero to `max`.
     #[cold]
-    fn drawn(&self, part: Part, place: u32, at: Instant, max: Span) -> Span {
+    fn drawn(&self, part: DrawnFor, place: u32, at: Instant, max: Span) -> Span {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
         key[8..16].copy_from_slice(b"lengths\0");

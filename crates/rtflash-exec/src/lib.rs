@@ -10,6 +10,7 @@ extern crate self as rtflash_exec;
 
 pub mod check;
 pub mod dispatch;
+mod error;
 mod flash;
 pub mod ftl;
 mod groups;
@@ -23,8 +24,9 @@ pub mod report;
 mod run;
 pub mod trace;
 
+pub use error::RunError;
 pub use groups::{groups, shared_channels};
-pub use hosted::{HostJob, Hosted};
+pub use hosted::{Hosted, HostedJob};
 pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
@@ -33,4 +35,4 @@ pub use plan::{
     Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
     Releases, Source, Timing, TooFewBlocks,
 };
-pub use run::{RunError, run, run_traced};
+pub use run::{run, run_traced};

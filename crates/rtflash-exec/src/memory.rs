@@ -59,10 +59,11 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         };
         3 * PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(chips)
     });
-    let pages = plan
-        .clusters()
-        .iter()
-        .map(|cluster| PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(cluster.layout.chips()));
+    let pages = plan.clusters().iter().map(|cluster| {
+        let pages = u128::from(cluster.layout.pages_per_chip()) * u128::from(cluster.layout.chips());
+        // And a bit, whether it is valid.
+        PAGE * pages + pages.div_ceil(8)
+    });
     capped(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
 }
 

@@ -1,37 +1,15 @@
 //! A run from start to end: groups of clusters, each with its observer, in windows of time.
 
-use std::fmt;
-
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Admission, Arrival, ArrivalQueue, NoServers, Parallel, Placed, Serial, Servers};
+use crate::error::RunError;
 use crate::groups::{groups, shared_channels};
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Dispatch, Options, Service};
 use crate::plan::{Plan, Promise};
 use crate::trace::{Observer, Record, Setup};
-
-/// Why a run was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunError {
-    /// More jobs, or with parallel dispatch pages, are pending than can be kept.
-    TooManyPending {
-        /// When that was so.
-        at: Instant,
-        /// How many can be kept.
-        limit: usize,
-    },
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunError::TooManyPending { at, limit } = self;
-        write!(f, "more than {limit} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up")
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// A group of clusters under either dispatch.
 enum Group<'a, O> {

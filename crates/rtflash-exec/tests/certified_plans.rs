@@ -37,7 +37,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
     let write = Request::new(3, ns(100));
     let task = Task { name: "w".to_owned(), read: None, write, data_pages };
     let set = TaskSet::new(device, vec![task], vec![]).expect("a small set");
-    let clusters = [Cluster { chips: vec![0, 1], tasks: vec![0] }, Cluster { chips: vec![2, 3], tasks: vec![] }];
+    let clusters = [Cluster::of([0, 1], [0]), Cluster::of([2, 3], [])];
     let allocation = Allocation::new(4, 1, &clusters).expect("a partition");
     let terms = [(vec![None], certificates[0]), (vec![], certificates[1])].map(|(gc_periods, certificate)| {
         let utilization = ClusterTerms::Utilization { page_delay: ns(0), gc_periods };
@@ -59,9 +59,9 @@ fn allocations_of_something_else_are_refused() {
     let device = Device::new(DeviceSpec { chips: 2, chips_per_channel: 2, ..spec }).expect("a device of two chips");
     let task = Task { name: "w".to_owned(), read: None, write: Request::new(3, ns(100_000_000)), data_pages: None };
     let set = TaskSet::new(device, vec![task], vec![]).expect("a set of one task");
-    let refused = |chips: Vec<u32>, tasks: Vec<usize>| {
+    let refused = |chips: Vec<u32>, tasks: Vec<u32>| {
         let task_count = tasks.len();
-        let clusters = [Cluster { chips, tasks }];
+        let clusters = [Cluster::of(chips, tasks)];
         let allocation = Allocation::new(3, task_count, &clusters).expect("an allocation to three chips");
         let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![None; task_count] }];
         Plan::new(&set, &allocation, Timing::of_device(&device), &terms).err()

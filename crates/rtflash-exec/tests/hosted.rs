@@ -10,7 +10,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers, release_jitter};
 use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
 use rtflash_exec::{
-    ClusterTerms, Dispatch, HostJob, Hosted, Options, Phases, Plan, Promise, Releases, Service, SourceId, Timing,
+    ClusterTerms, Dispatch, Hosted, HostedJob, Options, Phases, Plan, Promise, Releases, Service, SourceId, Timing,
     Waits, run,
 };
 use rtflash_model::random::Stream;
@@ -21,7 +21,7 @@ use rtflash_model::{Allocation, Cluster, ClusterId, Device, Instant, Lpn, TaskSe
 enum Handed {
     /// The request of this source, with its nominal arrival.
     Request(u32, Instant),
-    Job(HostJob),
+    Job(HostedJob),
 }
 
 /// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
@@ -75,7 +75,7 @@ fn as_planned(plan: &Plan, options: &Options) -> Vec<(Instant, Handed)> {
     let mut queue = ArrivalQueue::new(plan, options.seed);
     while let Some(arrival) = queue.next_before(options.duration, &mut NoServers) {
         let (read_pages, write_pages) = (arrival.read_pages, arrival.write_pages);
-        let job = HostJob { source: arrival.job.source, read_pages, write_pages, first_page: None };
+        let job = HostedJob { source: arrival.job.source, read_pages, write_pages, first_page: None };
         planned.push((arrival.at, Handed::Job(job)));
     }
     // Stable: at one instant in the order of sources.
@@ -134,8 +134,8 @@ fn parallel(case: u64) -> Option<World> {
     let device: Device = *placed.plan.device();
     let jobs = common::jobs(&mut rng)?;
     let set = TaskSet::new(device, vec![], jobs).ok()?;
-    let chips = (0..device.chips()).collect();
-    let allocation = Allocation::new(device.chips(), 0, &[Cluster { chips, tasks: vec![] }]).ok()?;
+    let all = Cluster::of(0..device.chips(), []);
+    let allocation = Allocation::new(device.chips(), 0, &[all]).ok()?;
     let terms = [ClusterTerms::Utilization { page_delay: ns(0), gc_periods: vec![] }];
     let timing = Timing::new(
         device.page_read().checked_add(device.page_transfer())?,
@@ -181,7 +181,7 @@ fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
                 while at < end {
                     let first_page = (rng.within(0, 3) > 0).then(|| rng.within(0, 1_000));
                     let (read_pages, write_pages) = rng.one_of(&[(1, 0), (0, 1), (3, 0), (0, 4), (2, 2)]);
-                    let job = HostJob { source: SourceId(number.0), read_pages, write_pages, first_page };
+                    let job = HostedJob { source: SourceId(number.0), read_pages, write_pages, first_page };
                     planned.push((at, Handed::Job(job)));
                     at += rng.within(10, 150);
                 }
@@ -246,7 +246,7 @@ fn given_pages_follow_each_other_round_the_range() {
         let handed = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
         let Some((number, source)) = handed else { continue };
         let options = Options { service: Service::Background, ..world.options };
-        let job = |first| HostJob { source: number, read_pages: 3, write_pages: 0, first_page: Some(first) };
+        let job = |first| HostedJob { source: number, read_pages: 3, write_pages: 0, first_page: Some(first) };
         let planned = [(Instant::START, Handed::Job(job(u64::MAX)))];
         let (records, _) = hosted(&plan, &options, &planned, Vec::<Record>::new());
         let mut pages: Vec<(ClusterId, Lpn)> = records
@@ -284,13 +284,13 @@ fn nothing_begins_at_the_end_of_the_run() {
         Options { placed: rtflash_exec::Placed { waits: Waits::Actual, ..world.options.placed }, ..world.options };
     let mut device = Hosted::new(&plan, &options, Vec::<Record>::new());
     let source = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
-    let job = source.map(|(source, _)| HostJob { source, read_pages: 1, write_pages: 0, first_page: None });
+    let job = source.map(|(source, _)| HostedJob { source, read_pages: 1, write_pages: 0, first_page: None });
     if let Some(job) = job {
         assert_eq!(device.hand_over(job, options.duration), None);
     }
     assert_eq!(
         device.hand_over(
-            HostJob { source: SourceId(99), read_pages: 1, write_pages: 0, first_page: None },
+            HostedJob { source: SourceId(99), read_pages: 1, write_pages: 0, first_page: None },
             Instant::START
         ),
         None

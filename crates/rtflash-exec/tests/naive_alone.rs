@@ -12,7 +12,7 @@ use rtflash_exec::{
 };
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
-    Shortest, Span, Task, TaskSet,
+    Shortest, Span, Task, TaskId, TaskSet,
 };
 
 /// t_r = 3, t_w = 5, t_e = 9, t_d = 1; P = 4, half of them valid: α = 2. All chips on one channel.
@@ -50,16 +50,16 @@ fn task(name: &str, read: Option<(u64, u64)>, write: Option<(u64, u64)>) -> Task
 
 /// A plan in which the cluster of each (chips, tasks) serves these; T^g is the same, numerator and
 /// denominator, for all writers.
-fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &[usize])], gc: (u128, u128)) -> Plan {
+fn plan(device: Device, tasks: Vec<Task>, jobs: Vec<Job>, clusters: &[(&[u32], &[u32])], gc: (u128, u128)) -> Plan {
     let costs = Timing::new(device.page_read(), device.page_program(), device.page_transfer()).unwrap();
     let set = TaskSet::new(device, tasks, jobs).unwrap();
     let clusters: Vec<Cluster> =
-        clusters.iter().map(|(chips, tasks)| Cluster { chips: chips.to_vec(), tasks: tasks.to_vec() }).collect();
+        clusters.iter().map(|(chips, tasks)| Cluster::of(chips.iter().copied(), tasks.iter().copied())).collect();
     let allocation = Allocation::new(device.chips(), set.tasks().len(), &clusters).unwrap();
     let terms: Vec<ClusterTerms> = clusters
         .iter()
         .map(|cluster| {
-            let period = |&task: &usize| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
+            let period = |&task: &TaskId| set.tasks()[task].write.and_then(|_| Period::new(gc.0, gc.1));
             ClusterTerms::Utilization { page_delay: ns(0), gc_periods: cluster.tasks.iter().map(period).collect() }
         })
         .collect();
@@ -249,7 +249,7 @@ fn the_longest_wait_is_granted_first() {
         task("c", Some((1, 50)), None),
         task("d", None, Some((1, 50))),
     ];
-    let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
+    let clusters: [(&[u32], &[u32]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
     let run = |transfer| {
         let spec = DeviceSpec { page_transfer: ns(transfer), ..device(4, 12).spec() };
         let plan = plan(Device::new(spec).unwrap(), tasks.clone(), vec![], &clusters, (50, 1));
@@ -520,7 +520,7 @@ fn nothing_overlaps() {
         Job { name: "log".into(), read_pages: 2, write_pages: 3, arrivals: Arrivals::Every(ns(130)) },
         Job { name: "dump".into(), read_pages: 0, write_pages: 7, arrivals: Arrivals::Every(ns(310)) },
     ];
-    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 2, 3], &[0, 1]), (&[1, 4], &[2, 3])];
+    let clusters: [(&[u32], &[u32]); 2] = [(&[0, 2, 3], &[0, 1]), (&[1, 4], &[2, 3])];
     let spec = DeviceSpec { chips_per_channel: 2, ..device(5, 11).spec() };
     let plan = plan(Device::new(spec).unwrap(), tasks(), jobs, &clusters, (401, 7));
     let duration: u64 = 3_000;

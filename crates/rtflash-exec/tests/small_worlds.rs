@@ -10,7 +10,8 @@ use rtflash_exec::check::Finding;
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims};
 use rtflash_model::{
-    Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskSet,
+    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskId,
+    TaskSet,
 };
 use worlds::{engine, gc_period};
 
@@ -130,16 +131,16 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         .iter()
                         .enumerate()
                         .map(|(cluster, &size)| Cluster {
-                            chips: next.by_ref().take(size as usize).collect(),
-                            tasks: (0..count).filter(|&task| placement[task] == cluster).collect(),
+                            chips: next.by_ref().take(size as usize).map(ChipId).collect(),
+                            tasks: set.tasks().ids().filter(|task| placement[task.index()] == cluster).collect(),
                         })
                         .collect();
                     let allocation = Allocation::new(chips, count, &clusters).expect("a partition");
                     let terms: Vec<ClusterTerms> = clusters
                         .iter()
                         .map(|cluster| {
-                            let gc = |&task: &usize| {
-                                tasks[task].write.and_then(|write| gc_period(&device, write, cluster.size()))
+                            let gc = |&task: &TaskId| {
+                                set.tasks()[task].write.and_then(|write| gc_period(&device, write, cluster.size()))
                             };
                             ClusterTerms::Utilization {
                                 page_delay: ns(0),
@@ -150,7 +151,7 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                     let timing = Timing::new(ns(READ), ns(PROGRAM), ns(1)).expect("a transfer is shorter");
                     let Ok(plan) = Plan::new(&set, &allocation, timing, &terms) else { continue };
                     let promises = clusters.iter().all(|cluster| {
-                        let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &tasks[task]).collect();
+                        let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &set.tasks()[task]).collect();
                         accepted(&device, &tasks, cluster.size())
                     });
                     all += 1;

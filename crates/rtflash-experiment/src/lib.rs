@@ -23,7 +23,7 @@ pub mod tally;
 mod whole;
 
 pub use kept::KeptError;
-pub use plan::{Plan, PlanError};
+pub use plan::{ExperimentError, Plan};
 pub use progress::{MergeError, Progress, merge};
 pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};

@@ -11,7 +11,7 @@ use rtflash_exec::Service;
 use rtflash_experiment::output::{summary, tables};
 use rtflash_experiment::plan::Bandwidth;
 use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
-use rtflash_experiment::{KeptError, MergeError, Plan, PlanError, Progress, Shard, Watcher, merge, run};
+use rtflash_experiment::{ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run};
 use rtflash_model::Device;
 use rtflash_model::generate::{Accesses, Generator, SetSpec, Writes};
 
@@ -228,7 +228,7 @@ fn experiments_that_cannot_be_are_refused() {
     assert_eq!(refused(Spec { utilizations: vec![], ..good.clone() }), "no utilization: at least one");
     assert_eq!(refused(Spec { contenders: vec![], ..good.clone() }), "no algorithm: at least one");
     assert_eq!(refused(Spec { sets_per_point: 0, ..good.clone() }), "no set at each point: at least one");
-    assert_eq!(refused(Spec { sets_per_point: u64::MAX, ..good.clone() }), PlanError::TooManySets.to_string());
+    assert_eq!(refused(Spec { sets_per_point: u64::MAX, ..good.clone() }), ExperimentError::TooManySets.to_string());
     let twice = vec![good.contenders[0], good.contenders[0]];
     assert_eq!(
         refused(Spec { contenders: twice, ..good.clone() }),

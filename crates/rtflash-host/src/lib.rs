@@ -13,4 +13,4 @@ pub mod scheduler;
 pub mod tune;
 
 pub use command::{Class, Command, LEVELS, Op};
-pub use scheduler::{Scheduler, Settings};
+pub use scheduler::{Scheduler, SchedulerSettings};

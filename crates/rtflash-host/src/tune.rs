@@ -5,17 +5,17 @@ use rayon::prelude::*;
 use rtflash_model::Span;
 
 use crate::bound::bounds;
-use crate::run::{Device, JobReport, RunError, Scenario, run};
-use crate::scheduler::{Cut, K2Settings, Settings, Split};
+use crate::run::{HostDevice, HostRunError, JobReport, Scenario, run};
+use crate::scheduler::{Cut, K2Settings, SchedulerSettings, Split};
 
 /// A share, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Share(u32);
+pub struct Millionths(u32);
 
-impl Share {
+impl Millionths {
     /// Of so many millionths, from 1 to a million.
-    pub fn of_million(millionths: u32) -> Option<Share> {
-        (1..=1_000_000).contains(&millionths).then_some(Share(millionths))
+    pub fn of_million(millionths: u32) -> Option<Millionths> {
+        (1..=1_000_000).contains(&millionths).then_some(Millionths(millionths))
     }
 
     /// Whether `part` is at most this share of `whole`.
@@ -29,10 +29,10 @@ impl Share {
 pub enum Objective {
     /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most
     /// bandwidth of all jobs together.
-    LatencyShare(Share),
+    LatencyShare(Millionths),
     /// O2: the bandwidth of all jobs together is at least this share of `none`'s; then the shortest
     /// 99.9th percentile, beside `none`'s, of the worst real-time job.
-    BandwidthShare(Share),
+    BandwidthShare(Millionths),
     /// Each real-time job has a bound, which is at most this, if it is said; then the most
     /// bandwidth. A job with a period has no bound above it.
     Deadline(Option<Span>),
@@ -42,7 +42,7 @@ pub enum Objective {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
     /// The scheduler.
-    pub settings: Settings,
+    pub settings: SchedulerSettings,
     /// The 99.9th percentile of each real-time job's latency, in nanoseconds; `None` where no I/O
     /// counts.
     pub tails: Vec<Option<u64>>,
@@ -69,24 +69,24 @@ const BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const SHORTEST: u64 = 4 << 10;
 
 /// The parameters of a scheduler of K2's kind.
-pub fn k2(settings: &Settings) -> Option<&K2Settings> {
+pub fn k2(settings: &SchedulerSettings) -> Option<&K2Settings> {
     match settings {
-        Settings::K2(k2) => Some(k2),
+        SchedulerSettings::K2(k2) => Some(k2),
         _ => None,
     }
 }
 
 /// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler
 /// says of levels, places and of what is cut is kept.
-pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings> {
+pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<SchedulerSettings> {
     let own = k2(&scenario.scheduler);
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
     let request = |size: u64| size.min(scenario.host.max_sectors);
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
-    let longest = rest.map(|job| request(job.size)).max().unwrap_or(0);
+    let longest = rest.map(|job| request(job.size)).fold(0, u64::max);
     let useful = match &scenario.device {
-        Device::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
-        Device::Nvme(_) | Device::Clusters(_) => u32::MAX,
+        HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
+        HostDevice::Nvme(_) | HostDevice::Clusters(_) => u32::MAX,
     };
     let mut all = Vec::new();
     for base in schedulers.iter().filter_map(k2) {
@@ -99,7 +99,7 @@ pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings>
         };
         for piece in pieces {
             for max_inflight in BOUNDS.into_iter().filter(|&bound| bound <= useful) {
-                all.push(Settings::K2(K2Settings {
+                all.push(SchedulerSettings::K2(K2Settings {
                     max_inflight,
                     max_inflight_rest: own.and_then(|own| own.max_inflight_rest),
                     levels: own.map_or(base.levels, |own| own.levels),
@@ -117,7 +117,7 @@ pub fn candidates(scenario: &Scenario, schedulers: &[Settings]) -> Vec<Settings>
 }
 
 /// Whether each request finds tags for all of its pieces at once.
-fn has_tags(scenario: &Scenario, settings: &Settings) -> bool {
+fn has_tags(scenario: &Scenario, settings: &SchedulerSettings) -> bool {
     let scheduler = scenario.device.in_front(settings);
     (0..scenario.jobs.len()).all(|job| {
         let whole = scenario.whole(job, scenario.jobs[job].from);
@@ -133,9 +133,15 @@ fn has_tags(scenario: &Scenario, settings: &Settings) -> bool {
 ///
 /// # Errors
 /// As [`run`].
-pub fn tune(scenario: &Scenario, schedulers: &[Settings], objective: Objective, seed: u64) -> Result<Tuning, RunError> {
-    let settings: Vec<Settings> = std::iter::once(Settings::None).chain(candidates(scenario, schedulers)).collect();
-    let measured: Result<Vec<Measured>, RunError> =
+pub fn tune(
+    scenario: &Scenario,
+    schedulers: &[SchedulerSettings],
+    objective: Objective,
+    seed: u64,
+) -> Result<Tuning, HostRunError> {
+    let settings: Vec<SchedulerSettings> =
+        std::iter::once(SchedulerSettings::None).chain(candidates(scenario, schedulers)).collect();
+    let measured: Result<Vec<Measured>, HostRunError> =
         settings.into_par_iter().map(|settings| measure(scenario, settings, seed)).collect();
     let mut measured = measured?;
     let none = measured.remove(0);
@@ -151,7 +157,7 @@ impl Tuning {
     }
 }
 
-fn measure(scenario: &Scenario, settings: Settings, seed: u64) -> Result<Measured, RunError> {
+fn measure(scenario: &Scenario, settings: SchedulerSettings, seed: u64) -> Result<Measured, HostRunError> {
     let scenario = Scenario { scheduler: settings, ..scenario.clone() };
     let reports = run(&scenario, seed)?;
     let real_time = reports.iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
@@ -186,7 +192,7 @@ fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Optio
             (Some(tail), Some(none)) => u128::from(*tail) * 1_000_000 / u128::from((*none).max(1)),
             _ => u128::MAX,
         };
-        of.tails.iter().zip(&none.tails).map(share).max().unwrap_or(0)
+        of.tails.iter().zip(&none.tails).map(share).fold(0, u128::max)
     };
     let wanted = measured.iter().enumerate().filter(|(_, of)| is_wanted(of));
     let by_bandwidth = |of: &Measured| (u128::MAX - of.bytes_per_s, worst(of));
@@ -201,7 +207,7 @@ fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Optio
 
 /// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
 /// kernel has the scheduler.
-pub fn sysfs(settings: &Settings, requests: u32) -> Option<Vec<String>> {
+pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
     let k2 = k2(settings)?;
     if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
         return None;

@@ -4,8 +4,8 @@
 mod twins;
 
 use rtflash_host::scheduler::{
-    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, Settings, Split,
-    UserCentricSettings,
+    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, SchedulerSettings,
+    Split, UserCentricSettings,
 };
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
@@ -34,13 +34,13 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-fn k2(rng: &mut Rng) -> Settings {
+fn k2(rng: &mut Rng) -> SchedulerSettings {
     let split = Split {
         cut: rng.one_of(&[Cut::Idle, Cut::Rest]),
         max_sectors: rng.within(1, 20) << 10,
         multiples: rng.within(0, 1) == 0,
     };
-    Settings::K2(K2Settings {
+    SchedulerSettings::K2(K2Settings {
         max_inflight: small(rng.within(1, 5)),
         max_inflight_rest: (rng.within(0, 2) == 0).then_some(small(rng.within(1, 3))),
         levels: rng.one_of(&[Levels::Eight, Levels::Eight, Levels::One]),
@@ -49,10 +49,10 @@ fn k2(rng: &mut Rng) -> Settings {
     })
 }
 
-fn mq_deadline(rng: &mut Rng) -> Settings {
+fn mq_deadline(rng: &mut Rng) -> SchedulerSettings {
     let mut expire = |most: u64| ns(rng.within(0, most) * 1_000_000);
     let (read_expire, write_expire, prio_aging_expire) = (expire(20), expire(40), expire(60));
-    Settings::MqDeadline(MqDeadlineSettings {
+    SchedulerSettings::MqDeadline(MqDeadlineSettings {
         read_expire,
         write_expire,
         prio_aging_expire,
@@ -61,11 +61,11 @@ fn mq_deadline(rng: &mut Rng) -> Settings {
     })
 }
 
-fn kyber(rng: &mut Rng) -> Settings {
+fn kyber(rng: &mut Rng) -> SchedulerSettings {
     let mut tokens = || [0; 4].map(|_: u32| small(rng.within(1, 6)));
     let (tokens, batches) = (tokens(), tokens());
     let targets = [0; 3].map(|_: u32| ns(rng.within(1, 40) * 100_000));
-    Settings::Kyber(KyberSettings { tokens, batches, targets })
+    SchedulerSettings::Kyber(KyberSettings { tokens, batches, targets })
 }
 
 /// Something that waits becomes longer, at its end or its begin.
@@ -91,7 +91,7 @@ fn merge(rng: &mut Rng, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
 
 /// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were
 /// handed out, and how many asks were in vain.
-fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
+fn live(seed: u64, settings: &SchedulerSettings, steps: u64, asks: u64) -> (u64, u64) {
     let mut rng = Rng(Stream::numbered(seed, b"twins\0\0\0", 0));
     let (mut scheduler, mut twin): (Box<dyn Scheduler>, Twin) = (settings.scheduler(), Twin::new(*settings));
     let (mut now, mut id, mut handed, mut vain) = (Instant::START, 0, 0, 0);
@@ -156,7 +156,7 @@ fn live(seed: u64, settings: &Settings, steps: u64, asks: u64) -> (u64, u64) {
     (handed, vain)
 }
 
-fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Rng) -> Settings) {
+fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Rng) -> SchedulerSettings) {
     let (mut handed, mut vain) = (0, 0);
     for seed in 0..lives {
         let settings = draw(&mut Rng(Stream::numbered(seed, b"settings", 0)));
@@ -169,7 +169,7 @@ fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Rng) -> Setting
 
 #[test]
 fn none_is_first_come_first_served() {
-    compare(20, 400, 4, |_| Settings::None);
+    compare(20, 400, 4, |_| SchedulerSettings::None);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn k2_and_k2_split() {
 #[test]
 fn mq_deadline_in_all_its_moods() {
     compare(1_500, 400, 4, mq_deadline);
-    compare(100, 400, 4, |_| Settings::MqDeadline(MqDeadlineSettings::default()));
+    compare(100, 400, 4, |_| SchedulerSettings::MqDeadline(MqDeadlineSettings::default()));
 }
 
 #[test]
@@ -192,13 +192,13 @@ fn kyber_with_its_judgings() {
 
 #[test]
 fn bfq_shares_by_weight() {
-    compare(200, 400, 4, |rng| Settings::Bfq(BfqSettings { budget: rng.within(1, 64) << 10 }));
+    compare(200, 400, 4, |rng| SchedulerSettings::Bfq(BfqSettings { budget: rng.within(1, 64) << 10 }));
 }
 
 #[test]
 fn minimal_effort_write() {
     compare(300, 400, 4, |rng| {
-        Settings::MinimalEffort(MinimalEffortSettings {
+        SchedulerSettings::MinimalEffort(MinimalEffortSettings {
             rate: rng.within(1, 20_000) << 10,
             slice: ns(rng.within(1, 8) * 500_000),
             max_reads: small(rng.within(0, 4)),
@@ -222,7 +222,7 @@ fn minimal_effort_write_keeps_the_rate() {
         user_centric: false,
     };
     for size in [4 << 10, 128 << 10, 256 << 10, 512 << 10, 640 << 10, 3 << 20] {
-        let mut scheduler = Settings::MinimalEffort(MinimalEffortSettings::default()).scheduler();
+        let mut scheduler = SchedulerSettings::MinimalEffort(MinimalEffortSettings::default()).scheduler();
         let now = |ms: u64| Instant::from_ns(ms * 1_000_000).expect("a short time");
         // Writes for twelve seconds; and one read in each slice.
         (0..1_200_000_000 / size).for_each(|id| scheduler.insert(command(id, Op::Write, size), now(0)));
@@ -242,7 +242,7 @@ fn minimal_effort_write_keeps_the_rate() {
 fn user_centric_queues() {
     compare(100, 400, 4, |rng| {
         let (separated, high_priority) = (rng.within(0, 3) > 0, rng.within(0, 2) == 0);
-        Settings::UserCentric(UserCentricSettings { separated, shortest: false, high_priority })
+        SchedulerSettings::UserCentric(UserCentricSettings { separated, shortest: false, high_priority })
     });
 }
 
@@ -261,11 +261,11 @@ fn submission_queues() {
     };
     let settings = |shortest| UserCentricSettings { shortest, ..UserCentricSettings::default() };
     let queue = |shortest, cpu, user_centric, unfetched: &[u32]| {
-        Settings::UserCentric(settings(shortest)).scheduler().queue(&command(cpu, user_centric), unfetched)
+        SchedulerSettings::UserCentric(settings(shortest)).scheduler().queue(&command(cpu, user_centric), unfetched)
     };
     // To the core's own; what is user-centric to the shortest, its own among equals.
-    assert_eq!(Settings::None.scheduler().queue(&command(5, true), &[1, 2, 3, 4]), 1);
-    assert_eq!(Settings::None.scheduler().queue(&command(5, true), &[]), 0);
+    assert_eq!(SchedulerSettings::None.scheduler().queue(&command(5, true), &[1, 2, 3, 4]), 1);
+    assert_eq!(SchedulerSettings::None.scheduler().queue(&command(5, true), &[]), 0);
     assert_eq!((queue(false, 2, true, &[0, 0, 7]), queue(true, 2, false, &[0, 0, 7])), (2, 2));
     assert_eq!((queue(true, 2, true, &[1, 0, 7]), queue(true, 2, true, &[1, 1, 1])), (1, 2));
     assert_eq!((queue(true, 1, true, &[0, 3, 0]), queue(true, 9, true, &[])), (0, 0));

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use draws::{Rng, at, ns};
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
-    Cost, Device, Emmc, Host, Job, JobReport, Pattern, Releases, Scenario, Seen, Watch, WriteBack, run, run_watched,
+    Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, JobReport, RunEvent, Scenario, Watch, WriteBack,
+    run, run_watched,
 };
-use rtflash_host::scheduler::{Cut, Ends, K2Settings, Line, Settings, Split};
+use rtflash_host::scheduler::{Cut, Ends, K2Settings, SchedulerSettings, Split, TimeBySize};
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
@@ -25,8 +26,8 @@ fn ahead(max_inflight: u32, max_inflight_ahead: u32, pages: u64) -> K2Settings {
 /// The rules of k2-ahead, page by page.
 struct Twin {
     settings: K2Settings,
-    read: Line,
-    write: Line,
+    read: TimeBySize,
+    write: TimeBySize,
     /// Requests as they came, and how much of each has gone.
     queued: Vec<(Command, u64)>,
     inside: Vec<Command>,
@@ -85,10 +86,10 @@ fn what_is_handed_out_is_what_a_slow_twin_hands_out() {
     let (mut handed, mut cut, mut beyond) = (0, 0, 0);
     for seed in 0..3_000 {
         let mut rng = Rng(Stream::numbered(seed, b"ahead---", 0));
-        let mut line = || Line { begin: ns(rng.within(1, 90)), per_kib: ns(rng.within(0, 9)) };
+        let mut line = || TimeBySize { begin: ns(rng.within(1, 90)), per_kib: ns(rng.within(0, 9)) };
         let (read, write) = (line(), line());
         let settings = ahead(rng.small(1, 3), rng.small(1, 5), rng.within(1, 3));
-        let mut scheduler = Settings::K2(settings).scheduler();
+        let mut scheduler = SchedulerSettings::K2(settings).scheduler();
         scheduler.foretell(Ends::InTurn { read, write });
         assert!(scheduler.looks_ahead());
         let mut twin = Twin { settings, read, write, queued: vec![], inside: vec![], free: 0 };
@@ -147,8 +148,9 @@ fn without_a_device_it_cuts_as_k2_split_does() {
         job: 0,
         user_centric: false,
     };
-    let (one, other) = (Settings::K2(ahead(1, 4, 1)).scheduler(), Settings::named("k2-split").expect("it is"));
-    assert_eq!(Settings::named("k2-ahead").map(|settings| settings.name()), Some("k2-ahead"));
+    let (one, other) =
+        (SchedulerSettings::K2(ahead(1, 4, 1)).scheduler(), SchedulerSettings::named("k2-split").expect("it is"));
+    assert_eq!(SchedulerSettings::named("k2-ahead").map(|settings| settings.name()), Some("k2-ahead"));
     assert_eq!(one.piece(&request(Class::Idle, 10 << 10)), Some(PAGE));
     assert_eq!(one.piece(&request(Class::RealTime, 10 << 10)), None);
     assert_eq!(other.scheduler().piece(&request(Class::BestEffort, 10 << 20)), None);
@@ -160,11 +162,11 @@ fn us(microseconds: u32) -> Span {
 
 /// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests
 /// outstanding.
-fn workload(releases: Releases, kib: u64, turnaround: Span, scheduler: K2Settings) -> Scenario {
+fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Settings) -> Scenario {
     let reader = Job {
         name: "reader".into(),
         op: Op::Read,
-        pattern: Pattern::Random,
+        pattern: JobPattern::Random,
         from: 0,
         span: Some(1 << 30),
         size: 64 << 10,
@@ -181,30 +183,30 @@ fn workload(releases: Releases, kib: u64, turnaround: Span, scheduler: K2Setting
     let writer = Job {
         name: "writer".into(),
         op: Op::Write,
-        pattern: Pattern::Sequential,
+        pattern: JobPattern::Sequential,
         span: None,
         size: kib << 10,
         class: Class::Idle,
-        releases: Releases::Closed { depth: 4, think: Span::ZERO },
+        releases: JobReleases::Closed { depth: 4, think: Span::ZERO },
         ..reader.clone()
     };
     Scenario {
-        device: Device::Emmc(Emmc {
+        device: HostDevice::Emmc(Emmc {
             depth: 4,
-            read: Cost { first: us(200), next: us(100), per_kib: us(10), slow: None },
-            write: Cost { first: us(500), next: us(300), per_kib: us(15), slow: None },
+            read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
+            write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false },
-        scheduler: Settings::K2(scheduler),
+        scheduler: SchedulerSettings::K2(scheduler),
         jobs: vec![reader, writer],
         duration: at(3_000_000_000),
         warmup: Instant::START,
     }
 }
 
-fn every(milliseconds: u32, jitter: Span) -> Releases {
-    Releases::Every { period: us(milliseconds * 1_000), jitter }
+fn every(milliseconds: u32, jitter: Span) -> JobReleases {
+    JobReleases::Every { period: us(milliseconds * 1_000), jitter }
 }
 
 fn k2_split() -> K2Settings {
@@ -247,7 +249,7 @@ fn more_inside_gains_where_the_host_takes_its_time() {
     let written_back = |settings| {
         let mut scenario = workload(every(20, Span::ZERO), 4, us(200), settings);
         scenario.host.requests = 10_000;
-        scenario.jobs[1].releases = Releases::WriteBack(WriteBack { rate: 7_000_000, flush: us(100_000) });
+        scenario.jobs[1].releases = JobReleases::WriteBack(WriteBack { rate: 7_000_000, flush: us(100_000) });
         scenario
     };
     let k2 = written_back(K2Settings { max_inflight: 1, ..K2Settings::k2() });
@@ -268,17 +270,17 @@ struct Guard<'a> {
 }
 
 impl Watch for Guard<'_> {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match *what {
-            Seen::HandedOver(command) | Seen::PartHandedOver(command) => {
+            RunEvent::HandedOver(command) | RunEvent::PartHandedOver(command) => {
                 self.longer += u32::from(command.size > self.settings.split.expect("it cuts").max_sectors);
                 self.inside.entry(command.id).or_default().push(*command);
             }
-            Seen::Ended(command) => {
+            RunEvent::Ended(command) => {
                 let parts = self.inside.get_mut(&command.id).expect("it is inside");
                 parts.retain(|part| part != command);
             }
-            Seen::Released { job, .. } if self.scenario.jobs[job].is_real_time() => {
+            RunEvent::Released { job, .. } if self.scenario.jobs[job].is_real_time() => {
                 self.released += 1;
                 let inside: Vec<&Command> = self.inside.values().flatten().collect();
                 assert!(inside.len() <= self.settings.max_inflight as usize, "{now}: {inside:?}");
@@ -297,7 +299,7 @@ fn nothing_long_and_no_more_than_agreed_is_inside_when_a_real_time_request_comes
         let mut rng = Rng(Stream::numbered(seed, b"guard---", 0));
         let settings = ahead(rng.small(1, 2), rng.small(1, 4), rng.within(1, 3));
         let mut draw = || match rng.within(0, 2) {
-            0 => Releases::Closed { depth: rng.small(1, 2), think: us(rng.small(0, 9_000)) },
+            0 => JobReleases::Closed { depth: rng.small(1, 2), think: us(rng.small(0, 9_000)) },
             _ => {
                 let period = rng.small(5, 40);
                 every(period, us(rng.small(0, u64::from(period) * 500) * rng.small(0, 1)))

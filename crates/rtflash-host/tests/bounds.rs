@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use draws::{Rng, at, ns};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
-    Between, Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, Seen, Slow, Watch, WriteBack, cut,
-    read_scenario, run, run_by, run_watched,
+    Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Slow, Watch,
+    WriteBack, cut, read_scenario, run, run_by, run_watched,
 };
-use rtflash_host::scheduler::{Cut, K2Settings, Levels, Settings, Split};
+use rtflash_host::scheduler::{Cut, K2Settings, Levels, SchedulerSettings, Split};
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
@@ -21,7 +21,7 @@ fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
     Job {
         name: number.to_string(),
         op: rng.one_of(&[Op::Read, Op::Write]),
-        pattern: Pattern::Sequential,
+        pattern: JobPattern::Sequential,
         from: 0,
         span: None,
         size,
@@ -32,20 +32,20 @@ fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
         until: None,
         pace: None,
         releases: if rng.within(0, 7) == 0 {
-            Releases::WriteBack(WriteBack { rate: rng.within(1, 8) << 30, flush: ns(rng.within(300, 3_000)) })
+            JobReleases::WriteBack(WriteBack { rate: rng.within(1, 8) << 30, flush: ns(rng.within(300, 3_000)) })
         } else if rng.within(0, 2) == 0 {
             let jitter = rng.one_of(&[0, 0, 60]);
-            Releases::Every { period: ns(rng.within(400, 3_000)), jitter: ns(jitter) }
+            JobReleases::Every { period: ns(rng.within(400, 3_000)), jitter: ns(jitter) }
         } else {
             let depth = if real_time { rng.one_of(&[1, 1, 1, 2]) } else { rng.small(1, 3) };
-            Releases::Closed { depth, think: ns(rng.one_of(&[0, 1, 50, 300, 1_000])) }
+            JobReleases::Closed { depth, think: ns(rng.one_of(&[0, 1, 50, 300, 1_000])) }
         },
         phase: at(rng.within(0, 500)),
         count: (rng.within(0, 5) == 0).then_some(rng.within(1, 9)),
     }
 }
 
-fn scheduler(rng: &mut Rng) -> Settings {
+fn scheduler(rng: &mut Rng) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
     let max_inflight = rng.small(1, 3);
     let max_inflight_rest = (rng.within(0, 3) == 0).then_some(rng.small(1, 3));
@@ -54,17 +54,17 @@ fn scheduler(rng: &mut Rng) -> Settings {
     let k2_split = K2Settings { split: Some(split), ..k2 };
     let k2_ahead = K2Settings { max_inflight_ahead: Some(rng.small(1, 4)), ..k2_split };
     rng.one_of(&[
-        Settings::None,
-        Settings::K2(k2),
-        Settings::K2(k2_split),
-        Settings::K2(k2_ahead),
-        Settings::K2(k2_ahead),
+        SchedulerSettings::None,
+        SchedulerSettings::K2(k2),
+        SchedulerSettings::K2(k2_split),
+        SchedulerSettings::K2(k2_ahead),
+        SchedulerSettings::K2(k2_ahead),
     ])
 }
 
 fn scenario(seed: u64) -> Scenario {
     let mut rng = Rng(Stream::numbered(seed, b"h-bounds", 0));
-    let mut cost = || Cost {
+    let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),
         next: ns(rng.within(1, 60)),
         per_kib: ns(rng.within(0, 9)),
@@ -84,7 +84,7 @@ fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: Device::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow }),
+        device: HostDevice::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
@@ -166,8 +166,8 @@ type Other = (u8, u64, u64);
 /// The common form of H1, nothing clever in it: nanoseconds for a real-time job of a scheduler with
 /// levels; `None` where it has no end.
 fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
-    let Settings::K2(k2) = scenario.scheduler else { return None };
-    let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
+    let SchedulerSettings::K2(k2) = scenario.scheduler else { return None };
+    let HostDevice::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
     let scheduler = scenario.scheduler.scheduler();
     let costs = |job: usize| -> Vec<u64> {
         let whole = scenario.whole(job, 0).expect("a command");
@@ -183,9 +183,9 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
         _ => 8,
     };
     let depth = |job: &Job| match job.releases {
-        Releases::Closed { depth, .. } => depth as usize,
-        Releases::Every { .. } if job.class == Class::RealTime => 1,
-        Releases::Every { .. } | Releases::WriteBack(_) => 9,
+        JobReleases::Closed { depth, .. } => depth as usize,
+        JobReleases::Every { .. } if job.class == Class::RealTime => 1,
+        JobReleases::Every { .. } | JobReleases::WriteBack(_) => 9,
     };
     let own = &scenario.jobs[job];
     let mut outstanding: Vec<u64> = Vec::new();
@@ -195,11 +195,11 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
         let services: Vec<u64> = costs(number);
         let all: u64 = services.iter().sum();
         let apart = match other.releases {
-            Releases::Every { period, jitter } => period.as_ns() - jitter.as_ns(),
-            Releases::Closed { think, .. } => {
+            JobReleases::Every { period, jitter } => period.as_ns() - jitter.as_ns(),
+            JobReleases::Closed { think, .. } => {
                 think.as_ns() + all - scenario.host.turnaround.as_ns() * services.len() as u64
             }
-            Releases::WriteBack(written) => written.flush.as_ns(),
+            JobReleases::WriteBack(written) => written.flush.as_ns(),
         };
         for _ in 0..several {
             outstanding.extend(&services);
@@ -239,9 +239,9 @@ fn no_latency_exceeds_a_bound() {
         let bounds = bounds(&scenario);
         for bound in &bounds {
             let Ok(terms) = &bound.terms else { continue };
-            let Device::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
+            let HostDevice::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
             let slow = [emmc.slow, emmc.read.slow, emmc.write.slow].iter().any(Option::is_some);
-            let others = scenario.jobs.iter().any(|job| matches!(job.releases, Releases::WriteBack(_)));
+            let others = scenario.jobs.iter().any(|job| matches!(job.releases, JobReleases::WriteBack(_)));
             if scenario.host.merge || slow || others {
                 continue;
             }
@@ -260,11 +260,11 @@ fn no_latency_exceeds_a_bound() {
 }
 
 /// Reads of so many KiB that cost 1 us and 3 us each KiB, one command at a time.
-fn reader(level: u8, kib: u64, releases: Releases, phase: u64) -> Job {
+fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
     Job {
         name: format!("level {level}"),
         op: Op::Read,
-        pattern: Pattern::Sequential,
+        pattern: JobPattern::Sequential,
         from: 0,
         span: None,
         size: kib << 10,
@@ -281,22 +281,22 @@ fn reader(level: u8, kib: u64, releases: Releases, phase: u64) -> Job {
 }
 
 fn readers(jobs: Vec<Job>) -> Scenario {
-    let cost = Cost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
+    let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
-        device: Device::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
+        device: HostDevice::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO, merge: false },
-        scheduler: Settings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() }),
+        scheduler: SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() }),
         jobs,
         duration: at(1_000_000),
         warmup: Instant::START,
     }
 }
 
-fn every(us: u32) -> Releases {
-    Releases::Every { period: Span::from_us(us), jitter: Span::ZERO }
+fn every(us: u32) -> JobReleases {
+    JobReleases::Every { period: Span::from_us(us), jitter: Span::ZERO }
 }
 
-const LOOP: Releases = Releases::Closed { depth: 1, think: Span::ZERO };
+const LOOP: JobReleases = JobReleases::Closed { depth: 1, think: Span::ZERO };
 
 fn found(scenario: &Scenario) -> Vec<Result<u64, Why>> {
     bounds(scenario).into_iter().map(|bound| bound.terms.map(|terms| terms.bound().as_ns())).collect()
@@ -352,7 +352,7 @@ fn bounds_break_with_what_they_suppose() {
     let background = |size: u64, depth| Job {
         class: Class::Idle,
         size: size << 10,
-        releases: Releases::Closed { depth, think: Span::ZERO },
+        releases: JobReleases::Closed { depth, think: Span::ZERO },
         ..reader(0, 7, LOOP, 0)
     };
     let scenario = readers(vec![reader(0, 1, every(200), 30_001), background(7, 6)]);
@@ -367,11 +367,11 @@ fn bounds_break_with_what_they_suppose() {
     assert_eq!(found(&few), [Err(Why::Tags { wanted: Some(7), there: 3 })]);
     // As many inside as was said.
     let mut more = scenario.clone();
-    more.scheduler = Settings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() });
-    more.device = Device::Emmc(Emmc {
+    more.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() });
+    more.device = HostDevice::Emmc(Emmc {
         depth: 3,
         ..match more.device {
-            Device::Emmc(emmc) => emmc,
+            HostDevice::Emmc(emmc) => emmc,
             _ => panic!("an eMMC"),
         }
     });
@@ -395,7 +395,7 @@ fn jobs_without_bounds() {
     let bounded = readers(vec![reader(0, 1, every(200), 0), reader(1, 3, LOOP, 0)]);
     assert!(found(&bounded).iter().all(Result::is_ok));
     let mut other = bounded.clone();
-    other.scheduler = Settings::named("kyber").expect("a scheduler");
+    other.scheduler = SchedulerSettings::named("kyber").expect("a scheduler");
     assert_eq!(found(&other), vec![Err(Why::Scheduler { name: "kyber" }); 2]);
     // What comes ahead of a loop is as much as time passes.
     let full = readers(vec![reader(0, 3, LOOP, 0), reader(1, 1, LOOP, 0), reader(1, 1, LOOP, 0)]);
@@ -420,12 +420,12 @@ struct Longest {
 }
 
 impl Watch for Longest {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match *what {
-            Seen::HandedOver(command) => {
+            RunEvent::HandedOver(command) => {
                 self.handed.insert(command.id, now);
             }
-            Seen::Ended(command) => {
+            RunEvent::Ended(command) => {
                 if let Some(handed) = self.handed.remove(&command.id) {
                     self.longest = self.longest.max(now.since(handed));
                 }
@@ -448,9 +448,9 @@ fn no_latency_exceeds_a_bound_in_rounds() {
         let mut draw = |class, number| {
             let mut job = job(&mut rng, class, number);
             job.size = 4_096 * (1 + job.size / 5_000);
-            (job.pattern, job.span) = (Pattern::Random, Some(1 << 20));
+            (job.pattern, job.span) = (JobPattern::Random, Some(1 << 20));
             job.releases = match job.releases {
-                Releases::Closed { depth, think } => Releases::Closed { depth, think: ns(think.as_ns() * 1_000) },
+                JobReleases::Closed { depth, think } => JobReleases::Closed { depth, think: ns(think.as_ns() * 1_000) },
                 _ => every(rng.small(3_000, 9_000)),
             };
             job
@@ -461,10 +461,10 @@ fn no_latency_exceeds_a_bound_in_rounds() {
         scenario.host.max_sectors = 8 << 10;
         scenario.host.turnaround = Span::from_us(rng.one_of(&[0, 7]));
         let max_inflight = rng.small(1, 8);
-        scenario.scheduler = Settings::K2(K2Settings { max_inflight, ..K2Settings::k2() });
+        scenario.scheduler = SchedulerSettings::K2(K2Settings { max_inflight, ..K2Settings::k2() });
         let mut seen = Longest::default();
         let reports = run_watched(&scenario, seed, &mut seen).expect("a short run");
-        let Device::Nvme(nvme) = &mut scenario.device else { panic!("a drive") };
+        let HostDevice::Nvme(nvme) = &mut scenario.device else { panic!("a drive") };
         assert_eq!(nvme.inside, 8);
         nvme.ends_within = Some(seen.longest);
         for bound in bounds(&scenario) {
@@ -474,7 +474,7 @@ fn no_latency_exceeds_a_bound_in_rounds() {
             bounded += 1;
             near += u32::from(3 * max > terms.bound().as_ns());
         }
-        scenario.scheduler = Settings::K2(K2Settings { max_inflight: 9, ..K2Settings::k2() });
+        scenario.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 9, ..K2Settings::k2() });
         assert_eq!(found(&scenario)[0], Err(Why::Beyond { handed: Some(9), inside: 8 }));
     }
     assert!(bounded > 80 && near > 10, "{bounded} {near}");

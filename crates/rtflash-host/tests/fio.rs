@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rtflash_host::run::{Scenario, Setup, is_fio, read_fio, read_scenario, read_setup, run};
+use rtflash_host::run::{HostSetup, Scenario, is_fio, read_fio, read_scenario, read_setup, run};
 use rtflash_model::line_column;
 use rtflash_model::random::Stream;
 
@@ -10,7 +10,7 @@ const SETUP: &str = r#""device": { "kind": "emmc", "depth": 2, "read": { "first"
         "write": { "first": "60us", "next": "30us", "per_kib": "2us" } },
     "host": { "cpus": 4, "max_sectors": "64KiB", "requests": 64 }, "scheduler": { "name": "k2", "max_inflight": 2 }"#;
 
-fn setup() -> Setup {
+fn setup() -> HostSetup {
     read_setup(&format!("{{ {SETUP} }}"), None).expect("a setup")
 }
 

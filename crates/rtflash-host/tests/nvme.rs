@@ -7,10 +7,10 @@ use rtflash_exec::Aging;
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_host::run::{
-    Between, CommandCost, Costs, Device, Host, Job, Nvme, Pattern, Releases, Scenario, Seen, Slow, Watch,
+    Between, CommandCost, Costs, Host, HostDevice, Job, JobPattern, JobReleases, Nvme, RunEvent, Scenario, Slow, Watch,
     read_scenario, run, run_watched,
 };
-use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, Settings, UserCentricSettings};
+use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings};
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Shortest, Span};
@@ -83,7 +83,7 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
     Job {
         name,
         op,
-        pattern: Pattern::Sequential,
+        pattern: JobPattern::Sequential,
         from: 0,
         span: None,
         size: PAGE,
@@ -91,7 +91,7 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
         level: 4,
         cpu,
         user_centric: false,
-        releases: Releases::Closed { depth: 1, think: ns(1) },
+        releases: JobReleases::Closed { depth: 1, think: ns(1) },
         phase: Instant::START,
         count: None,
         until: None,
@@ -118,20 +118,20 @@ fn without_contention(case: u64) -> Scenario {
         if reads {
             // A page of its own, on a chip of its own.
             let (from, size) = (u64::from(number) * PAGE, rng.within(1, PAGE));
-            return Job { from, size, span: Some(PAGE), releases: Releases::Closed { depth: 1, think }, ..own };
+            return Job { from, size, span: Some(PAGE), releases: JobReleases::Closed { depth: 1, think }, ..own };
         }
         let size = rng.one_of(&[100, PAGE, 3 * PAGE, 700]);
         let span = Some((size + PAGE * rng.within(0, 9)).max(size));
         let (depth, from) = (rng.small(1, 4), rng.within(0, 2_000));
-        let pattern = rng.one_of(&[Pattern::Sequential, Pattern::Random]);
-        Job { op: Op::Write, pattern, from, size, span, releases: Releases::Closed { depth, think }, ..own }
+        let pattern = rng.one_of(&[JobPattern::Sequential, JobPattern::Random]);
+        Job { op: Op::Write, pattern, from, size, span, releases: JobReleases::Closed { depth, think }, ..own }
     });
     let jobs: Vec<Job> = jobs.collect();
     let cpus = 5;
     Scenario {
-        device: Device::Nvme(Box::new(nvme)),
+        device: HostDevice::Nvme(Box::new(nvme)),
         host: Host { cpus, max_sectors: 1 << 20, requests: 1_000, turnaround: Span::ZERO, merge: false },
-        scheduler: Settings::None,
+        scheduler: SchedulerSettings::None,
         jobs,
         duration: at(1_500),
         warmup: Instant::START,
@@ -294,14 +294,14 @@ impl Drive {
 
 /// Latencies of each job, ascending, nanosecond by nanosecond; where I/Os lie is as a run had it.
 fn plainly(scenario: &Scenario, seed: u64, places: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+    let HostDevice::Nvme(nvme) = &scenario.device else { panic!("no drive") };
     let queues = nvme.queues.expect("it is said") as usize;
     let mut drive = Drive { seed, queues: vec![Vec::new(); queues], ..Drive::default() };
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut released = vec![0; scenario.jobs.len()];
     let mut planned: Vec<(u64, usize)> = Vec::new();
     for (number, job) in scenario.jobs.iter().enumerate() {
-        let Releases::Closed { depth, .. } = job.releases else { panic!("a closed job") };
+        let JobReleases::Closed { depth, .. } = job.releases else { panic!("a closed job") };
         planned.extend((0..depth).map(|_| (job.phase.as_ns(), number)));
     }
     let (mut ready, mut ios): (Vec<Command>, Vec<(usize, u64)>) = (Vec::new(), Vec::new());
@@ -309,7 +309,7 @@ fn plainly(scenario: &Scenario, seed: u64, places: &[Vec<u64>]) -> Vec<Vec<u64>>
         for command in drive.advance(nvme, now) {
             let (job, since) = ios[usize::try_from(command.id).expect("few")];
             latencies[job].push(now - since);
-            let Releases::Closed { think, .. } = scenario.jobs[job].releases else { panic!("a closed job") };
+            let JobReleases::Closed { think, .. } = scenario.jobs[job].releases else { panic!("a closed job") };
             planned.push((now + think.as_ns(), job));
         }
         let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
@@ -336,8 +336,8 @@ fn plainly(scenario: &Scenario, seed: u64, places: &[Vec<u64>]) -> Vec<Vec<u64>>
 struct Places(Vec<Vec<u64>>);
 
 impl Watch for Places {
-    fn see(&mut self, _: Instant, what: &Seen<'_>) {
-        if let Seen::Queued { command, .. } = what {
+    fn see(&mut self, _: Instant, what: &RunEvent<'_>) {
+        if let RunEvent::Queued { command, .. } = what {
             self.0[command.job as usize].push(command.from);
         }
     }
@@ -381,13 +381,13 @@ fn anything(case: u64) -> Scenario {
     let jobs = (0..rng.small(1, 5)).map(|number| {
         let size = rng.one_of(&[1, 100, PAGE, 5 * PAGE, 3_000]);
         let releases = if rng.within(0, 3) > 0 {
-            Releases::Closed { depth: rng.small(1, 9), think: ns(rng.one_of(&[0, 0, 50])) }
+            JobReleases::Closed { depth: rng.small(1, 9), think: ns(rng.one_of(&[0, 0, 50])) }
         } else {
             let period = rng.within(200, 3_000);
-            Releases::Every { period: ns(period), jitter: ns(rng.within(0, period - 1)) }
+            JobReleases::Every { period: ns(period), jitter: ns(rng.within(0, period - 1)) }
         };
         Job {
-            pattern: rng.one_of(&[Pattern::Sequential, Pattern::Random]),
+            pattern: rng.one_of(&[JobPattern::Sequential, JobPattern::Random]),
             from: rng.within(0, 40_000),
             span: Some(size.max(rng.within(1, 60_000))),
             size,
@@ -402,13 +402,13 @@ fn anything(case: u64) -> Scenario {
     let jobs: Vec<Job> = jobs.collect();
     let user_centric = UserCentricSettings { separated: true, shortest: true, high_priority: true };
     Scenario {
-        device: Device::Nvme(Box::new(nvme)),
+        device: HostDevice::Nvme(Box::new(nvme)),
         host: Host { cpus, max_sectors: 2_048, requests: 64, turnaround: ns(rng.one_of(&[0, 13])), merge: false },
         scheduler: rng.one_of(&[
-            Settings::None,
-            Settings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() }),
-            Settings::MqDeadline(MqDeadlineSettings::default()),
-            Settings::UserCentric(user_centric),
+            SchedulerSettings::None,
+            SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() }),
+            SchedulerSettings::MqDeadline(MqDeadlineSettings::default()),
+            SchedulerSettings::UserCentric(user_centric),
         ]),
         jobs,
         duration: at(rng.within(2_000, 30_000)),
@@ -429,10 +429,10 @@ struct Counted<'a> {
 }
 
 impl Watch for Counted<'_> {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match what {
-            Seen::HandedOver(command) => assert_eq!(self.inside.insert(command.id, now), None),
-            Seen::Ended(command) => {
+            RunEvent::HandedOver(command) => assert_eq!(self.inside.insert(command.id, now), None),
+            RunEvent::Ended(command) => {
                 let since = self.inside.remove(&command.id).expect("it was handed over");
                 let costs = if command.op == Op::Read { self.nvme.read } else { self.nvme.write };
                 let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
@@ -440,7 +440,7 @@ impl Watch for Counted<'_> {
                 self.longest = self.longest.max(now.since(since));
                 self.ended += 1;
             }
-            Seen::Late { took, .. } => {
+            RunEvent::Late { took, .. } => {
                 assert!(Some(*took) > self.nvme.ends_within);
                 self.late += 1;
             }
@@ -479,7 +479,7 @@ fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
     let (mut ended, mut late, mut erases) = (0, 0, 0);
     for case in 0..400 {
         let scenario = anything(case);
-        let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+        let HostDevice::Nvme(nvme) = &scenario.device else { panic!("no drive") };
         let checks = Checks::new(nvme.plan(), rtflash_exec::Dispatch::Parallel, &[ClusterId(0)]);
         let mut counted =
             Counted { nvme, checks, inside: HashMap::new(), ended: 0, late: 0, longest: Span::ZERO, erases: 0 };
@@ -607,7 +607,7 @@ fn documented() -> String {
 #[test]
 fn the_drive_of_the_documentation() {
     let scenario = read_scenario(&documented(), None).expect("a scenario");
-    let Device::Nvme(nvme) = &scenario.device else { panic!("no drive") };
+    let HostDevice::Nvme(nvme) = &scenario.device else { panic!("no drive") };
     assert_eq!((nvme.queues, nvme.inside, nvme.read_ahead, nvme.buffer), (Some(4), 64, 4, 4_096));
     assert_eq!((nvme.ends_within, nvme.write.random.per_kib), (Some(ns(20_000_000)), ns(300)));
     let reports = run(&Scenario { duration: at(50_000_000), ..scenario }, 1).expect("a run");

@@ -1,9 +1,10 @@
 //! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond,
 //! with lists.
 
-use rtflash_host::run::{Cost, Device, Emmc, Host, Job, Pattern, Releases, Scenario, WriteBack, run};
+use rtflash_host::run::{Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, WriteBack, run};
 use rtflash_host::scheduler::{
-    Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, Settings, Split, UserCentricSettings,
+    Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, SchedulerSettings, Split,
+    UserCentricSettings,
 };
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
@@ -53,7 +54,7 @@ fn merged(
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
-    let Device::Emmc(emmc) = scenario.device else { panic!("no eMMC") };
+    let HostDevice::Emmc(emmc) = scenario.device else { panic!("no eMMC") };
     let mut latencies = vec![Vec::new(); scenario.jobs.len()];
     let mut ios: Vec<Io> = Vec::new();
     // Commands by id: of which I/Os they are.
@@ -79,7 +80,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
         at
     };
     for (number, job) in scenario.jobs.iter().enumerate() {
-        if let Releases::Closed { depth, .. } = job.releases {
+        if let JobReleases::Closed { depth, .. } = job.releases {
             planned.extend((0..depth).map(|_| (when(number, job.phase.as_ns()), number)));
         }
     }
@@ -127,7 +128,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 if now >= scenario.warmup.as_ns() {
                     latencies[io.job].push(now - io.released);
                 }
-                if let Releases::Closed { think, .. } = scenario.jobs[io.job].releases {
+                if let JobReleases::Closed { think, .. } = scenario.jobs[io.job].releases {
                     match when(io.job, now + think.as_ns()) {
                         at if at == now => caused.push(io.job),
                         at => planned.push((at, io.job)),
@@ -162,13 +163,13 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
         admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
         let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
         for (number, job) in scenario.jobs.iter().enumerate() {
-            if let Releases::Every { period, .. } = job.releases
+            if let JobReleases::Every { period, .. } = job.releases
                 && now >= job.phase.as_ns()
                 && (now - job.phase.as_ns()).is_multiple_of(period.as_ns())
             {
                 due.push(number);
             }
-            if let Releases::WriteBack(WriteBack { rate, flush }) = job.releases
+            if let JobReleases::WriteBack(WriteBack { rate, flush }) = job.releases
                 && now > job.phase.as_ns()
             {
                 cached[number] += u128::from(rate);
@@ -262,7 +263,7 @@ impl Rng {
     }
 }
 
-fn scheduler(rng: &mut Rng) -> Settings {
+fn scheduler(rng: &mut Rng) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
     let k2 = K2Settings { max_inflight: rng.small(1, 3), ..K2Settings::k2() };
     let kyber = KyberSettings { tokens: [2, 1, 1, 1], batches: [2, 1, 1, 1], targets: [ns(400), ns(900), ns(9)] };
@@ -276,19 +277,19 @@ fn scheduler(rng: &mut Rng) -> Settings {
     };
     let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), max_reads: 4 };
     rng.one_of(&[
-        Settings::None,
-        Settings::K2(k2),
-        Settings::K2(K2Settings { split: Some(split), ..k2 }),
-        Settings::MqDeadline(deadline),
-        Settings::Kyber(kyber),
-        Settings::MinimalEffort(minimal),
-        Settings::UserCentric(UserCentricSettings::default()),
+        SchedulerSettings::None,
+        SchedulerSettings::K2(k2),
+        SchedulerSettings::K2(K2Settings { split: Some(split), ..k2 }),
+        SchedulerSettings::MqDeadline(deadline),
+        SchedulerSettings::Kyber(kyber),
+        SchedulerSettings::MinimalEffort(minimal),
+        SchedulerSettings::UserCentric(UserCentricSettings::default()),
     ])
 }
 
 fn scenario(seed: u64) -> Scenario {
     let mut rng = Rng(Stream::numbered(seed, b"host-run", 0));
-    let mut cost = || Cost {
+    let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),
         next: ns(rng.within(1, 40)),
         per_kib: ns(rng.within(0, 4)),
@@ -297,19 +298,19 @@ fn scenario(seed: u64) -> Scenario {
     let (read, write) = (cost(), cost());
     let job = |number: u64, rng: &mut Rng| {
         let releases = match rng.within(0, 4) {
-            0 | 1 => Releases::Every { period: ns(rng.within(100, 900)), jitter: Span::ZERO },
-            2 | 3 => Releases::Closed { depth: rng.small(1, 3), think: ns(rng.one_of(&[0, 0, 1, 50, 300])) },
+            0 | 1 => JobReleases::Every { period: ns(rng.within(100, 900)), jitter: Span::ZERO },
+            2 | 3 => JobReleases::Closed { depth: rng.small(1, 3), think: ns(rng.one_of(&[0, 0, 1, 50, 300])) },
             _ => {
                 let flush = ns(rng.within(1, 900));
-                Releases::WriteBack(WriteBack { rate: rng.within(1, 90_000_000_000), flush })
+                JobReleases::WriteBack(WriteBack { rate: rng.within(1, 90_000_000_000), flush })
             }
         };
-        let is_closed = matches!(releases, Releases::Closed { .. });
+        let is_closed = matches!(releases, JobReleases::Closed { .. });
         let phase = rng.one_of(&[0, 0, 7, 100]);
         Job {
             name: number.to_string(),
             op: rng.one_of(&[Op::Read, Op::Write]),
-            pattern: Pattern::Sequential,
+            pattern: JobPattern::Sequential,
             from: rng.within(0, 3) << 12,
             span: (rng.within(0, 1) == 0).then_some(96 << 10),
             size: rng.within(1, 24) << 10,
@@ -326,7 +327,7 @@ fn scenario(seed: u64) -> Scenario {
     };
     let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
     Scenario {
-        device: Device::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow: None }),
+        device: HostDevice::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow: None }),
         host: Host {
             cpus: 2,
             max_sectors: rng.within(4, 16) << 10,
@@ -371,7 +372,7 @@ fn a_reader_behind_a_writer() {
     let reader = Job {
         name: "reader".into(),
         op: Op::Read,
-        pattern: Pattern::Sequential,
+        pattern: JobPattern::Sequential,
         from: 0,
         span: None,
         size: 64 << 10,
@@ -379,7 +380,7 @@ fn a_reader_behind_a_writer() {
         level: 0,
         cpu: 0,
         user_centric: false,
-        releases: Releases::Every { period: us(10_000), jitter: Span::ZERO },
+        releases: JobReleases::Every { period: us(10_000), jitter: Span::ZERO },
         phase: at(1_000),
         count: Some(1),
         until: None,
@@ -390,19 +391,19 @@ fn a_reader_behind_a_writer() {
         op: Op::Write,
         size: 512 << 10,
         class: Class::Idle,
-        releases: Releases::Closed { depth: 1, think: Span::ZERO },
+        releases: JobReleases::Closed { depth: 1, think: Span::ZERO },
         phase: at(0),
         ..reader.clone()
     };
     let mut scenario = Scenario {
-        device: Device::Emmc(Emmc {
+        device: HostDevice::Emmc(Emmc {
             depth: 1,
-            read: Cost { first: us(200), next: us(100), per_kib: us(10), slow: None },
-            write: Cost { first: us(500), next: us(300), per_kib: us(15), slow: None },
+            read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
+            write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5), merge: false },
-        scheduler: Settings::K2(K2Settings::k2()),
+        scheduler: SchedulerSettings::K2(K2Settings::k2()),
         jobs: vec![reader, writer],
         duration: at(100_000_000),
         warmup: at(0),
@@ -415,7 +416,7 @@ fn a_reader_behind_a_writer() {
     // In pieces of 4 KiB: the first one takes 560 us, each of the other 127 360 us and a
     // turnaround.
     let split = Split { cut: Cut::Rest, max_sectors: 4 << 10, multiples: false };
-    scenario.scheduler = Settings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
+    scenario.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 1, split: Some(split), ..K2Settings::k2() });
     let write = 560_000 + 5_000 + 840_000 + 5_000 + 127 * 365_000 - 5_000;
     assert_eq!(max(&scenario), [Some(560_000 - 1_000 + 5_000 + 840_000), Some(write)]);
 }
@@ -452,7 +453,7 @@ fn slow_episodes() {
     // until 81 ms, 14 until 95 ms.
     let latencies = &reports[0].latencies;
     assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
-    let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
+    let HostDevice::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
     let read = scenario.whole(0, 0).expect("a read");
     assert_eq!((emmc.service(&read, true), emmc.longest(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }
@@ -472,7 +473,7 @@ fn slow_episodes_of_an_operation() {
         let text = text.replace("\"op\": \"read\"", &format!("\"op\": \"{op}\""));
         let scenario = rtflash_host::run::read_scenario(&text, None).expect("a scenario");
         let latencies = run(&scenario, 1).expect("a run")[0].latencies.clone();
-        let Device::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
+        let HostDevice::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
         let most = emmc.longest(&scenario.whole(0, 0).expect("an I/O"), true);
         (latencies.count(), latencies.sum(), latencies.max().unwrap_or(0), most.as_ns())
     });

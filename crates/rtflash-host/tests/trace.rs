@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rtflash_host::run::{Lengths, QueueTrace, read_scenario, run, run_watched};
+use rtflash_host::run::{LengthMeasure, QueueTrace, read_scenario, run, run_watched};
 use serde_json::Value;
 
 const SCENARIO: &str = r#"{
@@ -25,7 +25,7 @@ fn ns(value: &Value) -> u64 {
 fn a_trace_shows_the_run() {
     let scenario = read_scenario(SCENARIO, None).expect("a scenario");
     let trace = QueueTrace::new(&scenario, Vec::new()).expect("memory takes all");
-    let mut watch = (Lengths::new(scenario.warmup), trace);
+    let mut watch = (LengthMeasure::new(scenario.warmup), trace);
     let reports = run_watched(&scenario, 1, &mut watch).expect("a run");
     assert_eq!(reports, run(&scenario, 1).expect("a run"), "what is looked at changes nothing");
     let (lengths, trace) = watch;

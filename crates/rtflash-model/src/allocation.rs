@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::certificate::Certificate;
+use crate::ids::{ChipId, PerId, TaskId};
 use crate::reliance::Reliance;
 
 /// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the
@@ -12,9 +13,9 @@ use crate::reliance::Reliance;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Allocation {
     /// The cluster of each chip, or `NONE`.
-    cluster_of_chip: Vec<u32>,
+    cluster_of_chip: PerId<ChipId, u32>,
     /// The cluster of each task.
-    cluster_of_task: Vec<u32>,
+    cluster_of_task: PerId<TaskId, u32>,
     sizes: u32,
     /// Of each cluster; empty where none has one.
     certificates: Vec<Option<Certificate>>,
@@ -39,12 +40,17 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Cluster {
     /// Its chips, ascending. Never empty.
-    pub chips: Vec<u32>,
-    /// Its tasks, as positions in the task set, ascending.
-    pub tasks: Vec<usize>,
+    pub chips: Vec<ChipId>,
+    /// Its tasks, ascending.
+    pub tasks: Vec<TaskId>,
 }
 
 impl Cluster {
+    /// The cluster of the chips and tasks with these numbers, both ascending.
+    pub fn of(chips: impl IntoIterator<Item = u32>, tasks: impl IntoIterator<Item = u32>) -> Cluster {
+        Cluster { chips: chips.into_iter().map(ChipId).collect(), tasks: tasks.into_iter().map(TaskId).collect() }
+    }
+
     /// s = |φ|: how many chips it has.
     pub fn size(&self) -> u32 {
         u32::try_from(self.chips.len()).expect("a device has at most 2²⁰ chips")
@@ -57,15 +63,15 @@ pub enum AllocationError {
     /// This cluster (by position) has no chips.
     EmptyCluster(usize),
     /// This chip is named in two clusters, or twice in one.
-    ChipTwice(u32),
+    ChipTwice(ChipId),
     /// There is no such chip.
-    NoSuchChip(u32),
+    NoSuchChip(ChipId),
     /// This task is in two clusters, or twice in one.
-    TaskTwice(usize),
+    TaskTwice(TaskId),
     /// There is no such task.
-    NoSuchTask(usize),
+    NoSuchTask(TaskId),
     /// This task is in no cluster.
-    TaskMissing(usize),
+    TaskMissing(TaskId),
 }
 
 impl fmt::Display for AllocationError {
@@ -90,8 +96,8 @@ impl Allocation {
     /// # Errors
     /// The first thing found wrong.
     pub fn new(chips: u32, tasks: usize, clusters: &[Cluster]) -> Result<Allocation, AllocationError> {
-        let mut cluster_of_chip = vec![NONE; chips as usize];
-        let mut cluster_of_task = vec![NONE; tasks];
+        let mut cluster_of_chip = PerId::filled(NONE, chips);
+        let mut cluster_of_task = PerId::from(vec![NONE; tasks]);
         for (position, cluster) in clusters.iter().enumerate() {
             if cluster.chips.is_empty() {
                 return Err(AllocationError::EmptyCluster(position));
@@ -100,7 +106,7 @@ impl Allocation {
             // below.
             let mark = u32::try_from(position).unwrap_or(NONE - 1);
             for &chip in &cluster.chips {
-                match cluster_of_chip.get_mut(chip as usize) {
+                match cluster_of_chip.get_mut(chip) {
                     None => return Err(AllocationError::NoSuchChip(chip)),
                     Some(taken) if *taken != NONE => return Err(AllocationError::ChipTwice(chip)),
                     Some(free) => *free = mark,
@@ -114,7 +120,7 @@ impl Allocation {
                 }
             }
         }
-        if let Some(task) = cluster_of_task.iter().position(|&cluster| cluster == NONE) {
+        if let Some((task, _)) = cluster_of_task.enumerate().find(|&(_, &cluster)| cluster == NONE) {
             return Err(AllocationError::TaskMissing(task));
         }
         let sizes = u32::try_from(clusters.len()).unwrap_or(NONE);
@@ -126,7 +132,7 @@ impl Allocation {
     ///
     /// `None` where the numbers are not so: a chip's number skips one, or a task's cluster has no
     /// chip.
-    pub fn from_owners(of_chip: Vec<u32>, of_task: Vec<u32>) -> Option<Allocation> {
+    pub fn from_owners(of_chip: PerId<ChipId, u32>, of_task: PerId<TaskId, u32>) -> Option<Allocation> {
         let mut next = 0;
         for &cluster in &of_chip {
             match cluster.cmp(&next) {
@@ -194,24 +200,24 @@ impl Allocation {
     }
 
     /// The cluster (by position) of a chip; `None` for a chip in no cluster or beyond the device.
-    pub fn cluster_of_chip(&self, chip: u32) -> Option<usize> {
-        self.cluster_of_chip.get(chip as usize).filter(|&&cluster| cluster != NONE).map(|&cluster| cluster as usize)
+    pub fn cluster_of_chip(&self, chip: ChipId) -> Option<usize> {
+        self.cluster_of_chip.get(chip).filter(|&&cluster| cluster != NONE).map(|&cluster| cluster as usize)
     }
 
     /// The cluster (by position) of a task; `None` for a task beyond the set.
-    pub fn cluster_of_task(&self, task: usize) -> Option<usize> {
+    pub fn cluster_of_task(&self, task: TaskId) -> Option<usize> {
         self.cluster_of_task.get(task).map(|&cluster| cluster as usize)
     }
 
     /// The clusters, in order, with their chips and tasks.
     pub fn clusters(&self) -> Vec<Cluster> {
         let mut clusters = vec![Cluster::default(); self.len()];
-        for (&cluster, chip) in self.cluster_of_chip.iter().zip(0..) {
+        for (chip, &cluster) in self.cluster_of_chip.enumerate() {
             if cluster != NONE {
                 clusters[cluster as usize].chips.push(chip);
             }
         }
-        for (task, &cluster) in self.cluster_of_task.iter().enumerate() {
+        for (task, &cluster) in self.cluster_of_task.enumerate() {
             clusters[cluster as usize].tasks.push(task);
         }
         clusters
@@ -222,8 +228,8 @@ impl Allocation {
 mod tests {
     use super::*;
 
-    fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
-        Cluster { chips: chips.into(), tasks: tasks.into() }
+    fn cluster(chips: &[u32], tasks: &[u32]) -> Cluster {
+        Cluster::of(chips.iter().copied(), tasks.iter().copied())
     }
 
     #[test]
@@ -232,7 +238,11 @@ mod tests {
         let allocation = Allocation::new(6, 3, &clusters).unwrap();
         assert_eq!(allocation.clusters(), clusters);
         assert_eq!(
-            (allocation.cluster_of_chip(3), allocation.cluster_of_chip(2), allocation.cluster_of_task(2)),
+            (
+                allocation.cluster_of_chip(ChipId(3)),
+                allocation.cluster_of_chip(ChipId(2)),
+                allocation.cluster_of_task(TaskId(2))
+            ),
             (Some(0), None, Some(2))
         );
     }
@@ -241,12 +251,12 @@ mod tests {
     fn what_is_no_partition_is_refused() {
         for (clusters, error) in [
             (vec![cluster(&[], &[0])], AllocationError::EmptyCluster(0)),
-            (vec![cluster(&[0, 0], &[0])], AllocationError::ChipTwice(0)),
-            (vec![cluster(&[0], &[0]), cluster(&[0], &[])], AllocationError::ChipTwice(0)),
-            (vec![cluster(&[2], &[0])], AllocationError::NoSuchChip(2)),
-            (vec![cluster(&[0], &[0, 0])], AllocationError::TaskTwice(0)),
-            (vec![cluster(&[0], &[1])], AllocationError::NoSuchTask(1)),
-            (vec![cluster(&[0], &[])], AllocationError::TaskMissing(0)),
+            (vec![cluster(&[0, 0], &[0])], AllocationError::ChipTwice(ChipId(0))),
+            (vec![cluster(&[0], &[0]), cluster(&[0], &[])], AllocationError::ChipTwice(ChipId(0))),
+            (vec![cluster(&[2], &[0])], AllocationError::NoSuchChip(ChipId(2))),
+            (vec![cluster(&[0], &[0, 0])], AllocationError::TaskTwice(TaskId(0))),
+            (vec![cluster(&[0], &[1])], AllocationError::NoSuchTask(TaskId(1))),
+            (vec![cluster(&[0], &[])], AllocationError::TaskMissing(TaskId(0))),
         ] {
             assert_eq!(Allocation::new(2, 1, &clusters), Err(error));
         }
@@ -255,10 +265,10 @@ mod tests {
     #[test]
     fn owners_are_numbered_by_lowest_chip() {
         assert_eq!(
-            Allocation::from_owners(vec![0, 1, 0], vec![1]).map(|a| a.clusters()),
+            Allocation::from_owners(vec![0, 1, 0].into(), vec![1].into()).map(|a| a.clusters()),
             Some(vec![cluster(&[0, 2], &[]), cluster(&[1], &[0])])
         );
-        assert!(Allocation::from_owners(vec![1, 0], vec![]).is_none());
-        assert!(Allocation::from_owners(vec![0], vec![1]).is_none());
+        assert!(Allocation::from_owners(vec![1, 0].into(), vec![].into()).is_none());
+        assert!(Allocation::from_owners(vec![0].into(), vec![1].into()).is_none());
     }
 }

@@ -145,6 +145,19 @@ impl<I: Id, T> PerId<I, T> {
         I::from_index(self.entries.len() - 1)
     }
 
+    /// Takes all entries away, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Makes it so many entries: adds equal ones at the end, or takes the last ones away.
+    pub fn resize(&mut self, count: u32, entry: T)
+    where
+        T: Clone,
+    {
+        self.entries.resize(I::new(count).index(), entry);
+    }
+
     /// How many there are, as a number of positions.
     ///
     /// # Panics
@@ -160,7 +173,12 @@ impl<I: Id, T> PerId<I, T> {
 
     /// All positions in order.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
-        (0..self.entries.len()).map(I::from_index)
+        (0..self.count()).map(I::new)
+    }
+
+    /// The entries as a plain list of their own.
+    pub fn into_vec(self) -> Vec<T> {
+        self.entries
     }
 
     /// The entries as a plain list.

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One step of a [`Path`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// A field of an object.
     Key(String),
     /// An element of an array, from 0.
@@ -13,7 +13,7 @@ pub enum Step {
 
 /// The way to a value inside a description, such as `tasks[3].read.period`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Path(Vec<Step>);
+pub struct Path(Vec<PathStep>);
 
 impl Path {
     /// The whole description.
@@ -24,13 +24,13 @@ impl Path {
     /// The field `key` of this value.
     #[must_use]
     pub fn key(&self, key: impl Into<String>) -> Path {
-        self.then(Step::Key(key.into()))
+        self.then(PathStep::Key(key.into()))
     }
 
     /// The element `index` of this value.
     #[must_use]
     pub fn index(&self, index: usize) -> Path {
-        self.then(Step::Index(index))
+        self.then(PathStep::Index(index))
     }
 
     /// `rest`, seen from this value.
@@ -40,11 +40,11 @@ impl Path {
     }
 
     /// The steps, outermost first.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.0
     }
 
-    fn then(&self, step: Step) -> Path {
+    fn then(&self, step: PathStep) -> Path {
         let mut steps = self.0.clone();
         steps.push(step);
         Path(steps)
@@ -55,9 +55,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if position == 0 => write!(f, "{key}")?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Key(key) if position == 0 => write!(f, "{key}")?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

@@ -35,6 +35,7 @@
 mod allocation;
 mod capped;
 mod certificate;
+mod cursor;
 mod device;
 mod file;
 pub mod generate;
@@ -45,7 +46,8 @@ pub mod reading {
     //! How files are read: values with their places in the text, and all that is wrong with them.
     //! For readers of other files.
 
-    pub use crate::file::{Change, ChangeError, Kind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
+    pub use crate::cursor::Cursor;
+    pub use crate::file::{Change, ChangeError, JsonKind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }
 
 mod profiles;
@@ -55,6 +57,7 @@ mod space;
 mod task;
 mod task_set;
 mod time;
+mod words;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use capped::capped;
@@ -66,7 +69,7 @@ pub use file::{
     read_task_set_bytes, task_set_schema, write_device, write_device_in_full, write_task_set,
 };
 pub use ids::{ChipId, ClusterId, Id, Lpn, PerId, TaskId};
-pub use invalid::{Invalid, Path, Step};
+pub use invalid::{Invalid, Path, PathStep};
 pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use reliance::Reliance;

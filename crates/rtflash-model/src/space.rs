@@ -3,6 +3,7 @@
 
 use crate::certificate::Placement;
 use crate::device::Device;
+use crate::ids::TaskId;
 use crate::task::Task;
 use crate::task_set::TaskSet;
 
@@ -83,9 +84,9 @@ impl Device {
 }
 
 impl TaskSet {
-    /// The space of a cluster of `chips` chips with these tasks, which are positions in the set;
+    /// The space of a cluster of `chips` chips with these tasks of the set;
     /// `placement` as in [`Space::new`].
-    pub fn space(&self, tasks: &[usize], chips: u32, placement: Option<Placement>) -> Space {
+    pub fn space(&self, tasks: &[TaskId], chips: u32, placement: Option<Placement>) -> Space {
         Space::new(self.device(), tasks.iter().filter_map(|&task| self.tasks().get(task)), chips, placement)
     }
 }
@@ -106,7 +107,9 @@ mod tests {
     #[test]
     fn data_fit_up_to_the_last_logical_page() {
         let set = set(4, &[Some(400_000), Some(400_000), Some(262_144), None]);
-        let space = |tasks: &[usize], chips, placement| set.space(tasks, chips, placement);
+        let space = |tasks: &[u32], chips, placement| {
+            set.space(&tasks.iter().copied().map(TaskId).collect::<Vec<_>>(), chips, placement)
+        };
         let both = space(&[0, 1], 4, None);
         assert_eq!((both.data_pages, both.needed_pages, both.logical_pages), (800_000, 800_000, 524_288));
         assert!(!both.fits() && both.declared && both.missing_pages() == 275_712);
@@ -123,7 +126,8 @@ mod tests {
     #[test]
     fn a_stripe_rounds_each_task_up_to_whole_rows() {
         let set = set(3, &[Some(131_072 * 3 - 2), Some(1), Some(1)]);
-        let space = |tasks: &[usize], placement| set.space(tasks, 3, placement);
+        let space =
+            |tasks: &[u32], placement| set.space(&tasks.iter().copied().map(TaskId).collect::<Vec<_>>(), 3, placement);
         assert!(space(&[0, 1, 2], Some(Placement::Superblock)).fits() && space(&[0, 1, 2], None).fits());
         let stripe = space(&[0, 1, 2], Some(Placement::Stripe));
         assert_eq!((stripe.data_pages, stripe.needed_pages, stripe.missing_pages()), (393_216, 393_222, 6));

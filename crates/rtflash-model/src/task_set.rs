@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::device::Device;
+use crate::ids::{PerId, TaskId};
 use crate::invalid::{Invalid, Path};
 use crate::task::{Access, Arrivals, Job, Task};
 use crate::time::{Span, TIME_LIMIT_NS};
@@ -13,7 +14,7 @@ use crate::time::{Span, TIME_LIMIT_NS};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSet {
     device: Device,
-    tasks: Vec<Task>,
+    tasks: PerId<TaskId, Task>,
     jobs: Vec<Job>,
 }
 
@@ -24,14 +25,14 @@ impl TaskSet {
     /// All that is wrong, with paths such as `tasks[3].read.pages`.
     pub fn new(device: Device, tasks: Vec<Task>, jobs: Vec<Job>) -> Result<TaskSet, Vec<Invalid>> {
         let wrong = faults(Some(&device), &tasks, &jobs);
-        if wrong.is_empty() { Ok(TaskSet { device, tasks, jobs }) } else { Err(wrong) }
+        if wrong.is_empty() { Ok(TaskSet { device, tasks: tasks.into(), jobs }) } else { Err(wrong) }
     }
 
     /// Tasks of different names that each read or write and whose data is not known, at costs below
     /// 2⁶³ ns under every analysis: what [`TaskSet::new`] would find out.
     pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
         debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());
-        TaskSet { device, tasks, jobs: Vec::new() }
+        TaskSet { device, tasks: tasks.into(), jobs: Vec::new() }
     }
 
     /// The device they run on.
@@ -40,7 +41,7 @@ impl TaskSet {
     }
 
     /// τ: the real-time tasks, in the user's order.
-    pub fn tasks(&self) -> &[Task] {
+    pub fn tasks(&self) -> &PerId<TaskId, Task> {
         &self.tasks
     }
 
@@ -54,7 +55,7 @@ impl TaskSet {
     /// # Errors
     /// As [`TaskSet::new`]: costs may grow too large there, and data may not fit.
     pub fn on(&self, device: Device) -> Result<TaskSet, Vec<Invalid>> {
-        TaskSet::new(device, self.tasks.clone(), self.jobs.clone())
+        TaskSet::new(device, self.tasks.as_slice().to_vec(), self.jobs.clone())
     }
 }
 

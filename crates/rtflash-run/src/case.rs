@@ -10,14 +10,14 @@ use rtflash_exec::trace::Record;
 use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, Promise, RunError, Service, memory, run, run_traced};
 use rtflash_model::{Allocation, ClusterId, TaskSet};
 
-use crate::plan::{Refusal, plan};
-use crate::servers::Servers;
+use crate::plan::{PlanRefusal, plan};
+use crate::servers::TbsServers;
 
 /// Why a case could not be run to its end.
 #[derive(Debug)]
 pub enum NotRun {
     /// It cannot be run at all.
-    Refused(Refusal),
+    Refused(PlanRefusal),
     /// A limit was reached.
     GivenUp(RunError),
     /// Its trace could not be written.
@@ -100,12 +100,12 @@ pub fn execute_within(
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let needed = memory(&plan, options);
     if needed > limit {
-        return Err(NotRun::Refused(Refusal::Memory { needed, limit }));
+        return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));
     }
     let mut servers = match (options.service, plan.promise()) {
-        (Service::Tbs, Promise::Utilization) => Servers::new(set, allocation, analysis),
+        (Service::Tbs, Promise::Utilization) => TbsServers::new(set, allocation, analysis),
         // Certificates have servers of their own.
-        (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => Servers::none(),
+        (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => TbsServers::none(),
     };
     let observe =
         |group: &[ClusterId]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));

@@ -1,7 +1,7 @@
 //! Analysis and executor brought together: neither knows the other.
 //!
 //! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_exec::Plan).
-//! - [`Servers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
+//! - [`TbsServers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
 
 mod case;
 mod plan;
@@ -9,5 +9,5 @@ mod servers;
 pub mod soak;
 
 pub use case::{Executed, NotRun, Sink, execute, execute_within};
-pub use plan::{Refusal, plan, timing};
-pub use servers::Servers;
+pub use plan::{PlanRefusal, plan, timing};
+pub use servers::TbsServers;

@@ -5,18 +5,18 @@ use std::fmt;
 use rtflash_alloc::Fraction;
 use rtflash_alloc::analysis::{Analysis, GcDemand};
 use rtflash_exec::{ClusterTerms, Period, Plan, PlanError, Timing};
-use rtflash_model::{Allocation, Device, Task, TaskSet};
+use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
 
 /// Why an allocation cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum PlanRefusal {
     /// Under this analysis the transfer of a page is a part of its read or program, and on this
     /// device it takes longer than that.
     TransferTooLong,
     /// A period is too short or too long to be released: below one nanosecond.
     Period {
-        /// The writing task whose GC has this period, by position.
-        task: usize,
+        /// The writing task whose GC has this period.
+        task: TaskId,
     },
     /// What the executor says.
     Plan(PlanError),
@@ -29,17 +29,17 @@ pub enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PlanRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::TransferTooLong => f.write_str(
+            PlanRefusal::TransferTooLong => f.write_str(
                 "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as a part of them, nothing can be executed",
             ),
-            Refusal::Period { task } => {
+            PlanRefusal::Period { task } => {
                 write!(f, "the garbage collection of task {task} has a period below one nanosecond: it cannot be released")
             }
-            Refusal::Plan(error) => error.fmt(f),
-            Refusal::Memory { needed, limit } => write!(
+            PlanRefusal::Plan(error) => error.fmt(f),
+            PlanRefusal::Memory { needed, limit } => write!(
                 f,
                 "the device is too large: a run of it would take {} of memory, and {} are allowed",
                 binary(*needed),
@@ -49,7 +49,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for PlanRefusal {}
 
 /// Bytes in a unit in which they are few: `12.5 GiB`.
 #[allow(clippy::cast_precision_loss)]
@@ -67,10 +67,10 @@ fn binary(bytes: u64) -> String {
 /// What operations take where an analysis has these costs of a page.
 ///
 /// # Errors
-/// [`Refusal::TransferTooLong`].
-pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusal> {
+/// [`PlanRefusal::TransferTooLong`].
+pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, PlanRefusal> {
     let costs = analysis.page_costs(device);
-    Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(Refusal::TransferTooLong)
+    Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(PlanRefusal::TransferTooLong)
 }
 
 /// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly.
@@ -78,7 +78,7 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, Refusa
 ///
 /// # Errors
 /// Why it cannot be executed.
-pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Result<Plan, Refusal> {
+pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Result<Plan, PlanRefusal> {
     let device = set.device();
     let mut terms = Vec::with_capacity(allocation.len());
     for (position, cluster) in allocation.clusters().into_iter().enumerate() {
@@ -90,13 +90,13 @@ pub fn plan(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
         for &task in &cluster.tasks {
             let of = set.tasks().get(task);
             let gc = of.and_then(|of| collection(device, of, analysis, cluster.size()));
-            gc_periods.push(gc.map(|gc| period(gc).ok_or(Refusal::Period { task })).transpose()?);
+            gc_periods.push(gc.map(|gc| period(gc).ok_or(PlanRefusal::Period { task })).transpose()?);
         }
         let page_delay = analysis.transfer_delay(device, cluster.size());
         terms.push(ClusterTerms::Utilization { page_delay, gc_periods });
     }
     let timing = if allocation.is_certified() { Timing::of_device(device) } else { timing(device, analysis)? };
-    Plan::new(set, allocation, timing, &terms).map_err(Refusal::Plan)
+    Plan::new(set, allocation, timing, &terms).map_err(PlanRefusal::Plan)
 }
 
 /// T^g of a writing task: as the analysis has it, or where it has none by Eq. (IV.4).

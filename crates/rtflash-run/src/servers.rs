@@ -7,26 +7,26 @@ use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};
 
 /// A server in each cluster that has something left for one: U_s > 0.
 #[derive(Debug, Clone)]
-pub struct Servers {
+pub struct TbsServers {
     servers: Vec<Option<Server>>,
 }
 
-impl Servers {
+impl TbsServers {
     /// The servers of an allocation.
-    pub fn new(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Servers {
+    pub fn new(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> TbsServers {
         let clusters = allocation.clusters();
         let server = |cluster: &rtflash_model::Cluster| Server::new(set, analysis, &cluster.tasks, cluster.size());
         // Nobody asks them where there are no jobs.
-        Servers { servers: if set.jobs().is_empty() { Vec::new() } else { clusters.iter().map(server).collect() } }
+        TbsServers { servers: if set.jobs().is_empty() { Vec::new() } else { clusters.iter().map(server).collect() } }
     }
 
     /// No servers: for runs that ask none.
-    pub fn none() -> Servers {
-        Servers { servers: Vec::new() }
+    pub fn none() -> TbsServers {
+        TbsServers { servers: Vec::new() }
     }
 }
 
-impl Admission for Servers {
+impl Admission for TbsServers {
     /// The cluster that gives the job the earliest deadline, the lowest on a tie (thesis, Section
     /// 4.4).
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant> {

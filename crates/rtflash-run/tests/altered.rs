@@ -12,7 +12,7 @@ use alterations::{ALTERATIONS, Alteration};
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::trace::{LeftOut, Record};
 use rtflash_exec::{Victims, Waits};
-use rtflash_model::{ChipId, ClusterId};
+use rtflash_model::ClusterId;
 use worlds::{Organisation, World, worlds};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
@@ -63,7 +63,7 @@ fn passes_are_left_out_in_their_own_cluster() {
     let Record::LeftOut(own) = world.records[at] else { unreachable!("it is one") };
     let clusters = world.allocation.clusters();
     let cluster = ClusterId(1 - own.cluster.0);
-    let chip = ChipId(clusters[cluster.index()].chips[0]);
+    let chip = clusters[cluster.index()].chips[0];
     let mut records = world.records.clone();
     let elsewhere = LeftOut { cluster, chip, free: u64::MAX, ..own };
     records.splice(at..=at, [Record::LeftOut(elsewhere), Record::LeftOut(own)]);

@@ -7,10 +7,10 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_exec::{Aging, Dispatch};
 use rtflash_host::run::{
-    Clusters, Device, Host, Job, Pattern, Releases, Scenario, Seen, Watch, hand_over_jitter, read_scenario_with,
-    run_watched,
+    CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
+    read_scenario_with, run_watched,
 };
-use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, Settings, Split};
+use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split};
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -84,7 +84,7 @@ fn beside(rng: &mut Rng) -> Vec<Job> {
     let job = |number: u64, rng: &mut Rng| Job {
         name: format!("beside{number}"),
         op: rng.one_of(&[Op::Read, Op::Write]),
-        pattern: rng.one_of(&[Pattern::Sequential, Pattern::Random]),
+        pattern: rng.one_of(&[JobPattern::Sequential, JobPattern::Random]),
         from: 512 * rng.within(0, 9),
         span: Some(1 << 16),
         size: rng.one_of(&[100, 512, 2_048, 10_000]),
@@ -92,7 +92,7 @@ fn beside(rng: &mut Rng) -> Vec<Job> {
         level: rng.one_of(&[0, 4, 7]),
         cpu: 0,
         user_centric: false,
-        releases: Releases::Closed { depth: rng.small(1, 6), think: ns(rng.one_of(&[0, 0, 300])) },
+        releases: JobReleases::Closed { depth: rng.small(1, 6), think: ns(rng.one_of(&[0, 0, 300])) },
         phase: at(rng.within(0, 500)),
         count: None,
         until: None,
@@ -110,13 +110,13 @@ fn draw(case: u64) -> Option<Scenario> {
     let Outcome::Schedulable(allocation) = allocator.allocate(&set, sound) else { return None };
     let others = beside(&mut rng);
     let names: Vec<String> = others.iter().map(|job| job.name.clone()).collect();
-    let clusters = Clusters::new(&set, &allocation, &names, Span::ZERO).ok()?;
+    let clusters = CertifiedClusters::new(&set, &allocation, &names, Span::ZERO).ok()?;
     let clusters = clusters.aged(rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random, Aging::Fresh]));
     let mut jobs = clusters.jobs();
     for (position, job) in jobs.iter_mut().enumerate() {
-        let Releases::Every { period, .. } = job.releases else { return None };
+        let JobReleases::Every { period, .. } = job.releases else { return None };
         job.phase = at(rng.within(0, period.as_ns()));
-        job.releases = Releases::Every { period, jitter: clusters.declared_jitter(position)? };
+        job.releases = JobReleases::Every { period, jitter: clusters.declared_jitter(position)? };
     }
     let urgent = u32::try_from(jobs.len()).ok()?;
     jobs.extend(others);
@@ -124,22 +124,22 @@ fn draw(case: u64) -> Option<Scenario> {
     let k2 = K2Settings { max_inflight: urgent + max_inflight_rest?, max_inflight_rest, ..K2Settings::k2() };
     let split = Split { cut: Cut::Rest, max_sectors: 4_096, multiples: false };
     let scheduler = rng.one_of(&[
-        Settings::K2(k2),
-        Settings::K2(k2),
-        Settings::K2(K2Settings { split: Some(split), ..k2 }),
-        Settings::None,
-        Settings::MqDeadline(MqDeadlineSettings::default()),
-        Settings::Bfq(BfqSettings::default()),
+        SchedulerSettings::K2(k2),
+        SchedulerSettings::K2(k2),
+        SchedulerSettings::K2(K2Settings { split: Some(split), ..k2 }),
+        SchedulerSettings::None,
+        SchedulerSettings::MqDeadline(MqDeadlineSettings::default()),
+        SchedulerSettings::Bfq(BfqSettings::default()),
     ]);
     let longest = jobs.iter().filter_map(|job| match job.releases {
-        Releases::Every { period, .. } => Some(period.as_ns()),
-        Releases::Closed { .. } | Releases::WriteBack(_) => None,
+        JobReleases::Every { period, .. } => Some(period.as_ns()),
+        JobReleases::Closed { .. } | JobReleases::WriteBack(_) => None,
     });
     let duration = at(longest.max()? * 25);
     let host =
         Host { cpus: 1, max_sectors: 1 << 14, requests: 1 << 10, turnaround: ns(rng.one_of(&[0, 40])), merge: false };
     Some(Scenario {
-        device: Device::Clusters(Box::new(clusters)),
+        device: HostDevice::Clusters(Box::new(clusters)),
         host,
         scheduler,
         jobs,
@@ -155,7 +155,7 @@ struct Judged<'a> {
 }
 
 impl Watch for Judged<'_> {
-    fn see(&mut self, _: Instant, _: &Seen<'_>) {}
+    fn see(&mut self, _: Instant, _: &RunEvent<'_>) {}
 
     fn looks_inside(&self) -> bool {
         true
@@ -170,7 +170,7 @@ impl Watch for Judged<'_> {
 /// Which checkers fail, how many jobs of the flash were complete, and by how much each task's
 /// slowest request was late.
 fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
-    let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
+    let HostDevice::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
     let all: Vec<ClusterId> = clusters.plan().clusters().ids().collect();
     let mut judged = Judged { checks: Checks::new(clusters.plan(), Dispatch::Serial, &all), complete: 0 };
     let reports = run_watched(scenario, 3, &mut judged).expect("few I/Os");
@@ -188,7 +188,7 @@ fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
 fn no_request_misses_whatever_the_other_jobs_do() {
     let (mut cases, mut complete, mut with_jobs, mut late_releases) = (0, 0, 0, 0);
     for (case, scenario) in (0..500).filter_map(|case| Some((case, draw(case)?))) {
-        let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
+        let HostDevice::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
         for job in 0..clusters.tasks() {
             assert_eq!(hand_over_jitter(&scenario, job).ok(), clusters.declared_jitter(job), "case {case}");
             late_releases += usize::from(clusters.declared_jitter(job) > Some(Span::ZERO));
@@ -207,12 +207,12 @@ fn no_request_misses_whatever_the_other_jobs_do() {
 fn later_releases_than_the_certificate_is_for_are_reported() {
     let mut told = 0;
     for mut scenario in (0..200).filter_map(draw) {
-        let Device::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
+        let HostDevice::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
         let declared: Vec<Span> = (0..clusters.tasks()).filter_map(|job| clusters.declared_jitter(job)).collect();
         for (job, declared) in scenario.jobs.iter_mut().zip(declared) {
-            let Releases::Every { period, .. } = job.releases else { panic!("a task") };
+            let JobReleases::Every { period, .. } = job.releases else { panic!("a task") };
             let jitter = declared.saturating_add(ns((period.as_ns() - declared.as_ns()) / 2));
-            job.releases = Releases::Every { period, jitter };
+            job.releases = JobReleases::Every { period, jitter };
         }
         told += usize::from(judged(&scenario).0.contains(&"releases"));
     }
@@ -269,12 +269,12 @@ fn the_scenario_of_the_documentation_misses_by_a_shared_bound_alone() {
 #[test]
 fn what_cannot_be_run() {
     let own = documented(r#""max_inflight": 4, "max_inflight_rest": 2"#);
-    let Device::Clusters(clusters) = &own.device else { panic!("no clusters") };
+    let HostDevice::Clusters(clusters) = &own.device else { panic!("no clusters") };
     let bare = r#"{"clusters":[{"chips":[0,1,2,3],"tasks":["camera","map"]}]}"#;
     let bare = read_allocation(bare, clusters.set()).expect("an allocation");
-    let refused = Clusters::new(clusters.set(), &bare, &[], Span::ZERO).expect_err("no certificate");
+    let refused = CertifiedClusters::new(clusters.set(), &bare, &[], Span::ZERO).expect_err("no certificate");
     assert_eq!(refused.to_string(), "cluster 0 has no certificate: nothing is promised for it");
-    let named = Clusters::new(clusters.set(), clusters.allocation(), &["map".to_owned()], Span::ZERO);
+    let named = CertifiedClusters::new(clusters.set(), clusters.allocation(), &["map".to_owned()], Span::ZERO);
     assert!(named.expect_err("a task's name").to_string().contains("map"));
     let mut none = Vec::new();
     for position in 0..clusters.allocation().len() {
@@ -282,10 +282,10 @@ fn what_cannot_be_run() {
         none.push(certificate.map(|certificate| rtflash_model::Certificate { server_thousandths: 0, ..certificate }));
     }
     let unserved = clusters.allocation().clone().with_certificates(none);
-    let refused = Clusters::new(clusters.set(), &unserved, &["log".to_owned()], Span::ZERO);
+    let refused = CertifiedClusters::new(clusters.set(), &unserved, &["log".to_owned()], Span::ZERO);
     assert_eq!(
         refused.expect_err("no server").to_string(),
         "no cluster has a server, and there are jobs beside the tasks"
     );
-    assert!(Clusters::new(clusters.set(), &unserved, &[], Span::ZERO).is_ok());
+    assert!(CertifiedClusters::new(clusters.set(), &unserved, &[], Span::ZERO).is_ok());
 }

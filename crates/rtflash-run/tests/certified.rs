@@ -3,13 +3,13 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Thesis;
-use rtflash_alloc::certified::{ChannelContention, Choice, GcTerms, choose};
+use rtflash_alloc::certified::{ChannelContention, Choice, ChosenGc, choose};
 use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
+    Access, Allocation, Arrivals, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Instant, Job,
+    LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -48,7 +48,7 @@ fn certify(
         .in_the_worst_case(0)?;
     let server = if background { server.max(1) } else { server };
     let Choice::Holds(gc) = choose(&placed.processor, &placed.contentions, server, &work) else { return None };
-    let collection = gc.map(GcTerms::to_collection);
+    let collection = gc.map(ChosenGc::to_collection);
     Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
 }
 
@@ -137,9 +137,9 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
     let turns = rng.within(0, 1) == 0;
     for chip in 0..device.chips() {
         let cluster = if turns { chip % count } else { chip * count / device.chips() };
-        clusters[cluster as usize].chips.push(chip);
+        clusters[cluster as usize].chips.push(ChipId(chip));
     }
-    for task in 0..set.tasks().len() {
+    for task in set.tasks().ids() {
         clusters[rng.small(0, count - 1) as usize].tasks.push(task);
     }
     let service = if set.jobs().is_empty() { Service::Tbs } else { rng.one_of(&[Service::Tbs, Service::Background]) };

@@ -6,7 +6,7 @@ use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};
 use rtflash_exec::{Plan, Waits};
 use rtflash_model::ClusterId;
 use rtflash_run::soak::{World, draw};
-use rtflash_run::{Servers, execute, plan};
+use rtflash_run::{TbsServers, execute, plan};
 
 fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {
     let broken = findings.iter().filter(|finding| !finding.gauge.holds());
@@ -32,7 +32,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         let text = lines.expect("the first line at least").finish().expect("memory takes all");
         let plan = plan(&case.set, allocation, case.analysis).expect("it was run");
         let all: Vec<ClusterId> = plan.clusters().ids().collect();
-        let servers = Servers::new(&case.set, allocation, case.analysis);
+        let servers = TbsServers::new(&case.set, allocation, case.analysis);
         let mut checks = Checks::of_trace(&plan, case.options.dispatch, &all).with_admission(Box::new(servers));
         for record in TraceReader::new(&plan, &text[..]) {
             checks.record(&record.expect("a record"));

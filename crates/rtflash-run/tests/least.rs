@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::certified::{ChannelContention, Demand, Verdict, choose};
+use rtflash_alloc::certified::{ChannelContention, Demand, DemandVerdict, choose};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -66,8 +66,8 @@ fn broken(set: &TaskSet, clusters: &[Cluster], certificates: &[Certificate], opt
     broken.map(|finding| finding.assumption.name).collect()
 }
 
-fn cluster(chips: &[u32], tasks: &[usize]) -> Cluster {
-    Cluster { chips: chips.into(), tasks: tasks.into() }
+fn cluster(chips: &[u32], tasks: &[u32]) -> Cluster {
+    Cluster::of(chips.iter().copied(), tasks.iter().copied())
 }
 
 /// Random clusters of a chip whose demand fits with some deadline of garbage collection: how often
@@ -89,7 +89,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
         let site = ChannelContention::new(&set, &clusters, vec![Placement::Stripe], vec![0], Reliance::Nothing, &work);
         let placed = site.in_the_worst_case(0).expect("small numbers");
         let Some(gc) = placed.processor.gc(ns(within(1, 200)), false) else { continue };
-        if Demand::new(&placed.processor, &placed.contentions[0], Some(gc), 0, &work).test() != Verdict::Holds {
+        if Demand::new(&placed.processor, &placed.contentions[0], Some(gc), 0, &work).test() != DemandVerdict::Holds {
             continue;
         }
         let mut collection = gc.to_collection();

@@ -5,9 +5,7 @@ use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
 use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
 use rtflash_alloc::sizing::{Expected, cost};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
-use rtflash_model::{
-    Access, Allocation, ChipId, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet,
-};
+use rtflash_model::{Access, Allocation, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
 use rtflash_run::execute;
 
 /// Blocks and pages of a chip.
@@ -160,7 +158,7 @@ fn clusters_and_their_wear() {
         let end = options(300, Access::Sequential, Aging::Fresh).duration;
         for (position, cluster) in cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty()) {
             let (Some(expected), Some(wear)) =
-                (cluster.in_rings, executed.report.wear(set.device(), cluster.chips.iter().copied().map(ChipId), end))
+                (cluster.in_rings, executed.report.wear(set.device(), cluster.chips.iter().copied(), end))
             else {
                 continue;
             };

@@ -14,7 +14,9 @@ use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
 use crate::guarantee::Guarantee;
-use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, meta, reliance_name, task_name, task_names};
+use crate::parts::{
+    CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name, task_name, task_names,
+};
 use crate::unplaced::UnplacedAnswer;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
@@ -60,7 +62,7 @@ pub struct AllocAnswer<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none
@@ -211,7 +213,7 @@ impl<'a> ClusterAnswer<'a> {
         let gc = report.gc_tasks.iter();
         ClusterAnswer {
             tasks: task_names(set, &cluster.tasks),
-            chips: cluster.chips,
+            chips: chip_numbers(&cluster.chips),
             utilization: report.utilization,
             blocking: report.blocking,
             read_utilization: report.read,

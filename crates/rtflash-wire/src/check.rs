@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
-use crate::parts::{Meta, Text, meta, reliance_name, task_names};
+use crate::parts::{RawMeta, Text, chip_numbers, meta, reliance_name, task_names};
 
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct CheckAnswer<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// A cluster in a [`CheckAnswer`].
@@ -77,7 +77,7 @@ impl<'a> CheckAnswer<'a> {
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
         let clusters = verification.clusters.iter().map(|judged| CheckedCluster {
-            chips: judged.cluster.chips.clone(),
+            chips: chip_numbers(&judged.cluster.chips),
             tasks: task_names(set, &judged.cluster.tasks),
             schedulable: Some(judged.schedulable),
             in_time: Some(judged.in_time),
@@ -123,7 +123,7 @@ impl<'a> CheckAnswer<'a> {
                 format!("it relies on {}, more than `--rely-on {}` grants", relied_on(needed), granted.name())
             });
             CheckedCluster {
-                chips: judged.cluster.chips.clone(),
+                chips: chip_numbers(&judged.cluster.chips),
                 tasks: task_names(set, &judged.cluster.tasks),
                 schedulable: if judged.discrepancies.is_empty() { judged.holds } else { Some(false) },
                 in_time: judged.in_time,

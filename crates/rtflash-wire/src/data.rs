@@ -1,7 +1,7 @@
 //! Whether data fit: pages and bytes, of each task and each cluster.
 
 use rtflash_alloc::allocator::Outcome;
-use rtflash_model::{Cluster, Placement, Space, TaskSet};
+use rtflash_model::{Cluster, Placement, Space, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +45,9 @@ pub struct TaskDataAnswer<'a> {
 impl<'a> DataAnswer<'a> {
     /// The data of these tasks, positions in the set, in this space; `None` where nothing is
     /// declared and nothing is wrong.
-    pub fn new(set: &'a TaskSet, tasks: impl IntoIterator<Item = usize>, space: &Space) -> Option<DataAnswer<'a>> {
+    pub fn new(set: &'a TaskSet, tasks: impl IntoIterator<Item = TaskId>, space: &Space) -> Option<DataAnswer<'a>> {
         let device = set.device();
-        let task = |task: usize| {
+        let task = |task: TaskId| {
             let task = set.tasks().get(task)?;
             let data_pages = task.data_pages?;
             let data_bytes = device.bytes(data_pages.into());
@@ -78,8 +78,8 @@ impl<'a> DataAnswer<'a> {
             Outcome::Partitioned(verdict) => verdict.space,
             _ => on_device(set),
         };
-        let named = if outcome.allocation().is_some() { 0 } else { set.tasks().len() };
-        DataAnswer::new(set, 0..named, &space)
+        let named = if outcome.allocation().is_some() { 0 } else { set.tasks().count() };
+        DataAnswer::new(set, TaskId::first(named), &space)
     }
 }
 

@@ -171,7 +171,7 @@ pub fn framed(answers: &[Schema], streamed: bool) -> Schema {
         parts.push(error);
     }
     if parts.len() < 2 {
-        return parts.pop().map(Schema::from).unwrap_or_default();
+        return parts.pop().expect("a command has an answer").into();
     }
     alternatives(parts)
 }
@@ -206,7 +206,8 @@ fn alternatives(parts: Vec<Map<String, Value>>) -> Schema {
         if let Some(version) = part.remove("$schema") {
             root.entry("$schema").or_insert(version);
         }
-        let title = part.remove("title").and_then(|title| title.as_str().map(str::to_owned)).unwrap_or_default();
+        let title = part.remove("title").and_then(|title| title.as_str().map(str::to_owned));
+        let title = title.expect("the schema of a type has its name");
         root.entry("title").or_insert_with(|| title.clone().into());
         if let Some(description) = part.get("description") {
             root.entry("description").or_insert_with(|| description.clone());

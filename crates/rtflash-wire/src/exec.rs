@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{Meta, Nanoseconds, Text, meta};
+use crate::parts::{Nanoseconds, RawMeta, Text, meta};
 
 pub use run::traced;
 
@@ -56,7 +56,7 @@ pub struct ExecAnswer<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// How a run was made; for a trace, as far as it tells.

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Cluster, Space, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
 use crate::data::{DataAnswer, on_device};
 use crate::guarantee::beyond;
-use crate::parts::{CertificateAnswer, Meta, Nanoseconds, Text, meta, reliance_name};
+use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Explanation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The clusters, in order.
-    pub clusters: Vec<ClusterTerms<'a>>,
+    pub clusters: Vec<ExplainedCluster<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
     /// device. That they fit there does not say that they fit the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct Explanation<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// What stands there where there are no terms to show.
@@ -70,7 +70,7 @@ pub struct Unexplained<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// What `rtflash explain --format json` prints for one task set, on one line.
@@ -110,7 +110,8 @@ pub struct AssumptionText {
 
 /// The terms of one cluster.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ClusterTerms<'a> {
+#[schemars(rename = "ClusterTerms")]
+pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
     /// Whether it passes, exactly: in time, and the declared data fit.
@@ -218,11 +219,11 @@ impl<'a> Explanation<'a> {
                 Some(test) => (costs(set, allocation, test), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
-            let terms = |(position, (cluster, (report, (in_time, space))))| ClusterTerms {
+            let terms = |(position, (cluster, (report, (in_time, space))))| ExplainedCluster {
                 costs: costs.get_mut(position).and_then(Option::take),
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ClusterTerms::new(set, (analysis, test), &cluster, &report, (in_time, &space))
+                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (in_time, &space))
             };
             clusters.map(terms).collect()
         });
@@ -241,7 +242,11 @@ impl<'a> Explanation<'a> {
             gc_pass_ns: theorem.then(|| device.gc_pass().as_ns()),
             reason: allocation.zip(test).and_then(|(allocation, test)| beyond(set, allocation, test.rely_on)),
             clusters,
-            data: DataAnswer::new(set, 0..if allocation.is_some() { 0 } else { set.tasks().len() }, &on_device(set)),
+            data: DataAnswer::new(
+                set,
+                TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
+                &on_device(set),
+            ),
             assumes: assumes
                 .map(|assumption| AssumptionText {
                     name: assumption.name.into(),
@@ -262,18 +267,18 @@ fn costs(set: &TaskSet, allocation: &Allocation, test: DemandTest) -> Vec<Option
     held(set, allocation, test.rely_on).iter().map(|held| held.as_ref().map(of)).collect()
 }
 
-impl<'a> ClusterTerms<'a> {
+impl<'a> ExplainedCluster<'a> {
     fn new(
         set: &'a TaskSet,
         (analysis, test): (&dyn Analysis, Option<DemandTest>),
         cluster: &Cluster,
         report: &ClusterReport,
         (in_time, space): (bool, &Space),
-    ) -> ClusterTerms<'a> {
+    ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
-        ClusterTerms {
-            chips: cluster.chips.clone(),
+        ExplainedCluster {
+            chips: chip_numbers(&cluster.chips),
             schedulable: in_time && space.fits(),
             in_time,
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
@@ -295,7 +300,7 @@ impl<'a> ClusterTerms<'a> {
 }
 
 impl<'a> TaskTerms<'a> {
-    fn new(set: &'a TaskSet, analysis: &dyn Analysis, task: usize, size: u32) -> Option<TaskTerms<'a>> {
+    fn new(set: &'a TaskSet, analysis: &dyn Analysis, task: TaskId, size: u32) -> Option<TaskTerms<'a>> {
         let task = set.tasks().get(task)?;
         let demand = analysis.demand(set.device(), task, size)?;
         let stream = |stream: StreamDemand| StreamTerms {

@@ -1,6 +1,6 @@
 //! What `rtflash host run --format json` prints.
 
-use rtflash_host::bound::Assumption;
+use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
 use rtflash_model::{Instant, Span};
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct HostAssumption {
 }
 
 impl HostAssumption {
-    fn new(seen: &Assumption) -> HostAssumption {
+    fn new(seen: &BoundAssumption) -> HostAssumption {
         HostAssumption {
             name: seen.name.into(),
             holds: (seen.observed || seen.broken.is_some()).then_some(seen.broken.is_none()),
@@ -100,7 +100,7 @@ impl<'a> HostAnswer<'a> {
     pub fn new(
         scheduler: &'a str,
         jobs: &'a [JobReport],
-        (queues, assumptions): (&QueueLengths, &[Assumption]),
+        (queues, assumptions): (&QueueLengths, &[BoundAssumption]),
         span: Span,
     ) -> HostAnswer<'a> {
         let assumptions = assumptions.iter().map(HostAssumption::new).collect();

@@ -39,17 +39,18 @@ pub use exec::{
     WorstLine, traced,
 };
 pub use explain::{
-    AssumptionText, ClusterTerms, ExplainAnswer, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained, UnitCosts,
+    AssumptionText, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained,
+    UnitCosts,
 };
 pub use guarantee::{Guarantee, beyond, needed};
 pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
 pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};
 pub use host_tune::{TuneAnswer, TuneSetting};
-pub use parts::{CertificateAnswer, Meta, Nanoseconds, Text, task_name};
+pub use parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, task_name};
 pub use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 pub use schemas::schema;
 pub use size::{
-    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, Range, RatioAnswer, Reason, RequestAnswer,
+    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
     SizeAnswer, TaskAnswer, WearAnswer,
 };
 pub use unplaced::UnplacedAnswer;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::Fraction;
-use rtflash_model::{Certificate, Reliance, TaskSet};
+use rtflash_model::{Certificate, ChipId, Reliance, TaskId, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 pub type Text<'a> = Cow<'a, str>;
 
 /// The task set's own `meta`, as it was written.
-pub type Meta<'a> = Cow<'a, RawValue>;
+pub type RawMeta<'a> = Cow<'a, RawValue>;
 
 /// Reads a `meta` that is there, be it `null`.
-pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Meta<'static>>, D::Error> {
+pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawMeta<'static>>, D::Error> {
     Box::<RawValue>::deserialize(deserializer).map(|meta| Some(Cow::Owned(meta)))
 }
 
@@ -118,14 +118,19 @@ impl JsonSchema for Nanoseconds {
     }
 }
 
-/// The name of a task by its position in the set; empty if there is no such task.
-pub fn task_name(set: &TaskSet, task: usize) -> &str {
+/// The name of a task of the set; empty if there is no such task.
+pub fn task_name(set: &TaskSet, task: TaskId) -> &str {
     set.tasks().get(task).map_or("", |task| task.name.as_str())
 }
 
-/// The names of tasks by their positions.
-pub(crate) fn task_names<'a>(set: &'a TaskSet, tasks: &[usize]) -> Vec<Text<'a>> {
+/// The names of tasks of the set.
+pub(crate) fn task_names<'a>(set: &'a TaskSet, tasks: &[TaskId]) -> Vec<Text<'a>> {
     tasks.iter().map(|&task| task_name(set, task).into()).collect()
+}
+
+/// The numbers of chips.
+pub(crate) fn chip_numbers(chips: &[ChipId]) -> Vec<u32> {
+    chips.iter().map(|chip| chip.0).collect()
 }
 
 /// The name of a reliance.

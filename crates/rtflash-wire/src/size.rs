@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{
-    Amplification, ClusterCost, Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear,
+    AllocationCost, Amplification, ClusterCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
 };
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
-use crate::parts::{Meta, Text, meta, task_names};
+use crate::parts::{RawMeta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
@@ -57,24 +57,25 @@ pub struct SizeAnswer<'a> {
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
-    pub meta: Option<Meta<'a>>,
+    pub meta: Option<RawMeta<'a>>,
 }
 
 /// Why there is no limit.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Reason")]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum NoLimit {
     /// Nothing that was tried passes.
     NothingPasses,
     /// To look for it would take too long: too many tasks on too many chips.
     TooMuchWork,
 }
 
-fn reason<T>(limit: &Limit<T>) -> Option<Reason> {
+fn reason<T>(limit: &SizingLimit<T>) -> Option<NoLimit> {
     match limit {
-        Limit::At(_) => None,
-        Limit::Nothing => Some(Reason::NothingPasses),
-        Limit::TooMuchWork => Some(Reason::TooMuchWork),
+        SizingLimit::At(_) => None,
+        SizingLimit::Nothing => Some(NoLimit::NothingPasses),
+        SizingLimit::TooMuchWork => Some(NoLimit::TooMuchWork),
     }
 }
 
@@ -89,7 +90,7 @@ pub struct ChipsAnswer {
     pub every_smaller_tried: bool,
     /// Why there is no number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<NoLimit>,
 }
 
 /// λ, in a [`SizeAnswer`].
@@ -104,7 +105,7 @@ pub struct RatioAnswer {
     pub resolution: f64,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<NoLimit>,
 }
 
 /// The load, in a [`SizeAnswer`].
@@ -115,7 +116,7 @@ pub struct LoadAnswer {
     pub largest_factor: Option<f64>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<NoLimit>,
 }
 
 /// A task, in a [`SizeAnswer`].
@@ -143,7 +144,7 @@ pub struct RequestAnswer {
     pub shortest_period_ns: Option<u64>,
     /// Why there is no such number of pages, or no such period.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<NoLimit>,
 }
 
 /// What an allocation costs, in a [`SizeAnswer`].
@@ -317,9 +318,9 @@ impl RequestAnswer {
 }
 
 impl<'a> CostAnswer<'a> {
-    fn new(set: &'a TaskSet, cost: &Cost) -> CostAnswer<'a> {
+    fn new(set: &'a TaskSet, cost: &AllocationCost) -> CostAnswer<'a> {
         let cluster = |cluster: &ClusterCost| ClusterCostAnswer {
-            chips: cluster.chips.clone(),
+            chips: chip_numbers(&cluster.chips),
             tasks: task_names(set, &cluster.tasks),
             write_amplification: cluster.write_amplification,
             tasks_alone: WearAnswer::new(&cluster.wear),

@@ -2,7 +2,7 @@
 //! name of their own.
 
 use rtflash_alloc::allocator::{Outcome, Unplaced};
-use rtflash_alloc::reason::{Reason, TooFewBlocks, TooLong};
+use rtflash_alloc::reason::{NoRoomForGc, Reason, TooLong};
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl<'a> UnplacedAnswer<'a> {
                 window_ns: (window < period).then(|| window.as_ns()),
                 ..blank
             },
-            Reason::Blocks(TooFewBlocks { needed_blocks, blocks }) => {
+            Reason::Blocks(NoRoomForGc { needed_blocks, blocks }) => {
                 UnplacedAnswer { needed_blocks: Some(needed_blocks), blocks: Some(blocks), ..blank }
             }
         }

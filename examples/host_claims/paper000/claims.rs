@@ -1,6 +1,6 @@
 //! Claims of paper 000, with what was published.
 
-use rtflash::host::tune::{Objective, Share};
+use rtflash::host::tune::{Millionths, Objective};
 
 use super::super::claim::Kind::{self, Also, Must, NotAsked, Shown};
 use super::runs::Column::{self, AgedRandomRead, AgedSequentialRead, FullRandomWrite, FullSequentialWrite};
@@ -128,8 +128,8 @@ fn chosen(answers: &Answers, column: Column, objective: Objective) -> Option<u32
 }
 
 /// A share of so many percent.
-fn percent(percent: u32) -> Share {
-    Share::of_million(percent * 10_000).expect("a share")
+fn percent(percent: u32) -> Millionths {
+    Millionths::of_million(percent * 10_000).expect("a share")
 }
 
 /// Of O1 and O2 for 1 % to 100 % in six columns, how many are chosen as an optimum of the points,

@@ -5,10 +5,12 @@ use std::fs;
 
 use rayon::prelude::*;
 use rtflash::exec::Aging;
-use rtflash::host::run::{Device, Job, Pattern, Releases, RunError, Scenario, Setup, read_setup, run};
+use rtflash::host::run::{
+    HostDevice, HostRunError, HostSetup, Job, JobPattern, JobReleases, Scenario, read_setup, run,
+};
 use rtflash::host::scheduler::K2Settings;
-use rtflash::host::tune::{Measured, Objective, Share, Tuning, k2, tune};
-use rtflash::host::{Class, Op, Settings};
+use rtflash::host::tune::{Measured, Millionths, Objective, Tuning, k2, tune};
+use rtflash::host::{Class, Op, SchedulerSettings};
 use rtflash::model::{Instant, Span};
 
 use Column::{AgedRandomRead, AgedSequentialRead, FullRandomWrite, FullSequentialWrite};
@@ -78,8 +80,8 @@ pub struct Answers {
 /// The drive, about half of which is filled, and the full one.
 #[derive(Debug)]
 pub struct Drives {
-    partial: Setup,
-    full: Setup,
+    partial: HostSetup,
+    full: HostSetup,
 }
 
 impl Drives {
@@ -94,14 +96,14 @@ impl Drives {
     }
 
     /// All that the table needs.
-    pub fn answers(&self, seconds: u32, seed: u64) -> Result<Answers, RunError> {
+    pub fn answers(&self, seconds: u32, seed: u64) -> Result<Answers, HostRunError> {
         // Which objective does not matter: each is looked up later.
-        let objective = Objective::LatencyShare(Share::of_million(1).expect("a share"));
+        let objective = Objective::LatencyShare(Millionths::of_million(1).expect("a share"));
         let tunings = WHOLE.into_par_iter().map(|column| {
-            let scenario = self.scenario(column, Settings::None, seconds);
-            tune(&scenario, &[Settings::K2(K2Settings::k2())], objective, seed).map(|tuning| (column, tuning))
+            let scenario = self.scenario(column, SchedulerSettings::None, seconds);
+            tune(&scenario, &[SchedulerSettings::K2(K2Settings::k2())], objective, seed).map(|tuning| (column, tuning))
         });
-        let tunings = tunings.collect::<Result<BTreeMap<Column, Tuning>, RunError>>()?;
+        let tunings = tunings.collect::<Result<BTreeMap<Column, Tuning>, HostRunError>>()?;
         let aged =
             [AgedSequentialRead, AgedRandomRead].into_iter().flat_map(|column| SOME.map(|bound| (column, bound)));
         let mut points = self.points(&aged.collect::<Vec<_>>(), seconds, seed)?;
@@ -119,10 +121,11 @@ impl Drives {
         which: &[(Column, Bound)],
         seconds: u32,
         seed: u64,
-    ) -> Result<BTreeMap<(Column, Bound), Point>, RunError> {
+    ) -> Result<BTreeMap<(Column, Bound), Point>, HostRunError> {
         let of = |&(column, bound): &(Column, Bound)| {
-            let scheduler = bound
-                .map_or(Settings::None, |max_inflight| Settings::K2(K2Settings { max_inflight, ..K2Settings::k2() }));
+            let scheduler = bound.map_or(SchedulerSettings::None, |max_inflight| {
+                SchedulerSettings::K2(K2Settings { max_inflight, ..K2Settings::k2() })
+            });
             let reports = run(&self.scenario(column, scheduler, seconds), seed)?;
             let tail = reports.first().and_then(|job| job.latencies.percentile(9_990));
             Ok(((column, bound), Point::of(tail, reports.iter().map(|job| job.bytes_per_s).sum())))
@@ -131,10 +134,10 @@ impl Drives {
     }
 
     /// So many seconds after one of warm-up.
-    fn scenario(&self, column: Column, scheduler: Settings, seconds: u32) -> Scenario {
+    fn scenario(&self, column: Column, scheduler: SchedulerSettings, seconds: u32) -> Scenario {
         let full = matches!(column, FullSequentialWrite | FullRandomWrite);
-        let Setup { mut device, host, .. } = if full { self.full.clone() } else { self.partial.clone() };
-        if let (Device::Nvme(nvme), AgedSequentialRead | AgedRandomRead) = (&mut device, column) {
+        let HostSetup { mut device, host, .. } = if full { self.full.clone() } else { self.partial.clone() };
+        if let (HostDevice::Nvme(nvme), AgedSequentialRead | AgedRandomRead) = (&mut device, column) {
             nvme.aging = Aging::Random;
         }
         let warmup = Instant::START.saturating_add(Span::from_us(1_000_000));
@@ -159,7 +162,7 @@ fn job(column: Column, name: &str, cpu: u32, class: Class, (depth, think): (u32,
     Job {
         name: name.into(),
         op: if reads { Op::Read } else { Op::Write },
-        pattern: if random { Pattern::Random } else { Pattern::Sequential },
+        pattern: if random { JobPattern::Random } else { JobPattern::Sequential },
         from: u64::from(cpu) * 8 * GIB,
         span: Some(8 * GIB),
         size: 4 << 10,
@@ -167,7 +170,7 @@ fn job(column: Column, name: &str, cpu: u32, class: Class, (depth, think): (u32,
         level: 4,
         cpu,
         user_centric: false,
-        releases: Releases::Closed { depth, think },
+        releases: JobReleases::Closed { depth, think },
         phase: Instant::START,
         count: None,
         until: None,

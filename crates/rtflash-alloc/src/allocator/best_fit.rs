@@ -1,8 +1,8 @@
 //! Best fit into clusters that grow: each task where it takes the fewest chips more.
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 use crate::work::Work;
@@ -42,9 +42,9 @@ impl Allocator for BestFit {
 /// What best fit came to.
 pub(super) enum Filled<H> {
     /// All tasks, in groups that need no more chips than there are.
-    Fits(Vec<Group<H>>),
+    Fits(Vec<TaskGroup<H>>),
     /// The first task for which there are not enough chips, and the groups without it.
-    Full { task: usize, before: Vec<Group<H>> },
+    Full { task: TaskId, before: Vec<TaskGroup<H>> },
     /// A limit was reached.
     GivenUp(Limit),
 }
@@ -53,8 +53,8 @@ pub(super) enum Filled<H> {
 pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
     let mut groups = match Groups::new(sizes) {
         Ok(groups) => groups,
-        Err(Unplaced { limit: Some(limit), .. }) => return Filled::GivenUp(limit),
-        Err(Unplaced { task, limit: None }) => return Filled::Full { task, before: Vec::new() },
+        Err(NeverFits { limit: Some(limit), .. }) => return Filled::GivenUp(limit),
+        Err(NeverFits { task, limit: None }) => return Filled::Full { task, before: Vec::new() },
     };
     for task in groups.order() {
         groups.before.clear();
@@ -71,10 +71,10 @@ pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
 }
 
 /// Clusters on the first chips, and one of all that are left.
-pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<Group<H>>) -> Vec<Cluster> {
+pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<TaskGroup<H>>) -> Vec<Cluster> {
     let mut next = 0;
-    let mut take = |size: u32, tasks: Vec<usize>| {
-        let chips = (next..next + size).collect();
+    let mut take = |size: u32, tasks: Vec<TaskId>| {
+        let chips = (next..next + size).map(ChipId).collect();
         next += size;
         Cluster { chips, tasks }
     };
@@ -87,8 +87,8 @@ pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<Group<H>>) -> Vec<Cluster> 
 }
 
 /// A task that no cluster of the device holds, or a limit that was reached before one was found.
-pub(super) struct Unplaced {
-    pub task: usize,
+pub(super) struct NeverFits {
+    pub task: TaskId,
     pub limit: Option<Limit>,
 }
 
@@ -96,21 +96,21 @@ pub(super) struct Unplaced {
 pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
     /// The smallest cluster for each task alone.
-    pub alone: Vec<(u32, S::Held)>,
-    pub groups: Vec<Group<S::Held>>,
+    pub alone: PerId<TaskId, (u32, S::Held)>,
+    pub groups: Vec<TaskGroup<S::Held>>,
     /// Each task's group.
-    pub home: Vec<usize>,
+    pub home: PerId<TaskId, usize>,
     /// Chips that the groups need.
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
-    pub before: Vec<(usize, Group<S::Held>)>,
+    pub before: Vec<(usize, TaskGroup<S::Held>)>,
     /// Memory for the groups that a task is tried in.
     tried: Vec<usize>,
 }
 
 /// Where a task might go: the cluster that its group would need.
 #[derive(Clone, Copy)]
-struct Place<H> {
+struct GroupChoice<H> {
     /// `None`: a group of its own.
     group: Option<usize>,
     size: u32,
@@ -121,19 +121,19 @@ struct Place<H> {
 
 impl<S: Sizes> Groups<S> {
     /// No groups yet.
-    pub fn new(mut sizes: S) -> Result<Groups<S>, Unplaced> {
+    pub fn new(mut sizes: S) -> Result<Groups<S>, NeverFits> {
         let chips = sizes.chips();
-        let mut alone = Vec::with_capacity(sizes.tasks());
-        for task in 0..sizes.tasks() {
+        let mut alone = PerId::default();
+        for task in TaskId::first(sizes.tasks()) {
             let found = sizes.smallest_size(&[task], 1, chips);
-            alone.push(found.ok_or_else(|| Unplaced { task, limit: sizes.exhausted() })?);
+            alone.push(found.ok_or_else(|| NeverFits { task, limit: sizes.exhausted() })?);
         }
-        let home = vec![0; alone.len()];
+        let home = PerId::filled(0, sizes.tasks());
         Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new(), tried: Vec::new() })
     }
 
-    /// The tasks' positions in the order in which they are placed.
-    pub fn order(&mut self) -> Vec<usize> {
+    /// The tasks in the order in which they are placed.
+    pub fn order(&mut self) -> Vec<TaskId> {
         self.sizes.order(&self.alone)
     }
 
@@ -143,12 +143,12 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The groups that have tasks.
-    pub fn into_groups(self) -> Vec<Group<S::Held>> {
+    pub fn into_groups(self) -> Vec<TaskGroup<S::Held>> {
         self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect()
     }
 
     /// Puts a task where it takes the fewest further chips.
-    pub fn insert(&mut self, task: usize) {
+    pub fn insert(&mut self, task: TaskId) {
         let mut tried = std::mem::take(&mut self.tried);
         let best = self.joined(task, &mut tried).unwrap_or_else(|| self.grown(task, &mut tried));
         self.tried = tried;
@@ -162,10 +162,10 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The task in a group on the chips that it has.
-    fn joined(&mut self, task: usize, tried: &mut Vec<usize>) -> Option<Place<S::Held>> {
+    fn joined(&mut self, task: TaskId, tried: &mut Vec<usize>) -> Option<GroupChoice<S::Held>> {
         tried.clear();
         self.sizes.joinable(&self.groups, self.alone[task], tried);
-        let mut best: Option<Place<S::Held>> = None;
+        let mut best: Option<GroupChoice<S::Held>> = None;
         for &position in &*tried {
             let group = &self.groups[position];
             if group.tasks.is_empty() || group.size > self.sizes.chips() {
@@ -174,7 +174,7 @@ impl<S: Sizes> Groups<S> {
             if let Some(held) = self.sizes.joined(group, task)
                 && best.is_none_or(|best| S::load(held) > S::load(best.held))
             {
-                best = Some(Place { group: Some(position), size: group.size, growth: 0, held });
+                best = Some(GroupChoice { group: Some(position), size: group.size, growth: 0, held });
                 if !S::FULLEST {
                     break;
                 }
@@ -184,9 +184,9 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The task in a group that gets chips for it, or in one of its own.
-    fn grown(&mut self, task: usize, tried: &mut Vec<usize>) -> Place<S::Held> {
+    fn grown(&mut self, task: TaskId, tried: &mut Vec<usize>) -> GroupChoice<S::Held> {
         let (size, held) = self.alone[task];
-        let mut best = Place { group: None, size, growth: size, held };
+        let mut best = GroupChoice { group: None, size, growth: size, held };
         tried.clear();
         self.sizes.growable(&self.groups, self.alone[task], tried);
         for &position in &*tried {
@@ -200,7 +200,7 @@ impl<S: Sizes> Groups<S> {
             }
             let with = [group.tasks.as_slice(), &[task]].concat();
             let Some((size, held)) = self.sizes.smallest_size(&with, least, most) else { continue };
-            let place = Place { group: Some(position), size, growth: size - group.size, held };
+            let place = GroupChoice { group: Some(position), size, growth: size - group.size, held };
             let fuller = || S::FULLEST && (best.group.is_none() || S::load(held) > S::load(best.held));
             if place.growth < best.growth || fuller() {
                 best = place;
@@ -229,7 +229,7 @@ impl<S: Sizes> Groups<S> {
 
     fn empty_group(&mut self) -> usize {
         self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
-            self.groups.push(Group::default());
+            self.groups.push(TaskGroup::default());
             self.groups.len() - 1
         })
     }

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::cmp::Ordering;
 
-use rtflash_model::TaskSet;
+use rtflash_model::{PerId, TaskId, TaskSet};
 
-use super::clusters::Clusters;
-use super::loads::{Load, Loads, Share, compare_doubles};
-use super::merge::{Merger, View};
+use super::clusters::{GrowingClusters, SlotId};
+use super::loads::{Load, LoadShare, Loads, compare_doubles};
+use super::merge::{LoadTable, Merger};
 use super::ties::Ties;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
@@ -77,16 +77,16 @@ impl Allocator for FullIsolation {
 
 /// Best fit under Theorem 1.
 pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
-    with_scratch(|scratch| Run::new(set, test, scratch).allocate(merging))
+    with_scratch(|scratch| BestFitRun::new(set, test, scratch).allocate(merging))
 }
 
 /// Memory that one allocation after another is made in.
 #[derive(Default)]
 struct Scratch {
-    table: Vec<Load>,
-    alone: Vec<Share>,
-    order: Vec<u32>,
-    clusters: Clusters,
+    table: PerId<TaskId, Load>,
+    alone: PerId<TaskId, LoadShare>,
+    order: Vec<TaskId>,
+    clusters: GrowingClusters,
     merger: Merger,
     ties: Ties,
 }
@@ -105,16 +105,16 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     /// Its slot, or `None`: the first of the clusters without tasks.
-    slot: Option<u32>,
+    slot: Option<SlotId>,
     /// What the task takes of it.
-    share: Share,
+    share: LoadShare,
     /// U with the task.
     total: f64,
     /// Tasks in it, this one included.
     count: usize,
 }
 
-struct Run<'a> {
+struct BestFitRun<'a> {
     loads: Loads<'a>,
     scratch: &'a mut Scratch,
 }
@@ -123,21 +123,18 @@ struct Run<'a> {
 #[derive(Clone, Copy)]
 struct Field<'a> {
     loads: &'a Loads<'a>,
-    table: &'a [Load],
-    alone: &'a [Share],
-    clusters: &'a Clusters,
+    table: &'a PerId<TaskId, Load>,
+    alone: &'a PerId<TaskId, LoadShare>,
+    clusters: &'a GrowingClusters,
 }
 
 impl<'a> Field<'a> {
     /// The task in the cluster of a live slot.
     #[inline]
-    fn candidate(self, task: u32, slot: u32) -> Candidate {
-        let cluster = &self.clusters.slots[slot as usize];
-        let share = if cluster.size == 1 {
-            self.alone[task as usize]
-        } else {
-            self.loads.share(&self.table[task as usize], cluster.costs)
-        };
+    fn candidate(self, task: TaskId, slot: SlotId) -> Candidate {
+        let cluster = &self.clusters.slots[slot];
+        let share =
+            if cluster.size == 1 { self.alone[task] } else { self.loads.share(&self.table[task], cluster.costs) };
         Candidate {
             slot: Some(slot),
             share,
@@ -148,40 +145,37 @@ impl<'a> Field<'a> {
 
     /// The task in the first cluster without tasks.
     #[inline]
-    fn free_candidate(self, task: u32) -> Candidate {
+    fn free_candidate(self, task: TaskId) -> Candidate {
         let size = self.clusters.free_size;
-        let share = if size == 1 {
-            self.alone[task as usize]
-        } else {
-            self.loads.share(&self.table[task as usize], self.loads.size_costs(size))
-        };
+        let share =
+            if size == 1 { self.alone[task] } else { self.loads.share(&self.table[task], self.loads.size_costs(size)) };
         Candidate { slot: None, share, total: share.total(), count: 1 }
     }
 
     /// All candidates, by position.
-    fn candidates(self, task: u32) -> impl Iterator<Item = Candidate> + use<'a> {
+    fn candidates(self, task: TaskId) -> impl Iterator<Item = Candidate> + use<'a> {
         let free = (self.clusters.free_clusters() > 0).then(|| self.free_candidate(task));
         self.clusters.live.iter().map(move |&slot| self.candidate(task, slot)).chain(free)
     }
 
     fn size(self, candidate: Candidate) -> u32 {
-        candidate.slot.map_or(self.clusters.free_size, |slot| self.clusters.slots[slot as usize].size)
+        candidate.slot.map_or(self.clusters.free_size, |slot| self.clusters.slots[slot].size)
     }
 
-    fn tasks(self, candidate: Candidate, task: u32) -> Vec<usize> {
-        let mut tasks = candidate.slot.map_or_else(Vec::new, |slot| self.clusters.positions_of(slot));
-        tasks.push(task as usize);
+    fn tasks(self, candidate: Candidate, task: TaskId) -> Vec<TaskId> {
+        let mut tasks = candidate.slot.map_or_else(Vec::new, |slot| self.clusters.list_of(slot));
+        tasks.push(task);
         tasks
     }
 
     #[inline]
-    fn fits(self, task: u32, candidate: Candidate) -> bool {
+    fn fits(self, task: TaskId, candidate: Candidate) -> bool {
         self.loads.fits(candidate.total, candidate.count, self.size(candidate), || self.tasks(candidate, task))
     }
 
     /// How U of two candidates for one task compares.
     #[inline]
-    fn compare(self, ties: &mut Ties, task: u32, left: Candidate, right: Candidate) -> Ordering {
+    fn compare(self, ties: &mut Ties, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
         compare_doubles((left.total, left.count), (right.total, right.count)).unwrap_or_else(|| {
             let alike = left.slot.zip(right.slot).is_some_and(|(a, b)| ties.alike(self.loads.set, self.clusters, a, b));
             if alike {
@@ -193,18 +187,18 @@ impl<'a> Field<'a> {
     }
 }
 
-impl<'a> Run<'a> {
-    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> Run<'a> {
+impl<'a> BestFitRun<'a> {
+    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> BestFitRun<'a> {
         let loads = Loads::new(set, test);
         loads.fill(&mut scratch.table);
         let one_chip = loads.size_costs(1);
         scratch.alone.clear();
         scratch.alone.extend(scratch.table.iter().map(|load| loads.share(load, one_chip)));
         loads.decreasing_order(&scratch.alone, &mut scratch.order);
-        scratch.clusters.reset(set.device().chips(), set.tasks().len());
+        scratch.clusters.reset(set.device().chips(), set.tasks().count());
         scratch.merger.reset();
         scratch.ties.reset();
-        Run { loads, scratch }
+        BestFitRun { loads, scratch }
     }
 
     fn allocate(mut self, merging: bool) -> Outcome {
@@ -239,7 +233,7 @@ impl<'a> Run<'a> {
     }
 
     /// The feasible cluster with the highest U, ties by position (lines 7 and 17).
-    fn best_fit(&mut self, task: u32) -> Option<Candidate> {
+    fn best_fit(&mut self, task: TaskId) -> Option<Candidate> {
         let (field, ties) = self.field();
         let mut best: Option<Candidate> = None;
         for candidate in field.candidates(task) {
@@ -253,7 +247,7 @@ impl<'a> Run<'a> {
 
     /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a
     /// look: the others have not changed.
-    fn merge_until_it_fits(&mut self, task: u32) -> Option<Candidate> {
+    fn merge_until_it_fits(&mut self, task: TaskId) -> Option<Candidate> {
         loop {
             let clusters = &mut self.scratch.clusters;
             if clusters.len() == 1 {
@@ -267,7 +261,7 @@ impl<'a> Run<'a> {
                     clusters.open(self.loads.size_costs(clusters.free_size));
                 }
                 let Scratch { clusters, merger, ties, table, .. } = &mut *self.scratch;
-                let slot = merger.merge_lowest(clusters, ties, &View { loads: &self.loads, table });
+                let slot = merger.merge_lowest(clusters, ties, &LoadTable { loads: &self.loads, table });
                 self.field().0.candidate(task, slot)
             };
             if self.field().0.fits(task, candidate) {
@@ -276,7 +270,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn place(&mut self, task: u32, candidate: Candidate) {
+    fn place(&mut self, task: TaskId, candidate: Candidate) {
         let Scratch { clusters, merger, ties, .. } = &mut *self.scratch;
         let slot = match candidate.slot {
             Some(slot) => slot,
@@ -291,7 +285,7 @@ impl<'a> Run<'a> {
     }
 
     /// Where a task that fits nowhere would come nearest: the lowest U, ties by position.
-    fn nearest(&mut self, task: u32) -> Unplaced {
+    fn nearest(&mut self, task: TaskId) -> Unplaced {
         let (field, ties) = self.field();
         let mut best: Option<(usize, Candidate)> = None;
         for (position, candidate) in field.candidates(task).enumerate() {
@@ -300,32 +294,30 @@ impl<'a> Run<'a> {
             }
         }
         let (position, candidate) = best.unwrap_or((0, field.free_candidate(task)));
-        let others = candidate.slot.map_or_else(Vec::new, |slot| field.clusters.positions_of(slot));
+        let others = candidate.slot.map_or_else(Vec::new, |slot| field.clusters.list_of(slot));
         let size = field.size(candidate);
-        self.unplaced(task as usize, candidate.total, position, size, others)
+        self.unplaced(task, candidate.total, position, size, others)
     }
 
     /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task
     /// that joined it last.
     fn overloaded(&self) -> Option<Unplaced> {
         let clusters = &self.scratch.clusters;
-        let fails = |&slot: &u32| {
-            let cluster = &clusters.slots[slot as usize];
-            !self
-                .loads
-                .fits(cluster.share.total(), cluster.count as usize, cluster.size, || clusters.positions_of(slot))
+        let fails = |&slot: &SlotId| {
+            let cluster = &clusters.slots[slot];
+            !self.loads.fits(cluster.share.total(), cluster.count as usize, cluster.size, || clusters.list_of(slot))
         };
         let position = clusters.live.iter().position(fails)?;
         let slot = clusters.live[position];
-        let mut tasks = clusters.positions_of(slot);
-        let turn = |task: usize| self.scratch.order.iter().position(|&placed| placed as usize == task);
+        let mut tasks = clusters.list_of(slot);
+        let turn = |task: TaskId| self.scratch.order.iter().position(|&placed| placed == task);
         let last = tasks.iter().copied().max_by_key(|&task| turn(task))?;
         tasks.retain(|&task| task != last);
-        let cluster = &clusters.slots[slot as usize];
+        let cluster = &clusters.slots[slot];
         Some(self.unplaced(last, cluster.share.total(), position, cluster.size, tasks))
     }
 
-    fn unplaced(&self, task: usize, total: f64, cluster: usize, chips: u32, others: Vec<usize>) -> Unplaced {
+    fn unplaced(&self, task: TaskId, total: f64, cluster: usize, chips: u32, others: Vec<TaskId>) -> Unplaced {
         unplaced((self.loads.set, self.loads.test), task, total, cluster, chips, others)
     }
 }

@@ -6,47 +6,52 @@
 //! kept one by one, as slots; the list `live` holds those that have not been merged away, by
 //! position.
 
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
-use super::loads::{Load, Loads, Share, SizeCosts};
+use super::loads::{Load, LoadShare, Loads, SizeCosts};
 
 /// No task follows.
-const END: u32 = u32::MAX;
+const END: TaskId = TaskId(u32::MAX);
+
+rtflash_model::ids! {
+    /// A slot, by position.
+    SlotId
+}
 
 /// A run of chips that became a cluster, and that cluster as it is now (while the slot is live).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct ClusterSlot {
     /// Chips in the run.
     run: u32,
     /// The slot that this one was merged into, or itself.
-    root: u32,
+    root: SlotId,
     /// s: chips of the cluster.
     pub size: u32,
     /// Tasks of the cluster.
     pub count: u32,
     /// What they take of it.
-    pub share: Share,
+    pub share: LoadShare,
     pub costs: SizeCosts,
-    first_task: u32,
-    last_task: u32,
+    first_task: TaskId,
+    last_task: TaskId,
 }
 
 /// Clusters in the making.
 #[derive(Debug, Default)]
-pub(super) struct Clusters {
-    pub slots: Vec<Slot>,
+pub(super) struct GrowingClusters {
+    pub slots: PerId<SlotId, ClusterSlot>,
     /// Slots that are clusters of their own, by position.
-    pub live: Vec<u32>,
-    next_task: Vec<u32>,
+    pub live: Vec<SlotId>,
+    next_task: PerId<TaskId, TaskId>,
     chips: u32,
     free_first: u32,
     /// Chips of the first cluster without tasks.
     pub free_size: u32,
 }
 
-impl Clusters {
+impl GrowingClusters {
     /// m clusters of one chip, no task placed.
-    pub fn reset(&mut self, chips: u32, tasks: usize) {
+    pub fn reset(&mut self, chips: u32, tasks: u32) {
         self.slots.clear();
         self.live.clear();
         self.next_task.clear();
@@ -66,15 +71,15 @@ impl Clusters {
     }
 
     /// Makes the first cluster without tasks a slot, at the end of `live`; it still has no tasks.
-    pub fn open(&mut self, costs: SizeCosts) -> u32 {
-        let slot = index(self.slots.len());
+    pub fn open(&mut self, costs: SizeCosts) -> SlotId {
+        let slot = SlotId(self.slots.count());
         let size = self.free_size;
-        self.slots.push(Slot {
+        self.slots.push(ClusterSlot {
             run: size,
             root: slot,
             size,
             count: 0,
-            share: Share::default(),
+            share: LoadShare::default(),
             costs,
             first_task: END,
             last_task: END,
@@ -86,24 +91,24 @@ impl Clusters {
     }
 
     /// Gives a task with this share to the cluster of a live slot.
-    pub fn place(&mut self, task: u32, share: Share, slot: u32) {
-        let cluster = &mut self.slots[slot as usize];
+    pub fn place(&mut self, task: TaskId, share: LoadShare, slot: SlotId) {
+        let cluster = &mut self.slots[slot];
         cluster.share = cluster.share.with(share);
         cluster.count += 1;
         if cluster.last_task == END {
             cluster.first_task = task;
         } else {
-            self.next_task[cluster.last_task as usize] = task;
+            self.next_task[cluster.last_task] = task;
         }
         cluster.last_task = task;
     }
 
     /// Merges the clusters at two positions, `lower` < `upper`. The merged one stands at the lower.
-    pub fn merge(&mut self, lower: usize, upper: usize, loads: &Loads<'_>, table: &[Load]) -> u32 {
+    pub fn merge(&mut self, lower: usize, upper: usize, loads: &Loads<'_>, table: &PerId<TaskId, Load>) -> SlotId {
         let (kept, gone) = (self.live[lower], self.live.remove(upper));
-        let away = self.slots[gone as usize];
-        self.slots[gone as usize].root = kept;
-        let cluster = &mut self.slots[kept as usize];
+        let away = self.slots[gone];
+        self.slots[gone].root = kept;
+        let cluster = &mut self.slots[kept];
         cluster.size += away.size;
         cluster.count += away.count;
         cluster.costs = loads.size_costs(cluster.size);
@@ -111,50 +116,56 @@ impl Clusters {
             if cluster.last_task == END {
                 cluster.first_task = away.first_task;
             } else {
-                self.next_task[cluster.last_task as usize] = away.first_task;
+                self.next_task[cluster.last_task] = away.first_task;
             }
             cluster.last_task = away.last_task;
         }
         let costs = cluster.costs;
         let share = self.share_at(kept, costs, loads, table);
-        self.slots[kept as usize].share = share;
+        self.slots[kept].share = share;
         kept
     }
 
     /// What the tasks of a live slot would take of a cluster of another size.
-    pub fn share_at(&self, slot: u32, costs: SizeCosts, loads: &Loads<'_>, table: &[Load]) -> Share {
-        self.tasks_of(slot).fold(Share::default(), |sum, task| sum.with(loads.share(&table[task as usize], costs)))
+    pub fn share_at(
+        &self,
+        slot: SlotId,
+        costs: SizeCosts,
+        loads: &Loads<'_>,
+        table: &PerId<TaskId, Load>,
+    ) -> LoadShare {
+        self.tasks_of(slot).fold(LoadShare::default(), |sum, task| sum.with(loads.share(&table[task], costs)))
     }
 
     /// The tasks of a live slot's cluster, in order of placing for clusters that were never merged.
-    pub fn tasks_of(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = self.slots[slot as usize].first_task;
+    pub fn tasks_of(&self, slot: SlotId) -> impl Iterator<Item = TaskId> + '_ {
+        let first = self.slots[slot].first_task;
         std::iter::successors((first != END).then_some(first), |&task| {
-            let next = self.next_task[task as usize];
+            let next = self.next_task[task];
             (next != END).then_some(next)
         })
     }
 
-    /// The same as positions in the task set.
-    pub fn positions_of(&self, slot: u32) -> Vec<usize> {
-        self.tasks_of(slot).map(|task| task as usize).collect()
+    /// The same as a list.
+    pub fn list_of(&self, slot: SlotId) -> Vec<TaskId> {
+        self.tasks_of(slot).collect()
     }
 
     /// The allocation as it stands; every task must have been placed.
     pub fn finish(&mut self, set: &TaskSet) -> Option<Allocation> {
         let mut of_chip = Vec::with_capacity(self.chips as usize);
-        let mut of_task = vec![0; set.tasks().len()];
+        let mut of_task = PerId::filled(0, set.tasks().count());
         let mut next = 0;
-        for slot in 0..self.slots.len() {
+        for slot in self.slots.ids() {
             // Slots are in order of their chips and merge towards the lower, so a root comes before
             // what was merged into it.
             let mut root = slot;
-            while self.slots[root].root as usize != root {
-                root = self.slots[root].root as usize;
+            while self.slots[root].root != root {
+                root = self.slots[root].root;
             }
             let run = self.slots[slot].run;
             let number = if root == slot {
-                self.tasks_of(index(slot)).for_each(|task| of_task[task as usize] = next);
+                self.tasks_of(slot).for_each(|task| of_task[task] = next);
                 next += 1;
                 next - 1
             } else {
@@ -165,7 +176,7 @@ impl Clusters {
             of_chip.extend(std::iter::repeat_n(number, run as usize));
         }
         of_chip.extend(next..next + (self.chips - self.free_first));
-        Allocation::from_owners(of_chip, of_task)
+        Allocation::from_owners(of_chip.into(), of_task)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 use crate::analysis::Analysis;
 use crate::work::Work;
@@ -36,13 +36,13 @@ pub struct Exact;
 
 impl Exact {
     /// Tasks that it searches.
-    pub const MAX_TASKS: usize = 16;
+    pub const MAX_TASKS: u32 = 16;
     /// Evaluations of a task's utilization after which it gives up. Only devices of a very large
     /// number of chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
     /// Why it does not begin with so many tasks.
-    pub(super) fn refuses(tasks: usize) -> Option<Limit> {
+    pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
 }
@@ -68,7 +68,7 @@ impl Allocator for Exact {
 
 /// The search with any test: the clusters of the best partition, in order of their lowest task;
 /// `None` where there is none.
-pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<Group<S::Held>>>, Limit> {
+pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::Held>>>, Limit> {
     match Exact::refuses(sizes.tasks()) {
         Some(limit) => Err(limit),
         None => Ok(Subsets::new(sizes)?.best_partition()),
@@ -80,7 +80,7 @@ const NEVER: u32 = u32::MAX;
 
 /// The smallest cluster for each subset of the tasks; a subset is a bit mask.
 pub(super) struct Subsets<S: Sizes> {
-    tasks: usize,
+    tasks: u32,
     chips: u32,
     /// s(Q), or `NEVER`.
     size: Vec<u32>,
@@ -92,7 +92,7 @@ pub(super) struct Subsets<S: Sizes> {
 /// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry
 /// of the rest comes before.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct PartialPartition {
     chips: u32,
     cost: f64,
     block: usize,
@@ -110,7 +110,7 @@ impl<S: Sizes> Subsets<S> {
             let members = subsets.members(subset);
             // Where more tasks never need fewer chips, a subset needs at least as many as each of
             // its own subsets.
-            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task)]);
+            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task.0)]);
             let least = if sizes.is_monotone() { parts.fold(1, u32::max) } else { 1 };
             let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
             if let Some(limit) = sizes.exhausted() {
@@ -126,8 +126,8 @@ impl<S: Sizes> Subsets<S> {
     }
 
     /// The tasks of a subset, ascending.
-    pub fn members(&self, subset: usize) -> Vec<usize> {
-        (0..self.tasks).filter(|task| subset >> task & 1 == 1).collect()
+    pub fn members(&self, subset: usize) -> Vec<TaskId> {
+        TaskId::first(self.tasks).filter(|task| subset >> task.0 & 1 == 1).collect()
     }
 
     /// The size of a subset's cluster, where there is one.
@@ -136,17 +136,17 @@ impl<S: Sizes> Subsets<S> {
     }
 
     /// The clusters of a partition of all tasks that fit the device, at the least cost.
-    pub fn best_partition(&self) -> Option<Vec<Group<S::Held>>> {
+    pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
-        let mut best: Vec<Vec<Entry>> = Vec::with_capacity(all + 1);
-        best.push(vec![Entry { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
+        let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
+        best.push(vec![PartialPartition { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
         for subset in 1..=all {
             let mut entries = Vec::new();
             for block in blocks_of(subset).filter(|&block| self.size[block] != NEVER) {
                 for (rest, entry) in best[subset & !block].iter().enumerate() {
                     let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
                     if chips <= self.chips {
-                        keep::<S>(&mut entries, Entry { chips, cost, block, rest: index(rest) });
+                        keep::<S>(&mut entries, PartialPartition { chips, cost, block, rest: index(rest) });
                     }
                 }
             }
@@ -155,8 +155,8 @@ impl<S: Sizes> Subsets<S> {
         let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))?;
         let (mut subset, mut at, mut groups) = (all, start, Vec::new());
         while subset != 0 {
-            let Entry { block, rest, .. } = best[subset][at];
-            groups.push(Group { tasks: self.members(block), size: self.size[block], held: self.held[block] });
+            let PartialPartition { block, rest, .. } = best[subset][at];
+            groups.push(TaskGroup { tasks: self.members(block), size: self.size[block], held: self.held[block] });
             (subset, at) = (subset & !block, rest as usize);
         }
         groups.sort_by_key(|group| group.tasks.first().copied());
@@ -224,8 +224,9 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Adds an entry unless another one makes it needless; drops those that it makes needless.
-fn keep<S: Sizes>(entries: &mut Vec<Entry>, entry: Entry) {
-    let beats = |one: &Entry, other: &Entry| S::beats((one.chips, one.cost), (other.chips, other.cost));
+fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
+    let beats =
+        |one: &PartialPartition, other: &PartialPartition| S::beats((one.chips, one.cost), (other.chips, other.cost));
     if entries.iter().any(|other| beats(other, &entry)) {
         return;
     }

@@ -42,21 +42,21 @@ impl Allocator for EqualSplit {
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
         // As many clusters as tasks, but no more than chips; without tasks every chip is its own.
         let chips = set.device().chips();
-        let clusters = u32::try_from(set.tasks().len()).map_or(chips, |tasks| tasks.min(chips));
+        let clusters = set.tasks().count().min(chips);
         tested(set, analysis, &equal_clusters(set, if clusters == 0 { chips } else { clusters }), work)
     }
 }
 
 /// So many clusters, at least one and no more than chips, that share chips and tasks equally.
 fn equal_clusters(set: &TaskSet, clusters: u32) -> Vec<Cluster> {
-    let (chips, tasks) = (set.device().chips(), set.tasks().len());
+    let (chips, tasks) = (set.device().chips(), set.tasks().count());
     let (each, more) = (chips / clusters, chips % clusters);
     let mut next = 0;
     let cluster = |position: u32| {
         let end = next + each + u32::from(position < more);
-        let chips = (next..end).collect();
+        let chips = next..end;
         next = end;
-        Cluster { chips, tasks: (position as usize..tasks).step_by(clusters as usize).collect() }
+        Cluster::of(chips, (position..tasks).step_by(clusters as usize))
     };
     (0..clusters).map(cluster).collect()
 }

@@ -1,10 +1,10 @@
 //! Allocation under a test of any form that knows tasks and a number of chips. Every cluster that
 //! is returned has been tested as it is.
 
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::merging::{self, Stuck};
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
@@ -46,7 +46,7 @@ impl<'a> Asked<'a> {
         Asked { set, analysis, work, asked: 0 }
     }
 
-    fn ask(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+    fn ask(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
         self.asked += tasks.len().max(1) as u64;
         cluster_verdict(self.set, self.analysis, tasks, chips, self.work)
     }
@@ -56,16 +56,16 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl merging::Clusters for Asked<'_> {
+impl merging::MergingTest for Asked<'_> {
     fn set(&self) -> &TaskSet {
         self.set
     }
 
-    fn order(&mut self) -> Vec<usize> {
+    fn order(&mut self) -> Vec<TaskId> {
         decreasing_order(self.set, self.analysis, self.work)
     }
 
-    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
         self.ask(tasks, chips)
     }
 
@@ -86,8 +86,8 @@ impl Sizes for Asked<'_> {
         held
     }
 
-    fn tasks(&self) -> usize {
-        self.set.tasks().len()
+    fn tasks(&self) -> u32 {
+        self.set.tasks().count()
     }
 
     fn chips(&self) -> u32 {
@@ -99,11 +99,11 @@ impl Sizes for Asked<'_> {
         matches!(self.analysis.test(), Test::Utilization(_))
     }
 
-    fn order(&mut self, _: &[(u32, f64)]) -> Vec<usize> {
+    fn order(&mut self, _: &PerId<TaskId, (u32, f64)>) -> Vec<TaskId> {
         decreasing_order(self.set, self.analysis, self.work)
     }
 
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, f64)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, f64)> {
         (least..=most).find_map(|chips| {
             if self.limit().is_some() {
                 return None; // Given up: the caller sees it by the work done.
@@ -113,7 +113,7 @@ impl Sizes for Asked<'_> {
         })
     }
 
-    fn joined(&mut self, group: &Group<f64>, task: usize) -> Option<f64> {
+    fn joined(&mut self, group: &TaskGroup<f64>, task: TaskId) -> Option<f64> {
         let verdict = self.ask(&[group.tasks.as_slice(), &[task]].concat(), group.size);
         verdict.passes.then(|| verdict.load.to_f64())
     }

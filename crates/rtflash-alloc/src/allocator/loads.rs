@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Cluster, Request, TaskSet};
+use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet};
 
 use super::Unplaced;
 use super::space::first_too_many;
@@ -54,14 +54,14 @@ impl SizeCosts {
 
 /// A sum of utilizations and the blocking that goes with it: U(φ) = `tasks` + `blocking`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Share {
+pub(super) struct LoadShare {
     /// Σ U_i(s).
     pub tasks: f64,
     /// t_e / min(T).
     pub blocking: f64,
 }
 
-impl Share {
+impl LoadShare {
     /// U(φ).
     pub fn total(self) -> f64 {
         self.tasks + self.blocking
@@ -69,9 +69,9 @@ impl Share {
 
     /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T)
     /// is the smaller.
-    pub fn with(self, other: Share) -> Share {
+    pub fn with(self, other: LoadShare) -> LoadShare {
         let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
-        Share { tasks: self.tasks + other.tasks, blocking }
+        LoadShare { tasks: self.tasks + other.tasks, blocking }
     }
 }
 
@@ -117,7 +117,7 @@ impl<'a> Loads<'a> {
     }
 
     /// Every task in doubles, into `loads`.
-    pub fn fill(&self, loads: &mut Vec<Load>) {
+    pub fn fill(&self, loads: &mut PerId<TaskId, Load>) {
         let costs = self.test.page_costs(self.set.device());
         let (read_cost, write_cost) = (costs.read.as_ns() as f64, costs.write.as_ns() as f64);
         let stream = |request: Option<Request>| {
@@ -148,7 +148,7 @@ impl<'a> Loads<'a> {
 
     /// U_i(s), Eq. (IV.7), and t_e over the task's shortest period, in doubles.
     #[inline]
-    pub fn share(&self, load: &Load, size: SizeCosts) -> Share {
+    pub fn share(&self, load: &Load, size: SizeCosts) -> LoadShare {
         // 1 / T^g(s), Eq. (IV.4), from T^w: times ⌈w/(αs)⌉ or over ⌊αs/w⌋.
         let gc_rate = if load.write_pages > size.reclaimed {
             load.write_rate * load.write_pages.div_ceil(size.reclaimed) as f64
@@ -156,12 +156,15 @@ impl<'a> Loads<'a> {
             load.write_rate / (size.reclaimed / load.write_pages) as f64
         };
         let rate = if gc_rate < load.request_rate { load.request_rate } else { gc_rate };
-        Share { tasks: load.fixed + load.page_rate * size.delay + self.gc_pass * gc_rate, blocking: self.erase * rate }
+        LoadShare {
+            tasks: load.fixed + load.page_rate * size.delay + self.gc_pass * gc_rate,
+            blocking: self.erase * rate,
+        }
     }
 
     /// Whether U(φ) ≤ 1, given its double and, for the case that this does not tell, its tasks.
     #[inline]
-    pub fn fits(&self, total: f64, count: usize, chips: u32, tasks: impl FnOnce() -> Vec<usize>) -> bool {
+    pub fn fits(&self, total: f64, count: usize, chips: u32, tasks: impl FnOnce() -> Vec<TaskId>) -> bool {
         match compare_doubles((total, count), (1.0, 0)) {
             Some(order) => order == Ordering::Less,
             None => self.exact(&tasks(), chips).cmp_one() != Ordering::Greater,
@@ -169,22 +172,22 @@ impl<'a> Loads<'a> {
     }
 
     /// U(φ), Eq. (IV.9), exactly.
-    pub fn exact(&self, tasks: &[usize], chips: u32) -> Rational {
+    pub fn exact(&self, tasks: &[TaskId], chips: u32) -> Rational {
         Rational::sum(&linear_terms(self.set, self.test, tasks, chips))
     }
 
     /// U_i(s), Eq. (IV.7), exactly: blocking apart.
-    pub fn exact_task(&self, task: usize, chips: u32) -> Rational {
+    pub fn exact_task(&self, task: TaskId, chips: u32) -> Rational {
         Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
     /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel
     /// before any arithmetic.
     #[cold]
-    pub fn compare_exactly(&self, left: (Vec<usize>, u32), right: (Vec<usize>, u32)) -> Ordering {
+    pub fn compare_exactly(&self, left: (Vec<TaskId>, u32), right: (Vec<TaskId>, u32)) -> Ordering {
         if left.1 == right.1 {
-            let shapes = |tasks: &[usize]| {
-                let shape = |&task: &usize| self.set.tasks().get(task).map(|task| (task.read, task.write));
+            let shapes = |tasks: &[TaskId]| {
+                let shape = |&task: &TaskId| self.set.tasks().get(task).map(|task| (task.read, task.write));
                 let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
                 shapes.sort_unstable();
                 shapes
@@ -196,21 +199,20 @@ impl<'a> Loads<'a> {
         self.exact(&left.0, left.1).cmp(&self.exact(&right.0, right.1))
     }
 
-    /// The tasks' positions in Algorithm 1's order: by non-increasing U_i(1), ties by position
+    /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position
     /// (line 5). `shares` are those of size 1.
-    pub fn decreasing_order(&self, shares: &[Share], order: &mut Vec<u32>) {
+    pub fn decreasing_order(&self, shares: &PerId<TaskId, LoadShare>, order: &mut Vec<TaskId>) {
         order.clear();
-        order.extend((0u32..).take(shares.len()));
-        let alike = |a: usize, b: usize| {
+        order.extend(shares.ids());
+        let alike = |a: TaskId, b: TaskId| {
             let (a, b) = (&self.set.tasks()[a], &self.set.tasks()[b]);
             (a.read, a.write) == (b.read, b.write)
         };
-        order.sort_unstable_by(|&left, &right| {
-            let (a, b) = (left as usize, right as usize);
+        order.sort_unstable_by(|&a, &b| {
             let by_utilization = compare_doubles((shares[b].tasks, 1), (shares[a].tasks, 1)).unwrap_or_else(|| {
                 if alike(a, b) { Ordering::Equal } else { self.exact_task(b, 1).cmp(&self.exact_task(a, 1)) }
             });
-            by_utilization.then(left.cmp(&right))
+            by_utilization.then(a.cmp(&b))
         });
     }
 }
@@ -219,24 +221,23 @@ impl<'a> Loads<'a> {
 /// there, and U of the whole.
 pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Cluster]) -> Option<Unplaced> {
     let loads = Loads::new(set, test);
-    let mut table = Vec::new();
+    let mut table = PerId::default();
     loads.fill(&mut table);
-    let share = |tasks: &[usize], chips: u32| {
+    let share = |tasks: &[TaskId], chips: u32| {
         let costs = loads.size_costs(chips);
-        tasks.iter().fold(Share::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
+        tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
     };
     let passes =
-        |tasks: &[usize], chips: u32| loads.fits(share(tasks, chips).total(), tasks.len(), chips, || tasks.to_vec());
+        |tasks: &[TaskId], chips: u32| loads.fits(share(tasks, chips).total(), tasks.len(), chips, || tasks.to_vec());
     let position = clusters.iter().position(|cluster| !passes(&cluster.tasks, cluster.size()))?;
     let (cluster, chips) = (&clusters[position], clusters[position].size());
     let one_chip = loads.size_costs(1);
-    let alone: Vec<Share> = table.iter().map(|load| loads.share(load, one_chip)).collect();
+    let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
     let mut order = Vec::new();
     loads.decreasing_order(&alone, &mut order);
     let mut own = cluster.tasks.clone();
     own.sort_unstable();
-    let members: Vec<usize> =
-        order.iter().map(|&task| task as usize).filter(|task| own.binary_search(task).is_ok()).collect();
+    let members: Vec<TaskId> = order.into_iter().filter(|task| own.binary_search(task).is_ok()).collect();
     // More tasks never take less.
     let task = first_too_many(&members, |tasks| passes(tasks, chips))?;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();

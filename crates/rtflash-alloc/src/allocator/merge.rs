@@ -8,21 +8,23 @@
 
 use std::cmp::Ordering;
 
-use super::clusters::Clusters;
-use super::loads::{Load, Loads, Share, compare_doubles};
+use rtflash_model::{PerId, TaskId};
+
+use super::clusters::{GrowingClusters, SlotId};
+use super::loads::{Load, LoadShare, Loads, compare_doubles};
 use super::ties::Ties;
 
 /// A cluster's best partner.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct BestPartner {
     /// U of the two merged; a lower bound where `fresh` is false.
     total: f64,
     /// The partner's slot.
-    partner: u32,
+    partner: SlotId,
     fresh: bool,
 }
 
-const STALE: Row = Row { total: 0.0, partner: 0, fresh: false };
+const STALE: BestPartner = BestPartner { total: 0.0, partner: SlotId(0), fresh: false };
 
 /// Sizes that a slot remembers its share at.
 const REMEMBERED: usize = 4;
@@ -30,7 +32,7 @@ const REMEMBERED: usize = 4;
 /// What the tasks of a slot take of a cluster of some size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memo {
-    shares: [(u32, Share); REMEMBERED],
+    shares: [(u32, LoadShare); REMEMBERED],
     next: usize,
 }
 
@@ -38,14 +40,14 @@ struct Memo {
 #[derive(Debug, Default)]
 pub(super) struct Merger {
     /// A row for each position in `live`. Empty until the first merge.
-    rows: Vec<Row>,
-    memos: Vec<Memo>,
+    rows: Vec<BestPartner>,
+    memos: PerId<SlotId, Memo>,
 }
 
 /// What every step needs.
-pub(super) struct View<'a> {
+pub(super) struct LoadTable<'a> {
     pub loads: &'a Loads<'a>,
-    pub table: &'a [Load],
+    pub table: &'a PerId<TaskId, Load>,
 }
 
 impl Merger {
@@ -57,17 +59,17 @@ impl Merger {
     /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions,
     /// and returns the slot of the merged cluster. There must be at least two clusters, all of them
     /// slots.
-    pub fn merge_lowest(&mut self, clusters: &mut Clusters, ties: &mut Ties, view: &View<'_>) -> u32 {
+    pub fn merge_lowest(&mut self, clusters: &mut GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> SlotId {
         if self.rows.is_empty() {
             self.rows.resize(clusters.live.len(), STALE);
         }
-        self.memos.resize(clusters.slots.len(), Memo::default());
+        self.memos.resize(clusters.slots.count(), Memo::default());
         let (lower, partner) = self.lowest_pair(clusters, ties, view);
         let upper = clusters.live.iter().position(|&slot| slot == partner).unwrap_or(lower + 1);
         let merged = clusters.merge(lower, upper, view.loads, view.table);
         ties.touch(merged);
         self.rows.remove(upper);
-        self.memos[merged as usize] = Memo::default();
+        self.memos[merged] = Memo::default();
         for (position, row) in self.rows.iter_mut().enumerate() {
             row.fresh &= row.partner != merged && row.partner != partner && position != lower;
         }
@@ -80,7 +82,7 @@ impl Merger {
                 self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
             });
             if order == Some(Ordering::Less) {
-                self.rows[position] = Row { total, partner: merged, fresh: true };
+                self.rows[position] = BestPartner { total, partner: merged, fresh: true };
             } else if order == Some(Ordering::Equal) || (row.fresh && row.total >= total) {
                 // A tie: the lower position wins, and renewing finds it.
                 self.rows[position].fresh = false;
@@ -93,22 +95,23 @@ impl Merger {
     }
 
     /// The cluster of this slot got a task.
-    pub fn touch(&mut self, clusters: &Clusters, slot: u32) {
+    pub fn touch(&mut self, clusters: &GrowingClusters, slot: SlotId) {
         if self.rows.is_empty() {
             return;
         }
-        self.memos[slot as usize] = Memo::default();
+        self.memos[slot] = Memo::default();
         for (row, &owner) in self.rows.iter_mut().zip(&clusters.live) {
             row.fresh &= owner != slot && row.partner != slot;
         }
     }
 
     /// The position and the partner's slot of the best pair.
-    fn lowest_pair(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>) -> (usize, u32) {
+    fn lowest_pair(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> (usize, SlotId) {
         let last = clusters.live.len() - 1;
         let count = view.table.len();
-        let contends =
-            |row: &Row, bound: f64| compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater);
+        let contends = |row: &BestPartner, bound: f64| {
+            compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater)
+        };
         let fresh = self.rows[..last].iter().filter(|row| row.fresh);
         let mut bound = fresh.map(|row| row.total).fold(f64::INFINITY, f64::min);
         for position in 0..last {
@@ -117,7 +120,7 @@ impl Merger {
                 bound = bound.min(self.rows[position].total);
             }
         }
-        let mut best: Option<(usize, Row)> = None;
+        let mut best: Option<(usize, BestPartner)> = None;
         for (position, &row) in
             self.rows[..last].iter().enumerate().filter(|(_, row)| row.fresh && contends(row, bound))
         {
@@ -133,9 +136,9 @@ impl Merger {
     }
 
     /// Finds a cluster's best partner among those after it, ties by position.
-    fn renew(&mut self, clusters: &Clusters, ties: &mut Ties, view: &View<'_>, position: usize) {
+    fn renew(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>, position: usize) {
         let owner = clusters.live[position];
-        let mut best: Option<(u32, f64)> = None;
+        let mut best: Option<(SlotId, f64)> = None;
         for later in position + 1..clusters.live.len() {
             let partner = clusters.live[later];
             let total = self.total(clusters, view, owner, partner);
@@ -148,44 +151,44 @@ impl Merger {
             }
         }
         if let Some((partner, total)) = best {
-            self.rows[position] = Row { total, partner, fresh: true };
+            self.rows[position] = BestPartner { total, partner, fresh: true };
         }
     }
 
     /// How U of two merged pairs compares; each is a position, a partner's slot, and the double.
     fn compare(
         &self,
-        clusters: &Clusters,
+        clusters: &GrowingClusters,
         ties: &mut Ties,
-        view: &View<'_>,
-        left: (usize, u32, f64),
-        right: (usize, u32, f64),
+        view: &LoadTable<'_>,
+        left: (usize, SlotId, f64),
+        right: (usize, SlotId, f64),
     ) -> Ordering {
-        let pair = |(position, partner, _): (usize, u32, f64)| [clusters.live[position], partner];
+        let pair = |(position, partner, _): (usize, SlotId, f64)| [clusters.live[position], partner];
         let (a, b) = (pair(left), pair(right));
-        let count = |pair: [u32; 2]| pair.map(|slot| clusters.slots[slot as usize].count as usize).iter().sum();
+        let count = |pair: [SlotId; 2]| pair.map(|slot| clusters.slots[slot].count as usize).iter().sum();
         if let Some(order) = compare_doubles((left.2, count(a)), (right.2, count(b))) {
             return order;
         }
-        let mut alike = |x: u32, y: u32| ties.alike(view.loads.set, clusters, x, y);
+        let mut alike = |x: SlotId, y: SlotId| ties.alike(view.loads.set, clusters, x, y);
         if (alike(a[0], b[0]) && alike(a[1], b[1])) || (alike(a[0], b[1]) && alike(a[1], b[0])) {
             return Ordering::Equal;
         }
-        let merged = |pair: [u32; 2]| {
-            let tasks = pair.iter().flat_map(|&slot| clusters.positions_of(slot)).collect();
-            (tasks, pair.iter().map(|&slot| clusters.slots[slot as usize].size).sum())
+        let merged = |pair: [SlotId; 2]| {
+            let tasks = pair.iter().flat_map(|&slot| clusters.list_of(slot)).collect();
+            (tasks, pair.iter().map(|&slot| clusters.slots[slot].size).sum())
         };
         view.loads.compare_exactly(merged(a), merged(b))
     }
 
     /// U of two clusters merged, in doubles.
-    fn total(&mut self, clusters: &Clusters, view: &View<'_>, a: u32, b: u32) -> f64 {
-        let size = clusters.slots[a as usize].size + clusters.slots[b as usize].size;
+    fn total(&mut self, clusters: &GrowingClusters, view: &LoadTable<'_>, a: SlotId, b: SlotId) -> f64 {
+        let size = clusters.slots[a].size + clusters.slots[b].size;
         self.share(clusters, view, a, size).with(self.share(clusters, view, b, size)).total()
     }
 
-    fn share(&mut self, clusters: &Clusters, view: &View<'_>, slot: u32, size: u32) -> Share {
-        let memo = &mut self.memos[slot as usize];
+    fn share(&mut self, clusters: &GrowingClusters, view: &LoadTable<'_>, slot: SlotId, size: u32) -> LoadShare {
+        let memo = &mut self.memos[slot];
         if let Some(&(_, share)) = memo.shares.iter().find(|(remembered, _)| *remembered == size) {
             return share;
         }

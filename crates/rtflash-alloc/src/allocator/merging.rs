@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
 
 use super::Limit;
 use crate::analysis::ClusterVerdict;
@@ -13,17 +13,17 @@ const REMEMBERED: usize = 1 << 16;
 
 /// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more
 /// nor that more chips give more. It counts the work.
-pub(super) trait Clusters {
+pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
-    /// The tasks' positions in the order of line 5.
-    fn order(&mut self) -> Vec<usize>;
+    /// The tasks in the order of line 5.
+    fn order(&mut self) -> Vec<TaskId>;
 
     /// What it says of these tasks, at least one, in a cluster of so many chips.
-    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict;
+    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict;
 
     /// The load of that verdict alone.
-    fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
+    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {
         self.verdict(tasks, chips).load
     }
 
@@ -37,27 +37,27 @@ pub(super) trait Clusters {
 /// Why Algorithm 1 found no allocation.
 pub(super) enum Stuck {
     /// This task fits in none of the clusters.
-    Unplaced { task: usize, clusters: Vec<Cluster> },
+    Unplaced { task: TaskId, clusters: Vec<Cluster> },
     /// The cluster at this position fails in the end: a merge, made for another task, left it so.
     /// `last` is the task that joined it last.
-    Overloaded { last: usize, position: usize, clusters: Vec<Cluster> },
+    Overloaded { last: TaskId, position: usize, clusters: Vec<Cluster> },
     /// A limit was reached.
     GivenUp(Limit),
 }
 
 /// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or
 /// not.
-pub(super) fn clusters(test: impl Clusters, merging: bool) -> Result<Vec<Cluster>, Stuck> {
-    let run = Run { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
+pub(super) fn clusters(test: impl MergingTest, merging: bool) -> Result<Vec<Cluster>, Stuck> {
+    let run = MergingRun { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
     run.allocate(merging)
 }
 
 /// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the
 /// chips from some point up, the first of them perhaps grown, and the test is not asked for them.
-struct Run<C> {
+struct MergingRun<C> {
     test: C,
     /// The loads of merged clusters: their tasks and chips.
-    known: HashMap<(Vec<usize>, u32), Rational>,
+    known: HashMap<(Vec<TaskId>, u32), Rational>,
     /// The clusters that had a task or were opened for a merge, by position.
     clusters: Vec<Cluster>,
     /// The lowest chip that none of them has.
@@ -66,7 +66,7 @@ struct Run<C> {
     free_size: u32,
 }
 
-impl<C: Clusters> Run<C> {
+impl<C: MergingTest> MergingRun<C> {
     fn allocate(mut self, merging: bool) -> Result<Vec<Cluster>, Stuck> {
         let order = self.test.order();
         for &task in &order {
@@ -109,12 +109,12 @@ impl<C: Clusters> Run<C> {
     /// Puts the first cluster without tasks into the list.
     fn open(&mut self) {
         let next = self.free_first + self.free_size;
-        self.clusters.push(Cluster { chips: (self.free_first..next).collect(), tasks: Vec::new() });
+        self.clusters.push(Cluster { chips: (self.free_first..next).map(ChipId).collect(), tasks: Vec::new() });
         (self.free_first, self.free_size) = (next, 1);
     }
 
     /// What is said of a cluster, by position, with a task more.
-    fn with(&mut self, position: usize, task: usize) -> ClusterVerdict {
+    fn with(&mut self, position: usize, task: TaskId) -> ClusterVerdict {
         let (tasks, chips) = match self.clusters.get(position) {
             Some(cluster) => ([cluster.tasks.as_slice(), &[task]].concat(), cluster.size()),
             None => (vec![task], self.free_size),
@@ -124,7 +124,7 @@ impl<C: Clusters> Run<C> {
 
     /// The cluster with the highest load among those that pass with the task, ties by position
     /// (lines 7 and 17); the first of those without tasks is last.
-    fn best_fit(&mut self, task: usize) -> Option<usize> {
+    fn best_fit(&mut self, task: TaskId) -> Option<usize> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;
         for position in 0..count {
@@ -138,7 +138,7 @@ impl<C: Clusters> Run<C> {
 
     /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not
     /// changed.
-    fn merge_until_it_fits(&mut self, task: usize) -> Option<usize> {
+    fn merge_until_it_fits(&mut self, task: TaskId) -> Option<usize> {
         while self.test.exhausted().is_none() {
             let merged = match self.free_clusters() {
                 0 if self.clusters.len() == 1 => return None,

@@ -30,12 +30,12 @@ mod unplaced;
 
 use std::fmt;
 
-use rtflash_model::{Allocation, AllocationError, TaskSet};
+use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 
 use self::best_fit::Filled;
 use self::certified::Problem;
 use self::loads::Loads;
-use self::sizes::{Group, LinearSizes, Sizes, in_order};
+use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
 use crate::reason::Reason;
 use crate::work::Work;
@@ -100,8 +100,8 @@ pub struct Failure {
 /// A task that could not be placed, and how near it came.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unplaced {
-    /// The task, as a position in the set.
-    pub task: usize,
+    /// The task.
+    pub task: TaskId,
     /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was
     /// given, or left overloaded by a merge, of that cluster with all its tasks.
     pub reason: Reason,
@@ -109,8 +109,8 @@ pub struct Unplaced {
     pub cluster: usize,
     /// Its chips, by number.
     pub chips: u32,
-    /// The other tasks in it, as positions in the set, ascending.
-    pub others: Vec<usize>,
+    /// The other tasks in it, ascending.
+    pub others: Vec<TaskId>,
 }
 
 /// Why an algorithm cannot tell.
@@ -119,9 +119,9 @@ pub enum Limit {
     /// More tasks than [`Exact`] searches.
     TooManyTasks {
         /// Tasks in the set.
-        tasks: usize,
+        tasks: u32,
         /// Tasks it can search.
-        limit: usize,
+        limit: u32,
     },
     /// A processor-demand test was given up: the load is so near to one that too many intervals
     /// would have to be looked at.
@@ -265,7 +265,7 @@ fn by_size<S: Sizes>(
                 let groups = search::search(sizes(ClusteringSearch::MAX_WORK));
                 // Under a test that is not monotone a group that lost tasks may fail.
                 let pass =
-                    |group: &Group<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size, work).passes;
+                    |group: &TaskGroup<S::Held>| cluster_verdict(set, analysis, &group.tasks, group.size, work).passes;
                 groups.filter(|groups| groups.iter().all(pass)).map_or(first, schedulable)
             }
         },

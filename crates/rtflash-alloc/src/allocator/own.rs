@@ -1,7 +1,7 @@
 //! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and
 //! outcomes.
 
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, PerId, TaskId, TaskSet};
 
 use super::certified::Problem;
 use super::unplaced::unplaced;
@@ -10,12 +10,13 @@ use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
 use crate::fraction::Rational;
 use crate::work::Work;
 
-/// The positions of a set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
+/// A set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
 /// by position. Under a [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one
 /// chip.
-pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Vec<usize> {
-    let loads: Vec<Rational> = (0..set.tasks().len()).map(|task| task_load(set, analysis, task, 1, work)).collect();
-    let mut order: Vec<usize> = (0..loads.len()).collect();
+pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Vec<TaskId> {
+    let loads: PerId<TaskId, Rational> =
+        set.tasks().ids().map(|task| task_load(set, analysis, task, 1, work)).collect();
+    let mut order: Vec<TaskId> = loads.ids().collect();
     order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
     order
 }
@@ -51,7 +52,7 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
 /// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it
 /// does, and the load of the whole.
 fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Option<Unplaced> {
-    let verdict = |tasks: &[usize], chips: u32| cluster_verdict(set, analysis, tasks, chips, work);
+    let verdict = |tasks: &[TaskId], chips: u32| cluster_verdict(set, analysis, tasks, chips, work);
     let position = clusters.iter().position(|cluster| !verdict(&cluster.tasks, cluster.size()).passes)?;
     let (cluster, chips) = (&clusters[position], clusters[position].size());
     let mut members = decreasing_order(set, analysis, work);
@@ -66,7 +67,7 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in
 /// the set, in none of them: it names the one that would have the lowest load with it.
-pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: usize, work: &Work) -> Outcome {
+pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: TaskId, work: &Work) -> Outcome {
     let with = |(position, cluster): (usize, &Cluster)| {
         let tasks = [cluster.tasks.as_slice(), &[task]].concat();
         (cluster_verdict(set, analysis, &tasks, cluster.size(), work).load, position)

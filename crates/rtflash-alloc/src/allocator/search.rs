@@ -1,9 +1,9 @@
 //! A search over groups of tasks: some tasks are taken out and put back, again and again.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{Id, TaskId, TaskSet};
 
 use super::best_fit::Groups;
-use super::sizes::{Group, Sizes};
+use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Outcome, Strategy};
 use crate::analysis::Analysis;
 use crate::work::Work;
@@ -57,14 +57,14 @@ impl Allocator for ClusteringSearch {
 
 /// Groups that need no more chips than there are. Under a test that is not monotone they have to be
 /// tested again.
-pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<Group<S::Held>>> {
+pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<TaskGroup<S::Held>>> {
     let mut groups = Groups::new(sizes).ok()?;
     if groups.sizes.surely_too_many(&groups.alone) {
         return None;
     }
     let order = groups.order();
     order.iter().for_each(|&task| groups.insert(task));
-    let mut search = Search { groups, random: 0 };
+    let mut search = RuinAndRecreate { groups, random: 0 };
     for _ in 0..ClusteringSearch::STEPS * order.len() {
         if search.groups.fit() {
             break;
@@ -78,12 +78,12 @@ pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<Group<S::Held>>> {
 }
 
 /// The search's state.
-struct Search<S: Sizes> {
+struct RuinAndRecreate<S: Sizes> {
     groups: Groups<S>,
     random: u64,
 }
 
-impl<S: Sizes> Search<S> {
+impl<S: Sizes> RuinAndRecreate<S> {
     /// Takes some tasks out and puts them back elsewhere, if that needs no more chips.
     fn step(&mut self) {
         let needed = self.groups.needed;
@@ -97,10 +97,10 @@ impl<S: Sizes> Search<S> {
     }
 
     /// Random tasks of the groups of random tasks, in random order.
-    fn take_out(&mut self) -> Vec<usize> {
-        let mut pool: Vec<usize> = Vec::new();
+    fn take_out(&mut self) -> Vec<TaskId> {
+        let mut pool: Vec<TaskId> = Vec::new();
         for _ in 0..ClusteringSearch::GROUPS {
-            let task = self.draw(self.groups.home.len());
+            let task = TaskId::from_index(self.draw(self.groups.home.len()));
             let position = self.groups.home[task];
             if self.groups.touch(position) {
                 pool.extend(&self.groups.groups[position].tasks);

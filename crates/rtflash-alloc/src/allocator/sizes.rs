@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::Limit;
-use super::loads::{Load, Loads, Share, SizeCosts, compare_doubles};
+use super::loads::{Load, LoadShare, Loads, SizeCosts, compare_doubles};
 
 /// Tasks that share a cluster, and a cluster that they hold in. Without tasks it has no chips.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Group<H> {
-    pub tasks: Vec<usize>,
+pub(super) struct TaskGroup<H> {
+    pub tasks: Vec<TaskId>,
     /// Its chips; more than there are where the tasks hold in no cluster.
     pub size: u32,
     pub held: H,
@@ -45,7 +45,7 @@ pub(super) trait Sizes {
     }
 
     /// Tasks in the set.
-    fn tasks(&self) -> usize;
+    fn tasks(&self) -> u32;
 
     /// Chips of the device.
     fn chips(&self) -> u32;
@@ -53,30 +53,30 @@ pub(super) trait Sizes {
     /// Whether more tasks never need fewer chips.
     fn is_monotone(&self) -> bool;
 
-    /// The tasks' positions in the order in which they are placed, given the smallest cluster of
+    /// The tasks in the order in which they are placed, given the smallest cluster of
     /// each alone.
-    fn order(&mut self, alone: &[(u32, Self::Held)]) -> Vec<usize>;
+    fn order(&mut self, alone: &PerId<TaskId, (u32, Self::Held)>) -> Vec<TaskId>;
 
     /// Whether the tasks surely need more chips than there are, however they are grouped.
-    fn surely_too_many(&mut self, _alone: &[(u32, Self::Held)]) -> bool {
+    fn surely_too_many(&mut self, _alone: &PerId<TaskId, (u32, Self::Held)>) -> bool {
         false
     }
 
     /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what
     /// they take of it; `None` also where the limit was reached.
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Self::Held)>;
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Self::Held)>;
 
     /// A group with one task more on the chips that it has, if that passes.
-    fn joined(&mut self, group: &Group<Self::Held>, task: usize) -> Option<Self::Held>;
+    fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
     /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest
     /// cluster.
-    fn joinable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn joinable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
         tried.extend(0..groups.len());
     }
 
     /// The groups that are given more chips for a task that fits in none, in this order.
-    fn growable(&self, groups: &[Group<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn growable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
         tried.extend(0..groups.len());
     }
 
@@ -87,13 +87,13 @@ pub(super) trait Sizes {
 /// Groups as an allocation of a device on which all chips are alike: clusters in order of their
 /// lowest task, chips given out in order, those left over as clusters of their own. `None` where
 /// there are too few.
-pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Allocation> {
+pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Option<Allocation> {
     groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
     let needed: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u32::try_from(u64::from(chips).checked_sub(needed)?).ok()?;
     let mut of_chip = Vec::with_capacity(chips as usize);
-    let mut of_task = vec![0; set.tasks().len()];
+    let mut of_task = PerId::filled(0, set.tasks().count());
     let mut next = 0u32;
     for group in &groups {
         of_chip.extend(std::iter::repeat_n(next, group.size as usize));
@@ -101,21 +101,21 @@ pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<Group<H>>) -> Option<Al
         next += 1;
     }
     of_chip.extend((next..).take(left as usize));
-    Allocation::from_owners(of_chip, of_task)
+    Allocation::from_owners(of_chip.into(), of_task)
 }
 
 /// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of
 /// chips.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
-    share: Share,
+pub(super) struct LinearHeld {
+    share: LoadShare,
     costs: SizeCosts,
 }
 
 /// The sizes that Theorem 1 asks for.
 pub(super) struct LinearSizes<'a> {
     loads: Loads<'a>,
-    table: Vec<Load>,
+    table: PerId<TaskId, Load>,
     /// Evaluations of a task's utilization so far.
     work: u64,
     limit: u64,
@@ -124,33 +124,33 @@ pub(super) struct LinearSizes<'a> {
 impl<'a> LinearSizes<'a> {
     /// Nothing is found any more after `limit` evaluations of a task's utilization.
     pub fn new(loads: Loads<'a>, limit: u64) -> LinearSizes<'a> {
-        let mut table = Vec::new();
+        let mut table = PerId::default();
         loads.fill(&mut table);
         LinearSizes { loads, table, work: 0, limit }
     }
 
     /// What the tasks take of a cluster with these costs.
-    fn share(&mut self, tasks: &[usize], costs: SizeCosts) -> Share {
+    fn share(&mut self, tasks: &[TaskId], costs: SizeCosts) -> LoadShare {
         self.work += tasks.len() as u64;
-        tasks.iter().fold(Share::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
+        tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
     }
 
     /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
-    fn surely_too_much(&mut self, tasks: &[usize], chips: u32) -> bool {
+    fn surely_too_much(&mut self, tasks: &[TaskId], chips: u32) -> bool {
         let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
         compare_doubles((total, tasks.len()), (1.0, 0)) == Some(Ordering::Greater)
     }
 }
 
 impl Sizes for LinearSizes<'_> {
-    type Held = Held;
+    type Held = LinearHeld;
 
-    fn load(held: Held) -> f64 {
+    fn load(held: LinearHeld) -> f64 {
         held.share.total()
     }
 
-    fn tasks(&self) -> usize {
-        self.table.len()
+    fn tasks(&self) -> u32 {
+        self.table.count()
     }
 
     fn chips(&self) -> u32 {
@@ -162,18 +162,18 @@ impl Sizes for LinearSizes<'_> {
         true
     }
 
-    fn order(&mut self, _: &[(u32, Held)]) -> Vec<usize> {
+    fn order(&mut self, _: &PerId<TaskId, (u32, LinearHeld)>) -> Vec<TaskId> {
         let one_chip = self.loads.size_costs(1);
-        let shares: Vec<Share> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
+        let shares: PerId<TaskId, LoadShare> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
         let mut order = Vec::new();
         self.loads.decreasing_order(&shares, &mut order);
-        order.into_iter().map(|task| task as usize).collect()
+        order
     }
 
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
     /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
     /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
-    fn surely_too_many(&mut self, alone: &[(u32, Held)]) -> bool {
+    fn surely_too_many(&mut self, alone: &PerId<TaskId, (u32, LinearHeld)>) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;
         for (load, &(size, _)) in self.table.iter().zip(alone) {
@@ -195,7 +195,7 @@ impl Sizes for LinearSizes<'_> {
         needed > f64::from(chips) * (1.0 + 1e-6)
     }
 
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, LinearHeld)> {
         // Without transfer delay U falls with the size, so where that is too much is found by
         // bisection; from there on, size by size: an analysis may charge more for a larger cluster.
         let mut least = least;
@@ -220,16 +220,16 @@ impl Sizes for LinearSizes<'_> {
             let costs = self.loads.size_costs(chips);
             let share = self.share(tasks, costs);
             let passes = self.loads.fits(share.total(), tasks.len(), chips, || tasks.to_vec());
-            passes.then_some((chips, Held { share, costs }))
+            passes.then_some((chips, LinearHeld { share, costs }))
         })
     }
 
-    fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
+    fn joined(&mut self, group: &TaskGroup<LinearHeld>, task: TaskId) -> Option<LinearHeld> {
         self.work += 1;
         let held = group.held;
         let share = held.share.with(self.loads.share(&self.table[task], held.costs));
         let with = || [group.tasks.as_slice(), &[task]].concat();
-        self.loads.fits(share.total(), group.tasks.len() + 1, group.size, with).then_some(Held { share, ..held })
+        self.loads.fits(share.total(), group.tasks.len() + 1, group.size, with).then_some(LinearHeld { share, ..held })
     }
 
     fn exhausted(&self) -> Option<Limit> {

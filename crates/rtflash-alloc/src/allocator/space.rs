@@ -1,6 +1,6 @@
 //! Space beside the timing verdict of the thesis's analyses, which know nothing of it.
 
-use rtflash_model::{Allocation, Cluster, TaskSet};
+use rtflash_model::{Allocation, Cluster, TaskId, TaskSet};
 
 use super::{Failure, Outcome, Unplaced};
 use crate::analysis::PartFtl;
@@ -43,7 +43,7 @@ fn first_too_full(set: &TaskSet, allocation: &Allocation) -> Option<Unplaced> {
 
 /// The last task of the shortest run of these, from the first on, that does not pass; more tasks
 /// never pass where fewer do not.
-pub(super) fn first_too_many(tasks: &[usize], passes: impl Fn(&[usize]) -> bool) -> Option<usize> {
+pub(super) fn first_too_many(tasks: &[TaskId], passes: impl Fn(&[TaskId]) -> bool) -> Option<TaskId> {
     let (mut fitting, mut failing) = (0, tasks.len());
     while fitting + 1 < failing {
         let middle = usize::midpoint(fitting, failing);
@@ -60,7 +60,7 @@ impl PartFtl {
             return None;
         }
         let chips = set.device().chips() - set.device().chips() / 4;
-        let all: Vec<usize> = (0..set.tasks().len()).collect();
+        let all: Vec<TaskId> = set.tasks().ids().collect();
         let task = first_too_many(&all, |tasks| set.space(tasks, chips, None).fits())?;
         let others = all.into_iter().filter(|&other| other != task).collect();
         Some(Unplaced { task, reason: Reason::Data(self.space), cluster: 0, chips, others })

@@ -4,21 +4,21 @@
 
 use std::collections::HashMap;
 
-use rtflash_model::{Request, TaskSet};
+use rtflash_model::{PerId, Request, TaskId, TaskSet};
 
-use super::clusters::Clusters;
+use super::clusters::{GrowingClusters, SlotId};
 
-type Shape = (Option<Request>, Option<Request>);
+type RequestPair = (Option<Request>, Option<Request>);
 
 /// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
 /// does not matter.
 #[derive(Debug, Default)]
 pub(super) struct Ties {
-    shapes: HashMap<Shape, u32>,
-    shape_of_task: Vec<u32>,
+    shapes: HashMap<RequestPair, u32>,
+    shape_of_task: PerId<TaskId, u32>,
     kinds: HashMap<(u32, Vec<u32>), u32>,
     /// The kind of each slot's cluster, once it was asked for.
-    kind_of_slot: Vec<Option<u32>>,
+    kind_of_slot: PerId<SlotId, Option<u32>>,
 }
 
 impl Ties {
@@ -30,28 +30,27 @@ impl Ties {
     }
 
     /// The cluster of this slot has changed.
-    pub fn touch(&mut self, slot: u32) {
-        if let Some(kind) = self.kind_of_slot.get_mut(slot as usize) {
+    pub fn touch(&mut self, slot: SlotId) {
+        if let Some(kind) = self.kind_of_slot.get_mut(slot) {
             *kind = None;
         }
     }
 
     /// Whether the clusters of two live slots are alike.
-    pub fn alike(&mut self, set: &TaskSet, clusters: &Clusters, a: u32, b: u32) -> bool {
+    pub fn alike(&mut self, set: &TaskSet, clusters: &GrowingClusters, a: SlotId, b: SlotId) -> bool {
         a == b || {
-            let (left, right) = (&clusters.slots[a as usize], &clusters.slots[b as usize]);
+            let (left, right) = (&clusters.slots[a], &clusters.slots[b]);
             left.size == right.size
                 && left.count == right.count
                 && self.kind(set, clusters, a) == self.kind(set, clusters, b)
         }
     }
 
-    fn kind(&mut self, set: &TaskSet, clusters: &Clusters, slot: u32) -> u32 {
-        let at = slot as usize;
-        if self.kind_of_slot.len() <= at {
-            self.kind_of_slot.resize(at + 1, None);
+    fn kind(&mut self, set: &TaskSet, clusters: &GrowingClusters, slot: SlotId) -> u32 {
+        if self.kind_of_slot.count() <= slot.0 {
+            self.kind_of_slot.resize(slot.0 + 1, None);
         }
-        if let Some(kind) = self.kind_of_slot[at] {
+        if let Some(kind) = self.kind_of_slot[slot] {
             return kind;
         }
         if self.shape_of_task.is_empty() {
@@ -60,11 +59,11 @@ impl Ties {
                 self.shape_of_task.push(*self.shapes.entry((task.read, task.write)).or_insert(fresh));
             }
         }
-        let mut shapes: Vec<u32> = clusters.tasks_of(slot).map(|task| self.shape_of_task[task as usize]).collect();
+        let mut shapes: Vec<u32> = clusters.tasks_of(slot).map(|task| self.shape_of_task[task]).collect();
         shapes.sort_unstable();
         let fresh = super::clusters::index(self.kinds.len());
-        let kind = *self.kinds.entry((clusters.slots[at].size, shapes)).or_insert(fresh);
-        self.kind_of_slot[at] = Some(kind);
+        let kind = *self.kinds.entry((clusters.slots[slot].size, shapes)).or_insert(fresh);
+        self.kind_of_slot[slot] = Some(kind);
         kind
     }
 }

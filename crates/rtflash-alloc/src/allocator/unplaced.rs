@@ -1,6 +1,6 @@
 //! A task that an algorithm finds no room for, under a test that knows tasks and a number of chips.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{TaskId, TaskSet};
 
 use super::Unplaced;
 use crate::analysis::Analysis;
@@ -10,11 +10,11 @@ use crate::reason::overload;
 /// cluster.
 pub(super) fn unplaced(
     (set, analysis): (&TaskSet, &dyn Analysis),
-    task: usize,
+    task: TaskId,
     total: f64,
     cluster: usize,
     chips: u32,
-    mut others: Vec<usize>,
+    mut others: Vec<TaskId>,
 ) -> Unplaced {
     others.sort_unstable();
     // Above one exactly, whatever became of it in doubles.

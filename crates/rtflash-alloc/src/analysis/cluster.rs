@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Device, Task, TaskSet};
+use rtflash_model::{Device, Task, TaskId, TaskSet};
 
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
@@ -18,13 +18,13 @@ fn linear_demand(test: &dyn LinearTest, device: &Device, task: &Task, chips: u32
 }
 
 /// The tasks at these positions.
-fn members<'a>(set: &'a TaskSet, tasks: &'a [usize]) -> impl Iterator<Item = &'a Task> {
+fn members<'a>(set: &'a TaskSet, tasks: &'a [TaskId]) -> impl Iterator<Item = &'a Task> {
     tasks.iter().filter_map(|&task| set.tasks().get(task))
 }
 
 /// All terms of U(φ), Eq. (IV.9), for these tasks in a cluster of `chips` chips: blocking
 /// t_e/min(T) first, then each task's. No tasks, no terms.
-pub(crate) fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[usize], chips: u32) -> Vec<Fraction> {
+pub(crate) fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[TaskId], chips: u32) -> Vec<Fraction> {
     let demands: Vec<TaskDemand> =
         members(set, tasks).map(|task| linear_demand(test, set.device(), task, chips)).collect();
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
@@ -33,13 +33,13 @@ pub(crate) fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[usize]
 }
 
 /// The terms of U_i(s), Eq. (IV.7), of one task: blocking apart.
-pub(crate) fn linear_task_terms(set: &TaskSet, test: &dyn LinearTest, task: usize, chips: u32) -> Vec<Fraction> {
+pub(crate) fn linear_task_terms(set: &TaskSet, test: &dyn LinearTest, task: TaskId, chips: u32) -> Vec<Fraction> {
     let demand = members(set, &[task]).next().map(|task| linear_demand(test, set.device(), task, chips));
     demand.iter().flat_map(TaskDemand::utilizations).collect()
 }
 
 /// U(φ), Eq. (IV.9), with an analysis's own utilizations.
-fn own_utilization(set: &TaskSet, test: &dyn UtilizationTest, tasks: &[usize], chips: u32) -> Rational {
+fn own_utilization(set: &TaskSet, test: &dyn UtilizationTest, tasks: &[TaskId], chips: u32) -> Rational {
     let demands: Vec<TaskDemand> = members(set, tasks).map(|task| test.demand(set.device(), task, chips)).collect();
     let min_period = demands.iter().filter_map(TaskDemand::min_period).min();
     let blocking = min_period.map(|period| exactly_over(set.device().block_erase(), period));
@@ -49,7 +49,7 @@ fn own_utilization(set: &TaskSet, test: &dyn UtilizationTest, tasks: &[usize], c
 }
 
 /// U(φ), Eq. (IV.9), exactly; `None` under a test of another form.
-fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Rational> {
+fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Rational> {
     match analysis.test() {
         Test::Linear(test) => Some(Rational::sum(&linear_terms(set, test, tasks, chips))),
         Test::Utilization(test) => Some(own_utilization(set, test, tasks, chips)),
@@ -57,7 +57,7 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
     }
 }
 
-/// What an analysis says of these tasks (positions in the set) in a cluster of `chips` chips:
+/// What an analysis says of these tasks of the set in a cluster of `chips` chips:
 /// whether they are schedulable in it, exactly, and how full it is. Under Theorem 1, Eq. (IV.8),
 /// the load is U(φ) and may be one at most. A cluster without tasks passes, with a load of zero.
 ///
@@ -72,7 +72,7 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u
 pub fn cluster_verdict(
     set: &TaskSet,
     analysis: &dyn Analysis,
-    tasks: &[usize],
+    tasks: &[TaskId],
     chips: u32,
     work: &Work,
 ) -> ClusterVerdict {
@@ -101,7 +101,7 @@ pub fn cluster_verdict(
 
 /// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without
 /// blocking; under a [`super::ClusterTest`] its load alone.
-pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chips: u32, work: &Work) -> Rational {
+pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, chips: u32, work: &Work) -> Rational {
     let Some(of) = set.tasks().get(task) else { return Fraction::new(0, 1).into() };
     match analysis.test() {
         Test::Utilization(test) => {
@@ -113,16 +113,16 @@ pub(crate) fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: usize, chi
     }
 }
 
-/// Whether these tasks (positions in the set) are schedulable in a cluster of `chips` chips:
+/// Whether these tasks of the set are schedulable in a cluster of `chips` chips:
 /// [`cluster_verdict`]'s yes or no.
-pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> bool {
+pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> bool {
     cluster_verdict(set, analysis, tasks, chips, &Work::new()).passes
 }
 
 /// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq.
 /// (IV.10), or what a [`super::ClusterTest`] says. `None` where U(φ) is above one, and under a
 /// demand test, whose servers are in its certificates.
-pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> Option<Rational> {
+pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Rational> {
     if let Test::Cluster(test) = analysis.test() {
         let tasks: Vec<&Task> = members(set, tasks).collect();
         return test.server_share(set.device(), &tasks, chips).filter(|share| share.cmp_one().is_le());
@@ -149,7 +149,7 @@ fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
 ///
 /// Under a demand test they are those of the thesis's equations; those of its own need certificates
 /// ([`crate::verdict::report`]).
-pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], chips: u32) -> ClusterReport {
+pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> ClusterReport {
     if let Test::Cluster(_) = analysis.test() {
         let share = server_share(set, analysis, tasks, chips);
         return ClusterReport {
@@ -172,7 +172,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[usize], c
     let blocking = share(min_period.map(|period| over(set.device().block_erase(), period)));
     let (utilization, server) =
         beside_one(blocking + read + write + gc, || cluster_verdict(set, analysis, tasks, chips, &Work::new()).load);
-    let gc_task = |(&task, demand): (&usize, &TaskDemand)| {
+    let gc_task = |(&task, demand): (&TaskId, &TaskDemand)| {
         demand.gc.map(|gc| GcReport { task, cost: gc.cost, period: gc.period })
     };
     ClusterReport {

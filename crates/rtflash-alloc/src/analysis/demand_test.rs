@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
-use crate::certified::{self, Certified};
+use crate::certified::{self, Certification};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -33,12 +33,12 @@ impl DemandTest {
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as
     /// they are ([`certified::certified`]).
-    pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certified) {
+    pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certification) {
         certified::certified(set, allocation, self.placements, self.rely_on, work)
     }
 
     /// Certifies clusters with these placements of pages ([`certified::certify`]).
-    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certified {
+    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
         certified::certify(set, clusters, placements, self.rely_on, work)
     }
 

@@ -7,7 +7,7 @@ use rtflash_model::Device;
 /// A bus serves one transfer at a time, first come first served or in turns, and a chip asks for
 /// one at a time: so a transfer waits for at most one of each other chip of the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Bus {
+pub struct SharedBus {
     /// Transfers charged to each page, its own included.
     pub ways: u32,
     /// Transfers that a page can take at most, its own included. Above `ways` where some of the
@@ -17,32 +17,32 @@ pub struct Bus {
     pub foreign: u32,
 }
 
-impl Bus {
+impl SharedBus {
     /// Wherever the cluster's chips are: m_c transfers a page, of which all but one may be others'.
-    pub fn anywhere(device: &Device) -> Bus {
+    pub fn anywhere(device: &Device) -> SharedBus {
         let ways = device.chips_per_channel().min(device.chips());
-        Bus { ways, most: ways, foreign: ways - 1 }
+        SharedBus { ways, most: ways, foreign: ways - 1 }
     }
 
     /// A cluster of `chips` chips that owns whole channels, but for one that it may own a part of.
-    pub fn compact(device: &Device, chips: u32) -> Bus {
+    pub fn compact(device: &Device, chips: u32) -> SharedBus {
         let ways = device.chips_per_channel().min(device.chips());
         let part = match chips % ways {
             0 => ways,
             part => part,
         };
-        Bus { ways, most: ways, foreign: ways - part }
+        SharedBus { ways, most: ways, foreign: ways - part }
     }
 
     /// No waiting at all: what can pass on no channel cannot pass so.
-    pub fn alone() -> Bus {
-        Bus { ways: 1, most: 1, foreign: 0 }
+    pub fn alone() -> SharedBus {
+        SharedBus { ways: 1, most: 1, foreign: 0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Bus;
+    use super::SharedBus;
     use rtflash_model::{Device, DeviceSpec};
 
     /// A cluster that owns whole channels waits for no other; one that owns a part of one as well,
@@ -51,13 +51,13 @@ mod tests {
     fn compact_clusters_wait_for_the_rest_of_their_last_channel() {
         let spec = Device::profile("dgist-2021").expect("a profile").spec();
         let device = Device::new(DeviceSpec { chips: 16, chips_per_channel: 4, ..spec }).expect("a device");
-        let foreign = [1, 2, 3, 4, 5, 6, 8].map(|chips| Bus::compact(&device, chips).foreign);
+        let foreign = [1, 2, 3, 4, 5, 6, 8].map(|chips| SharedBus::compact(&device, chips).foreign);
         assert_eq!(foreign, [3, 2, 1, 0, 3, 2, 0]);
-        assert_eq!(Bus::compact(&device, 5).ways, 4);
+        assert_eq!(SharedBus::compact(&device, 5).ways, 4);
         // A channel that is longer than the device has no more chips than that.
         let short = Device::new(DeviceSpec { chips: 3, chips_per_channel: 4, ..spec }).expect("a device");
         assert_eq!(
-            [2, 3].map(|chips| Bus::compact(&short, chips)).map(|bus| (bus.ways, bus.foreign)),
+            [2, 3].map(|chips| SharedBus::compact(&short, chips)).map(|bus| (bus.ways, bus.foreign)),
             [(3, 1), (3, 0)]
         );
     }

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
-use super::bus::Bus;
+use super::bus::SharedBus;
 use super::choice::{Choice, choose};
 use super::contention::Contention;
 use super::demand::Nearest;
 use super::organisation::is_on_one_channel;
-use super::placed::{Placed, nearest_terms, worst};
-use super::processor::{GcTerms, Processor};
+use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
 use crate::work::Work;
-pub use certify::{Certified, certify, certify_beside};
+pub use certify::{Certification, certify, certify_beside};
 
 /// The clusters of a device with the placement of pages in each.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct ChannelContention<'a> {
     work: &'a Work,
     /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
-    gcs: Vec<Option<Option<GcTerms>>>,
+    gcs: Vec<Option<Option<ChosenGc>>>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
 }
@@ -63,7 +63,7 @@ impl<'a> ChannelContention<'a> {
         let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
         for (position, cluster) in clusters.iter().enumerate() {
             for chip in &cluster.chips {
-                let members = channels.entry(chip / ways).or_default();
+                let members = channels.entry(chip.0 / ways).or_default();
                 match members.last_mut().filter(|last| last.0 == position) {
                     Some(last) => last.1 += 1,
                     None => members.push((position, 1)),
@@ -95,7 +95,7 @@ impl<'a> ChannelContention<'a> {
         let mut site = ChannelContention::new(set, clusters, placements, servers, granted, work);
         for (position, certificate) in certificates.iter().enumerate() {
             site.gcs[position] =
-                site.processor(position, Bus::alone()).and_then(|processor| processor.stated(certificate));
+                site.processor(position, SharedBus::alone()).and_then(|processor| processor.stated(certificate));
         }
         site
     }
@@ -119,25 +119,25 @@ impl<'a> ChannelContention<'a> {
         self.servers[position] == 0 && self.is_on_one_channel(position)
     }
 
-    fn processor(&self, position: usize, bus: Bus) -> Option<Processor> {
+    fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {
         let size = self.clusters[position].size();
         Processor::new(self.set.device(), self.tasks(position), size, self.placements[position], bus)
     }
 
     /// A cluster's processor, all other chips of its channels taken to be as busy as can be.
-    pub fn in_the_worst_case(&self, position: usize) -> Option<Placed> {
-        let mut bus = Bus { ways: 1, most: 1, foreign: 0 };
+    pub fn in_the_worst_case(&self, position: usize) -> Option<PlacedProcessor> {
+        let mut bus = SharedBus { ways: 1, most: 1, foreign: 0 };
         for (channel, members) in self.channels_of(position) {
             // Each chip that there is, also one in no cluster, and no more than there are.
             let all = self.set.device().chips_on(channel);
             let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
-            bus = Bus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
+            bus = SharedBus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
         }
-        Some(Placed { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] })
+        Some(PlacedProcessor { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] })
     }
 
     /// A cluster's processor next to its neighbours as they are, as far as it may rely on them.
-    pub fn as_granted(&self, position: usize) -> Option<Placed> {
+    pub fn as_granted(&self, position: usize) -> Option<PlacedProcessor> {
         self.relying_on(position, self.granted)
     }
 
@@ -145,7 +145,7 @@ impl<'a> ChannelContention<'a> {
     ///
     /// (T') holds under any arbiter that lets no chip wait for more than one transfer of each
     /// other, whatever the order, and with any times up to the worst.
-    pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<Placed> {
+    pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<PlacedProcessor> {
         match reliance {
             Reliance::Nothing => self.in_the_worst_case(position),
             Reliance::Neighbours => self.beside(position, false),
@@ -153,8 +153,8 @@ impl<'a> ChannelContention<'a> {
         }
     }
 
-    fn beside(&self, position: usize, queues: bool) -> Option<Placed> {
-        let mut bus = Bus { ways: u32::MAX, most: 1, foreign: 0 };
+    fn beside(&self, position: usize, queues: bool) -> Option<PlacedProcessor> {
+        let mut bus = SharedBus { ways: u32::MAX, most: 1, foreign: 0 };
         let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
         for (_, members) in self.channels_of(position) {
             let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
@@ -184,7 +184,10 @@ impl<'a> ChannelContention<'a> {
         if !self.is_on_one_channel(position) {
             // The worst of them.
             bus.ways = bus.most;
-            return Some(Placed { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] });
+            return Some(PlacedProcessor {
+                processor: self.processor(position, bus)?,
+                contentions: vec![Contention::none()],
+            });
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
@@ -193,20 +196,24 @@ impl<'a> ChannelContention<'a> {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
             let mut contention = Contention::new(self.set.device()).with_more(more.into());
             for (neighbour, chips) in bounded {
-                contention.add(&self.processor(neighbour, Bus::alone())?, self.gcs[neighbour].flatten(), chips.into());
+                contention.add(
+                    &self.processor(neighbour, SharedBus::alone())?,
+                    self.gcs[neighbour].flatten(),
+                    chips.into(),
+                );
             }
             contentions.push(match siblings {
                 Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),
                 None => contention,
             });
         }
-        Some(Placed { processor: self.processor(position, bus)?, contentions })
+        Some(PlacedProcessor { processor: self.processor(position, bus)?, contentions })
     }
 
     /// The channels on which a cluster has a chip, with the clusters there.
     fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
-        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip / ways).collect();
+        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip.0 / ways).collect();
         channels.dedup();
         channels.into_iter().filter_map(|channel| Some((channel, self.channels.get(&channel)?)))
     }
@@ -223,7 +230,7 @@ impl<'a> ChannelContention<'a> {
     }
 
     /// A cluster's certificate with garbage collection as it is here.
-    fn certificate(&self, position: usize, gc: Option<GcTerms>) -> Option<Certificate> {
+    fn certificate(&self, position: usize, gc: Option<ChosenGc>) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let server_thousandths = self.servers[position];
         // The same numbers, at what they cost here.
@@ -237,7 +244,7 @@ impl<'a> ChannelContention<'a> {
         });
         Some(Certificate {
             placement: self.placements[position],
-            collection: gc.map(GcTerms::to_collection),
+            collection: gc.map(ChosenGc::to_collection),
             server_thousandths,
             tightest: tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length)),
         })
@@ -257,7 +264,7 @@ impl<'a> ChannelContention<'a> {
         let nearest = worst(&placed, gc, self.work);
         Some(Certificate {
             placement: self.placements[position],
-            collection: gc.map(GcTerms::to_collection),
+            collection: gc.map(ChosenGc::to_collection),
             server_thousandths: 0,
             tightest: Some(tightest_of(nearest)),
         })
@@ -272,7 +279,7 @@ impl<'a> ChannelContention<'a> {
 
     /// Looks for a deadline of garbage collection with which a cluster holds in its place, without
     /// a server.
-    fn choose(&self, placed: &Placed) -> Choice {
+    fn choose(&self, placed: &PlacedProcessor) -> Choice {
         choose(&placed.processor, &placed.contentions, 0, self.work)
     }
 

@@ -3,8 +3,8 @@
 use rtflash_model::Span;
 
 use super::contention::Contention;
-use super::demand::{Demand, Verdict};
-use super::processor::{DemandTask, GcTerms, Processor, WriteStream};
+use super::demand::{Demand, DemandVerdict};
+use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
 use crate::work::Work;
 
@@ -19,7 +19,7 @@ const GIVEN_UP: u32 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// It holds with garbage collection as it is here; `None` where nothing is ever written.
-    Holds(Option<GcTerms>),
+    Holds(Option<ChosenGc>),
     /// It holds with none of the deadlines tried.
     Fails,
     /// It holds with none of the deadlines tried, and some tests were given up.
@@ -45,14 +45,14 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
 
 /// The largest share of a server, in thousandths, with which a processor is found to hold, and
 /// garbage collection with it; `None` without one.
-pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &Work) -> Option<(u32, GcTerms)> {
-    let demands = |gc: GcTerms, thousandths: u32| {
+pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &Work) -> Option<(u32, ChosenGc)> {
+    let demands = |gc: ChosenGc, thousandths: u32| {
         contentions.iter().map(move |contention| Demand::new(processor, contention, Some(gc), thousandths, work))
     };
-    let needed = |gc: GcTerms| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
+    let needed = |gc: ChosenGc| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
     let terms = terms(processor, 1, Span::ZERO, work)?.into_iter().flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == Verdict::Holds);
+    let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == DemandVerdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
     let sure = ((1.0 - needed) * 1_000.0).floor().clamp(0.0, 1_000.0) as u32;
     // What is sure holds; the exact test may allow a little more.
@@ -70,14 +70,14 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
 
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
-pub(super) fn first_terms(processor: &Processor, work: &Work) -> Option<GcTerms> {
+pub(super) fn first_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
     let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.into_iter().flatten().next());
     first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
 }
 
 /// Garbage collection as it may be, in the order of trying, where each page read may be charged
 /// less by `saved`; `None` where the load is too much or there is no room for it.
-fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<GcTerms>>> {
+fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<ChosenGc>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
@@ -97,7 +97,7 @@ fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Wor
     // Some fifty deadlines are looked at.
     work.charge(50 * processor.write_streams.len());
     let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
-    let load = |gc: &GcTerms| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
+    let load = |gc: &ChosenGc| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
     let light = |deadline| processor.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
     let terms = candidates(processor, rate, light).into_iter().filter_map(|deadline| processor.gc(deadline, server));
     // Where the sums alone do not decide, each costs a test.
@@ -109,11 +109,11 @@ fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Wor
 fn try_all(
     processor: &Processor,
     contentions: &[Contention],
-    terms: &[Option<GcTerms>],
+    terms: &[Option<ChosenGc>],
     server_thousandths: u32,
     work: &Work,
 ) -> Choice {
-    let demands = |&gc: &Option<GcTerms>| {
+    let demands = |&gc: &Option<ChosenGc>| {
         contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
     };
     if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
@@ -121,10 +121,10 @@ fn try_all(
     }
     let mut given_up = 0;
     for gc in terms {
-        let verdict = demands(gc).map(|demand| demand.test()).find(|&verdict| verdict != Verdict::Holds);
+        let verdict = demands(gc).map(|demand| demand.test()).find(|&verdict| verdict != DemandVerdict::Holds);
         match verdict {
             None => return Choice::Holds(*gc),
-            Some(Verdict::TooLong) => given_up += 1,
+            Some(DemandVerdict::TooLong) => given_up += 1,
             Some(_) => {}
         }
         if given_up >= GIVEN_UP {
@@ -280,8 +280,8 @@ mod tests {
                 continue;
             }
             let work = Work::new();
-            let holds = |gc: Option<GcTerms>, server| {
-                Demand::new(&processor, &contention, gc, server, &work).test() == Verdict::Holds
+            let holds = |gc: Option<ChosenGc>, server| {
+                Demand::new(&processor, &contention, gc, server, &work).test() == DemandVerdict::Holds
             };
             let every = (1..1_200).step_by(3).filter_map(|deadline| processor.gc(ns(deadline), false));
             let any = every.into_iter().any(|gc| holds(Some(gc), 0));

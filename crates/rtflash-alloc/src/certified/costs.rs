@@ -2,12 +2,12 @@
 
 use rtflash_model::Device;
 
-use super::bus::Bus;
+use super::bus::SharedBus;
 use super::time::Cost;
 
 /// Times of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Costs {
+pub(super) struct StepCosts {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.
     pub(super) read: Cost,
     /// c_w: programming a page, likewise.
@@ -25,16 +25,16 @@ pub(super) struct Costs {
     pub(super) erase: Cost,
 }
 
-impl Costs {
+impl StepCosts {
     /// c_r and c_w, Eqs. (1) and (2): a page waits for one transfer of every other chip of its
     /// channel, at most. `own`: transfers charged to a user's read, its own included, in the long
     /// run and at the most.
-    pub(super) fn new(device: &Device, bus: Bus, own: (u32, u32)) -> Option<Costs> {
+    pub(super) fn new(device: &Device, bus: SharedBus, own: (u32, u32)) -> Option<StepCosts> {
         let (sense, program) = (Cost::from(device.page_read()), Cost::from(device.page_program()));
         let transfers = |ways: u32| Cost::from(device.page_transfer()).checked_mul(ways.into());
         let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
         let (own, longest_own) = own;
-        Some(Costs {
+        Some(StepCosts {
             read: sense.checked_add(usual)?,
             write: program.checked_add(usual)?,
             longest_read: sense.checked_add(longest)?,

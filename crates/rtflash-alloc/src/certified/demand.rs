@@ -7,11 +7,11 @@ mod tests;
 use rtflash_model::Span;
 
 use super::contention::{Activity, Contention};
-use super::processor::{DemandTask, GcTerms, Processor, WriteStream};
+use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Rational;
 use crate::work::Work;
-use end::End;
+use end::FitsFrom;
 
 /// Iterations, times requests, after which a test is given up; some more for each relative
 /// deadline.
@@ -19,7 +19,7 @@ const MAX_ITERATIONS: usize = 1 << 20;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DemandVerdict {
     /// Demand and blocking fit into every interval.
     Holds,
     /// They do not fit into an interval of this length.
@@ -44,7 +44,7 @@ pub struct Nearest {
 pub struct Demand<'u> {
     processor: &'u Processor,
     contention: &'u Contention,
-    gc: Option<GcTerms>,
+    gc: Option<ChosenGc>,
     /// What is looked at is charged to it.
     work: &'u Work,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
@@ -69,7 +69,7 @@ impl<'u> Demand<'u> {
     pub fn new(
         processor: &'u Processor,
         contention: &'u Contention,
-        gc: Option<GcTerms>,
+        gc: Option<ChosenGc>,
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
@@ -142,12 +142,12 @@ impl<'u> Demand<'u> {
 
     /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
     /// blocking is constant.
-    pub fn test(&self) -> Verdict {
+    pub fn test(&self) -> DemandVerdict {
         match self.search() {
-            Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => Verdict::Holds,
-            Search::Found(nearest) => Verdict::Fails(nearest.length),
-            Search::Overloaded => Verdict::Overloaded,
-            Search::TooLong => Verdict::TooLong,
+            Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => DemandVerdict::Holds,
+            Search::Found(nearest) => DemandVerdict::Fails(nearest.length),
+            Search::Overloaded => DemandVerdict::Overloaded,
+            Search::TooLong => DemandVerdict::TooLong,
         }
     }
 
@@ -236,9 +236,9 @@ impl<'u> Demand<'u> {
             return Search::Nothing;
         }
         let end = match self.end() {
-            End::Overloaded => return Search::Overloaded,
-            End::TooLong => return Search::TooLong,
-            End::At(end) => end,
+            FitsFrom::Overloaded => return Search::Overloaded,
+            FitsFrom::TooLong => return Search::TooLong,
+            FitsFrom::At(end) => end,
         };
         let mut iterations = MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len();
         for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! - [`Processor`]: what one EDF queue serves, under two placements of pages: static stripe and
 //!   superblock.
-//! - [`Bus`] and [`Contention`]: how long its pages wait for the channel.
+//! - [`SharedBus`] and [`Contention`]: how long its pages wait for the channel.
 //! - [`Demand`]: the processor-demand test, exact.
 //! - [`choose`]: the relative deadline of garbage collection.
 //!
@@ -25,14 +25,14 @@ mod shortfall;
 mod time;
 
 pub(crate) use anywhere::holds_anywhere;
-pub use bus::Bus;
-pub use channels::{Certified, ChannelContention, certify, certify_beside};
+pub use bus::SharedBus;
+pub use channels::{Certification, ChannelContention, certify, certify_beside};
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
-pub use demand::{Demand, Nearest, Verdict};
+pub use demand::{Demand, DemandVerdict, Nearest};
 pub(crate) use organisation::{is_on_one_channel, processors};
-pub use placed::Placed;
-pub use processor::{DemandTask, GcTerms, Processor, WriteStream};
+pub use placed::PlacedProcessor;
+pub use processor::{ChosenGc, DemandTask, Processor, WriteStream};
 pub(crate) use report::ONE_PLACEMENT;
 pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
 pub(crate) use shortfall::{Shortfall, never_served};

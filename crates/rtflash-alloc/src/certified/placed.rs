@@ -2,24 +2,24 @@
 
 use super::contention::Contention;
 use super::demand::{Demand, Nearest};
-use super::processor::{GcTerms, Processor};
+use super::processor::{ChosenGc, Processor};
 use crate::work::Work;
 
 /// What a processor of a cluster is, where it is placed.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedProcessor {
     /// One of the cluster's processors; they differ only in their neighbours.
     pub processor: Processor,
     /// The neighbours of its processors: one entry for each kind of neighbourhood.
     pub contentions: Vec<Contention>,
 }
 
-impl Placed {
+impl PlacedProcessor {
     /// The demand of its processors with this garbage collection and a server of that share: one
     /// for each kind of neighbourhood.
     pub fn demands<'p>(
         &'p self,
-        gc: Option<GcTerms>,
+        gc: Option<ChosenGc>,
         server_thousandths: u32,
         work: &'p Work,
     ) -> impl Iterator<Item = Demand<'p>> {
@@ -30,12 +30,12 @@ impl Placed {
 
 /// Garbage collection with the deadline of least load on the interval that matters: the one at
 /// which the demand is in proportion, else the shortest.
-pub(super) fn nearest_terms(processor: &Processor, work: &Work) -> Option<GcTerms> {
+pub(super) fn nearest_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
     super::choice::first_terms(processor, work)
 }
 
 /// A failing interval and its slack.
-pub(super) fn worst(placed: &Placed, gc: Option<GcTerms>, work: &Work) -> Nearest {
+pub(super) fn worst(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Nearest {
     let looks = placed.demands(gc, 0, work).map(|demand| {
         // Overloaded in the long run: at any long interval.
         demand.tightest().unwrap_or_else(|| demand.long_run())

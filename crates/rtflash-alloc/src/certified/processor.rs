@@ -2,17 +2,17 @@
 
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
-use super::bus::Bus;
-use super::costs::Costs;
+use super::bus::SharedBus;
+use super::costs::StepCosts;
 use super::organisation::organisation;
 use super::time::{Cost, ns};
-use crate::reason::TooFewBlocks;
+use crate::reason::NoRoomForGc;
 
 /// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemandTask {
-    /// C: worst-case time of all its steps, waiting for the bus included as far as [`Bus::ways`]
-    /// says.
+    /// C: worst-case time of all its steps, waiting for the bus included as far as
+    /// [`SharedBus::ways`] says.
     pub cost: Cost,
     /// T, above zero.
     pub period: Span,
@@ -97,14 +97,14 @@ pub struct Processor {
     pub blocks: u64,
     /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
-    costs: Costs,
+    costs: StepCosts,
     placement: Placement,
     chips: u64,
 }
 
 /// Garbage collection on a processor, once its relative deadline is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GcTerms {
+pub struct ChosenGc {
     /// D_g; `None` where no real-time task writes.
     pub deadline: Option<Span>,
     /// H: free pages kept in reserve.
@@ -121,7 +121,7 @@ pub struct GcTerms {
     pub step: Cost,
 }
 
-impl GcTerms {
+impl ChosenGc {
     /// What the device that runs the cluster has to know of them.
     pub fn to_collection(self) -> Collection {
         Collection {
@@ -142,11 +142,11 @@ impl Processor {
         tasks: impl IntoIterator<Item = &'t Task>,
         chips: u32,
         placement: Placement,
-        bus: Bus,
+        bus: SharedBus,
     ) -> Option<Processor> {
         let chips = u64::from(chips.max(1));
         let organisation = organisation(placement);
-        let costs = Costs::new(device, bus, organisation.read_transfers(bus))?;
+        let costs = StepCosts::new(device, bus, organisation.read_transfers(bus))?;
         let width = organisation.width(chips);
         let mut processor = Processor {
             tasks: Vec::new(),
@@ -191,13 +191,13 @@ impl Processor {
 
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> Cost {
-        let Costs { erase, longest_read, longest_write, .. } = self.costs;
+        let StepCosts { erase, longest_read, longest_write, .. } = self.costs;
         erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
     /// do not suffice for it. Without writers the deadline says nothing.
-    pub fn gc(&self, deadline: Span, server: bool) -> Option<GcTerms> {
+    pub fn gc(&self, deadline: Span, server: bool) -> Option<ChosenGc> {
         let arrivals = self.arrivals(deadline)?;
         // R, Eq. (5).
         let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
@@ -215,7 +215,7 @@ impl Processor {
     /// Garbage collection as a certificate states it, at what it costs here; `None` inside where
     /// nothing is ever written, and `None` where less is stated than the load needs
     /// (docs/analysis.md, Section 8).
-    pub fn stated(&self, certificate: &Certificate) -> Option<Option<GcTerms>> {
+    pub fn stated(&self, certificate: &Certificate) -> Option<Option<ChosenGc>> {
         let server = certificate.server_thousandths > 0;
         if self.write_streams.is_empty() && !server {
             return Some(None);
@@ -249,12 +249,12 @@ impl Processor {
     }
 
     /// With these H, F, v and α.
-    fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<GcTerms> {
+    fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
         let (erase, organisation) = (self.costs.erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
         // Where a victim has no valid pages nothing is copied.
         let step = if valid == 0 { erase } else { erase.max(organisation.copying(&self.costs)) };
-        Some(GcTerms { deadline, reserve, open, valid, reclaimed, cost, step })
+        Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, step })
     }
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
@@ -280,13 +280,13 @@ impl Processor {
 
     /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest
     /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
-    pub fn too_few_blocks(&self) -> Option<TooFewBlocks> {
+    pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
         // A = W at the shortest deadline: one request of each writer.
         let (arrivals, pending) = (self.pending(), self.pending());
         let reserve = arrivals.saturating_add(self.block_pages - 1);
         let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
         let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);
-        (needed_blocks > self.blocks).then_some(TooFewBlocks { needed_blocks, blocks: self.blocks })
+        (needed_blocks > self.blocks).then_some(NoRoomForGc { needed_blocks, blocks: self.blocks })
     }
 }
 
@@ -352,7 +352,7 @@ mod tests {
             }
             assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
             // What is copied takes a step; where nothing is, the erase is the longest.
-            let Costs { erase, copy, longest_read, longest_write, .. } = processor.costs;
+            let StepCosts { erase, copy, longest_read, longest_write, .. } = processor.costs;
             let copies =
                 if processor.placement() == Placement::Stripe { copy } else { longest_read.max(longest_write) };
             assert_eq!(gc.step, if gc.valid > 0 { erase.max(copies) } else { erase }, "seed {seed}");
@@ -387,7 +387,7 @@ mod tests {
             if processor.write_streams.is_empty() {
                 continue;
             }
-            let Some(TooFewBlocks { needed_blocks, blocks }) = processor.too_few_blocks() else { continue };
+            let Some(NoRoomForGc { needed_blocks, blocks }) = processor.too_few_blocks() else { continue };
             let needed = processor.crowding() * blocks as f64;
             assert!((needed - needed_blocks as f64).abs() < 1.0 + 1e-9, "seed {seed}: {needed} for {needed_blocks}");
             compared += 1;

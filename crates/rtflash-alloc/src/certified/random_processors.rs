@@ -3,7 +3,7 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
 
-use super::{Bus, Contention, GcTerms, Processor};
+use super::{ChosenGc, Contention, Processor, SharedBus};
 
 /// So many nanoseconds.
 pub(super) fn ns(nanoseconds: u64) -> Span {
@@ -11,12 +11,12 @@ pub(super) fn ns(nanoseconds: u64) -> Span {
 }
 
 /// Draws.
-pub(super) struct Rng(Stream);
+pub(super) struct ProcessorRng(Stream);
 
-impl Rng {
+impl ProcessorRng {
     /// By seed and purpose.
-    pub(super) fn new(seed: u64, what: &'static [u8; 8]) -> Rng {
-        Rng(Stream::numbered(seed, what, 0))
+    pub(super) fn new(seed: u64, what: &'static [u8; 8]) -> ProcessorRng {
+        ProcessorRng(Stream::numbered(seed, what, 0))
     }
 
     pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
@@ -76,25 +76,25 @@ pub(super) struct Drawn {
     pub(super) processor: Processor,
     pub(super) contention: Contention,
     /// As it is with some deadline; `None` where nothing is written or there is no room for it.
-    pub(super) gc: Option<GcTerms>,
+    pub(super) gc: Option<ChosenGc>,
     /// Whether the bus serves first come, first served.
     pub(super) queue: bool,
     /// For what else is to be drawn.
-    pub(super) rng: Rng,
+    pub(super) rng: ProcessorRng,
 }
 
 impl Drawn {
     /// That of a seed, if there is one.
     pub(super) fn new(seed: u64) -> Option<Drawn> {
-        let mut rng = Rng::new(seed, b"the-line");
+        let mut rng = ProcessorRng::new(seed, b"the-line");
         let device = rng.device()?;
-        let bus = Bus::anywhere(&device);
+        let bus = SharedBus::anywhere(&device);
         let stripe = rng.within(0, 3) > 0;
         let placement = if stripe { Placement::Stripe } else { Placement::Superblock };
         let most = rng.within(1, 4);
         let processor = Processor::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
-        let mut rng_of_gc = Rng::new(seed, b"the-gc--");
+        let mut rng_of_gc = ProcessorRng::new(seed, b"the-gc--");
         let mut gc = |processor: &Processor| {
             if processor.write_streams.is_empty() { None } else { processor.gc(ns(rng_of_gc.within(1, 300)), false) }
         };

@@ -1,12 +1,12 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and
 //! what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskSet};
+use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskId, TaskSet};
 
-use super::channels::{Certified, ChannelContention, certify_beside};
-use super::demand::{Demand, Verdict};
-use super::placed::Placed;
-use super::processor::GcTerms;
+use super::channels::{Certification, ChannelContention, certify_beside};
+use super::demand::{Demand, DemandVerdict};
+use super::placed::PlacedProcessor;
+use super::processor::ChosenGc;
 use super::time::ns;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::fraction::Fraction;
@@ -29,7 +29,7 @@ pub fn certified(
     placements: &[Placement],
     granted: Reliance,
     work: &Work,
-) -> (Allocation, Certified) {
+) -> (Allocation, Certification) {
     let clusters = allocation.clusters();
     let given: Vec<Option<Certificate>> = (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     // Each cluster by itself: the others as busy as can be.
@@ -105,9 +105,9 @@ fn others<'p>(
 #[derive(Debug)]
 pub struct Held {
     /// Its processor, and the neighbours.
-    pub placed: Placed,
+    pub placed: PlacedProcessor,
     /// Garbage collection as the certificate states it.
-    pub gc: Option<GcTerms>,
+    pub gc: Option<ChosenGc>,
     /// The certificate.
     pub certificate: Certificate,
     /// The tasks' data beside the cluster's logical pages.
@@ -142,7 +142,7 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
 /// Whether each cluster holds with its certificate, as far as time goes, relying on no more than
 /// what is granted; without a certificate it does not. Data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance, work: &Work) -> Vec<bool> {
-    let holds = |held: &Held| held.demands(work).all(|demand| demand.test() == Verdict::Holds);
+    let holds = |held: &Held| held.demands(work).all(|demand| demand.test() == DemandVerdict::Holds);
     held(set, allocation, granted).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
 }
 
@@ -152,7 +152,7 @@ pub fn reports(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec
     held(set, allocation, granted).iter().zip(tasks).map(|(held, tasks)| report(set, held.as_ref(), &tasks)).collect()
 }
 
-fn report(set: &TaskSet, held: Option<&Held>, tasks: &[usize]) -> ClusterReport {
+fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport {
     let mut report = ClusterReport {
         utilization: 0.0,
         blocking: 0.0,
@@ -208,12 +208,12 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     let clusters = allocation.clusters();
     let work = Work::new();
     let site = ChannelContention::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
-    let holds = |placed: Option<Placed>, certificate: &Certificate| {
+    let holds = |placed: Option<PlacedProcessor>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
         let Some(gc) = placed.processor.stated(certificate) else { return false };
         let mut demands = placed.demands(gc, server, &work);
-        demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
+        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     };
     let of = |(position, certificate): (usize, &Certificate)| {
         let suffices = |&reliance: &Reliance| {

@@ -2,10 +2,10 @@
 
 use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 
-use super::bus::Bus;
-use super::demand::{Demand, Nearest, Verdict};
-use super::placed::{Placed, nearest_terms, worst};
-use super::processor::{GcTerms, Processor};
+use super::bus::SharedBus;
+use super::demand::{Demand, DemandVerdict, Nearest};
+use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::processor::{ChosenGc, Processor};
 use super::time::{Cost, ns};
 use crate::reason::{Excess, Reason, TooLong};
 use crate::work::Work;
@@ -18,8 +18,8 @@ pub(crate) struct Shortfall<'w> {
     /// never shown.
     pub(crate) order: f64,
     space: Space,
-    placed: Option<Placed>,
-    gc: Option<GcTerms>,
+    placed: Option<PlacedProcessor>,
+    gc: Option<ChosenGc>,
     work: &'w Work,
 }
 
@@ -31,11 +31,11 @@ impl<'w> Shortfall<'w> {
         tasks: impl IntoIterator<Item = &'t Task>,
         chips: u32,
         placement: Placement,
-        placed: Option<Placed>,
+        placed: Option<PlacedProcessor>,
         work: &'w Work,
     ) -> Shortfall<'w> {
         let space = Space::new(device, tasks, chips, Some(placement));
-        let writes = |placed: &Placed| !placed.processor.write_streams.is_empty();
+        let writes = |placed: &PlacedProcessor| !placed.processor.write_streams.is_empty();
         let gc =
             placed.as_ref().filter(|placed| writes(placed)).and_then(|placed| nearest_terms(&placed.processor, work));
         let order = placed.as_ref().map_or(f64::MAX, |placed| order(space, placed, gc, work));
@@ -63,12 +63,12 @@ impl<'w> Shortfall<'w> {
         }
         // Beyond the longest deadline, or the load after all, which doubles have just below one.
         demands.iter().find_map(|demand| match demand.test() {
-            Verdict::Overloaded => Some(Reason::Load { utilization: 1.0 }),
-            Verdict::Fails(interval) => {
+            DemandVerdict::Overloaded => Some(Reason::Load { utilization: 1.0 }),
+            DemandVerdict::Fails(interval) => {
                 let demand_ns = demand.at(interval).saturating_add(demand.blocking(interval)).as_ns();
                 Some(Reason::Demand(Excess { interval, demand_ns }))
             }
-            Verdict::Holds | Verdict::TooLong => None,
+            DemandVerdict::Holds | DemandVerdict::TooLong => None,
         })
     }
 
@@ -87,7 +87,7 @@ fn excess(Nearest { length, slack }: Nearest) -> Reason {
     Reason::Demand(Excess { interval: length, demand_ns })
 }
 
-fn order(space: Space, placed: &Placed, gc: Option<GcTerms>, work: &Work) -> f64 {
+fn order(space: Space, placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> f64 {
     let above = |ratio: f64| ratio.max(1.0f64.next_up());
     if !space.fits() {
         return above(space.needed_pages as f64 / (space.logical_pages as f64).max(1.0));
@@ -110,7 +110,7 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
         let request: Request = if writes { task.write? } else { task.read? };
         let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
         let time = |&placement: &Placement| {
-            let processor = Processor::new(device, [&alone], device.chips(), placement, Bus::alone())?;
+            let processor = Processor::new(device, [&alone], device.chips(), placement, SharedBus::alone())?;
             processor.tasks.first().map(|item| item.cost)
         };
         let times = placements.iter().map(time).collect::<Option<Vec<Cost>>>()?;
@@ -131,7 +131,7 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
 mod tests {
     use super::*;
     use crate::certified::random_processors::Drawn;
-    use crate::reason::TooFewBlocks;
+    use crate::reason::NoRoomForGc;
 
     /// Clusters are ordered by how much too much there is of what is named as the reason.
     #[test]
@@ -147,7 +147,7 @@ mod tests {
                 declared: true,
             };
             let work = Work::new();
-            let placed = Placed { processor, contentions: vec![contention] };
+            let placed = PlacedProcessor { processor, contentions: vec![contention] };
             let gc =
                 if placed.processor.write_streams.is_empty() { None } else { nearest_terms(&placed.processor, &work) };
             let order = order(space, &placed, gc, &work);
@@ -158,7 +158,7 @@ mod tests {
             let reason = shortfall.reason();
             let (kind, expected) = match &reason {
                 Some(Reason::Data(_)) => (0, needed_pages as f64 / 80.0),
-                Some(Reason::Blocks(TooFewBlocks { needed_blocks, blocks })) => {
+                Some(Reason::Blocks(NoRoomForGc { needed_blocks, blocks })) => {
                     let off = order * *blocks as f64 - *needed_blocks as f64;
                     assert!(off.abs() < 1.0 + 1e-9, "seed {seed}: {order}, {reason:?}");
                     (1, order)

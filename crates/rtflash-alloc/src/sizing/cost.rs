@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Arrivals, Cluster, Job, TaskSet};
 
 use super::expected::{expected, in_all};
-use super::overwriting::Order;
+use super::overwriting::OverwriteOrder;
 use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
 use crate::analysis::Analysis;
 use crate::verdict::{report, victim};
@@ -14,7 +14,7 @@ const NO_COPIES: f64 = 1.0;
 
 /// What an allocation costs, at most, if every request arrives as often as it may.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cost {
+pub struct AllocationCost {
     /// Chips of the device that it is for.
     pub chips: u32,
     /// Each cluster, in order.
@@ -39,7 +39,7 @@ pub struct Cost {
 ///
 /// Which cluster serves a job is not known beforehand: jobs' pages are spread evenly over the chips
 /// of all clusters that have a server.
-pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Cost {
+pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> AllocationCost {
     let device = set.device();
     let clusters = allocation.clusters();
     let serves: Vec<bool> = report(set, analysis, allocation).iter().map(|report| report.server > 0.0).collect();
@@ -53,7 +53,7 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
         let write_amplification = victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64);
         let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
         let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
-        let in_order = |cluster: &Cluster, order: Order| {
+        let in_order = |cluster: &Cluster, order: OverwriteOrder| {
             expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification)
         };
         let wear = |pages: f64| Wear::new(set, pages, write_amplification.unwrap_or(NO_COPIES), cluster.chips.len());
@@ -61,8 +61,8 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
             wear: wear(pages),
             with_jobs: (serves[position] && per_chip > 0.0)
                 .then(|| wear(pages + per_chip * cluster.chips.len() as f64)),
-            in_rings: in_order(&cluster, Order::Ring),
-            anywhere: in_order(&cluster, Order::Anywhere),
+            in_rings: in_order(&cluster, OverwriteOrder::Ring),
+            anywhere: in_order(&cluster, OverwriteOrder::Anywhere),
             write_amplification,
             chips: cluster.chips,
             tasks: cluster.tasks,
@@ -70,7 +70,7 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
     };
     let clusters: Vec<ClusterCost> = clusters.into_iter().enumerate().map(one).collect();
     let whole = |wear: fn(&ClusterCost) -> Wear| clusters.iter().map(wear).fold(Wear::default(), Wear::and);
-    Cost {
+    AllocationCost {
         chips: device.chips(),
         tasks: whole(|cluster| cluster.wear),
         with_jobs: (per_chip > 0.0).then(|| whole(|cluster| cluster.with_jobs.unwrap_or(cluster.wear))),

@@ -3,7 +3,7 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 
-use super::overwriting::{Amplification, Frontier, Order, Store, Writer, amplification};
+use super::overwriting::{Amplification, CopyFrontier, OverwriteOrder, SharedStore, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
 use crate::analysis::{Analysis, Test};
 use crate::certified::processors;
@@ -15,15 +15,15 @@ pub(super) fn expected(
     analysis: &dyn Analysis,
     cluster: &Cluster,
     certificate: Option<&Certificate>,
-    order: Order,
+    order: OverwriteOrder,
     bound: Option<f64>,
 ) -> Option<Expected> {
     let space = match analysis.test() {
-        Test::Demand(_) => Space::certified(set, cluster, certificate?, certificate?.collection?)?,
-        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Space::of_theorem_1(set, cluster)?,
+        Test::Demand(_) => ExecutedSpace::certified(set, cluster, certificate?, certificate?.collection?)?,
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => ExecutedSpace::of_theorem_1(set, cluster)?,
     };
     let (writers, at_rest) = writers(set, cluster, &space)?;
-    let store = Store { room: space.room as f64, at_rest, frontier: space.frontier };
+    let store = SharedStore { room: space.room as f64, at_rest, frontier: space.frontier };
     let found = amplification(&writers, order, store)?;
     let bound = bound.unwrap_or(f64::MAX);
     let found = Amplification { least: found.least.min(bound), most: found.most.min(bound) };
@@ -44,32 +44,37 @@ pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Ex
 }
 
 /// The pages of a cluster, as the executor divides them.
-struct Space {
+struct ExecutedSpace {
     /// C: pages that hold data, current or not.
     room: u128,
     /// Logical pages, all of which are mapped.
     logical: u128,
     /// Pages of data that there may be in any case: s ⌊λNP⌋.
     most: u128,
-    frontier: Frontier,
+    frontier: CopyFrontier,
 }
 
-impl Space {
+impl ExecutedSpace {
     /// Under a certificate: on every processor about H pages are free.
-    fn certified(set: &TaskSet, cluster: &Cluster, certificate: &Certificate, collection: Collection) -> Option<Space> {
+    fn certified(
+        set: &TaskSet,
+        cluster: &Cluster,
+        certificate: &Certificate,
+        collection: Collection,
+    ) -> Option<ExecutedSpace> {
         let device = set.device();
         let chips = u128::from(cluster.size());
         let units = u128::from(processors(certificate.placement, cluster.size().into()));
         let all = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block()) * chips;
         let room = all.checked_sub(u128::from(collection.reserve_pages) * units)?;
         let logical = device.logical_pages_of(cluster.size());
-        Some(Space { room, logical, most: logical, frontier: Frontier::Shared })
+        Some(ExecutedSpace { room, logical, most: logical, frontier: CopyFrontier::Shared })
     }
 
     /// Under Theorem 1, as docs/executor.md has it: λ of what the reserve leaves. A source of GC
     /// leaves a pass out as long as more is free than the reserve and αs for it and each other that
     /// has left one out; half of them are supposed to have.
-    fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<Space> {
+    fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<ExecutedSpace> {
         let device = set.device();
         let (blocks, row) =
             (u128::from(device.blocks_per_chip()), u128::from(device.pages_per_block()) * u128::from(cluster.size()));
@@ -81,14 +86,19 @@ impl Space {
         let room = (blocks * row).checked_sub(drawn + 2 * row + (reclaimed * (sources + 1)).div_ceil(2))?;
         let data = data_blocks.checked_mul(u64::from(device.pages_per_block()))?;
         let logical = u128::from(device.logical_ratio().floor_of(data)) * u128::from(cluster.size());
-        Some(Space { room, logical, most: device.logical_pages_of(cluster.size()), frontier: Frontier::Apart })
+        Some(ExecutedSpace {
+            room,
+            logical,
+            most: device.logical_pages_of(cluster.size()),
+            frontier: CopyFrontier::Apart,
+        })
     }
 }
 
 /// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the
 /// pages that it declares, else an equal share of what is left, as does each job stream; what
 /// nobody keeps holds something, too.
-fn writers(set: &TaskSet, cluster: &Cluster, space: &Space) -> Option<(Vec<Writer>, f64)> {
+fn writers(set: &TaskSet, cluster: &Cluster, space: &ExecutedSpace) -> Option<(Vec<Writer>, f64)> {
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let declared: u128 = tasks().filter_map(|task| task.data_pages).map(u128::from).sum();
     // Theorem 1 knows of no reserve: what is declared may take its place.

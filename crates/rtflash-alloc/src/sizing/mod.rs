@@ -26,7 +26,7 @@ use crate::analysis::Analysis;
 use crate::spread::spread;
 use crate::work::Work;
 
-pub use cost::{Cost, cost};
+pub use cost::{AllocationCost, cost};
 pub use overwriting::Amplification;
 pub use wear::{ClusterCost, Expected, Wear};
 
@@ -39,12 +39,13 @@ pub(crate) use search::nearest;
 pub const MOST_WORK: u64 = 64_000_000;
 
 /// Work of the tests of sound analyses, in requests looked at in an interval, for all limits of a
-/// set together; where a limit's share of it does not suffice it is [`Limit::TooMuchWork`] too.
+/// set together; where a limit's share of it does not suffice it is [`SizingLimit::TooMuchWork`],
+/// too.
 pub const MAX_TEST_WORK: u64 = 800_000_000;
 
 /// A limit, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit<T> {
+pub enum SizingLimit<T> {
     /// The limit: it passes, and the next step beyond it does not, or cannot be.
     At(T),
     /// Nothing that was tried passes.
@@ -53,12 +54,12 @@ pub enum Limit<T> {
     TooMuchWork,
 }
 
-impl<T> Limit<T> {
+impl<T> SizingLimit<T> {
     /// The limit, where there is one.
     pub fn value(self) -> Option<T> {
         match self {
-            Limit::At(value) => Some(value),
-            Limit::Nothing | Limit::TooMuchWork => None,
+            SizingLimit::At(value) => Some(value),
+            SizingLimit::Nothing | SizingLimit::TooMuchWork => None,
         }
     }
 }
@@ -68,13 +69,13 @@ impl<T> Limit<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// The fewest chips.
-    pub chips: Limit<FewestChips>,
+    pub chips: SizingLimit<FewestChips>,
     /// The largest λ, in steps of 1/[`RATIO_STEPS`]; or the device's own λ, if that lies between
     /// the last step that passes and the first that fails.
-    pub logical_ratio: Limit<LogicalRatio>,
+    pub logical_ratio: SizingLimit<LogicalRatio>,
     /// The largest load, in thousandths of today's: all periods divided by it, and rounded up to
     /// the nanosecond. At most [`MOST_LOAD`].
-    pub load_permille: Limit<u32>,
+    pub load_permille: SizingLimit<u32>,
     /// Of each task, in the order of the set.
     pub tasks: Vec<TaskLimits>,
 }
@@ -109,9 +110,9 @@ pub struct RequestLimits {
     /// The shortest period, and with it the deadline: the request's own or one of four significant
     /// digits, 0.1 % apart at most. Longer than its own where the set fails as it is, up to a
     /// thousand times.
-    pub period: Limit<Span>,
+    pub period: SizingLimit<Span>,
     /// Pages that each request may have more; below zero where the set fails as it is.
-    pub more_pages: Limit<i64>,
+    pub more_pages: SizingLimit<i64>,
 }
 
 /// A task set sized.
@@ -122,7 +123,7 @@ pub struct Sizing {
     /// Its limits.
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
-    pub cost: Option<Cost>,
+    pub cost: Option<AllocationCost>,
     /// The same with free chips given to the clusters that wear fastest ([`spread`]); `None` where
     /// that gains nothing.
     pub spread: Option<Spread>,
@@ -134,7 +135,7 @@ pub struct Spread {
     /// The allocation.
     pub allocation: Allocation,
     /// What it costs.
-    pub cost: Cost,
+    pub cost: AllocationCost,
 }
 
 /// Sizes a task set: its limits, and what the allocation found costs; where there is none, the
@@ -146,7 +147,7 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     let limits = limits_of(&trials, outcome.is_schedulable() == Some(true));
     let (cost, spread) = match (&outcome, limits.chips) {
         (Outcome::Schedulable(allocation), _) => costs(set, analysis, allocation),
-        (Outcome::NotSchedulable(_), Limit::At(fewest)) => {
+        (Outcome::NotSchedulable(_), SizingLimit::At(fewest)) => {
             let on = trials.on_chips(fewest.chips).map(|set| (allocator.allocate(&set, analysis), set));
             match &on {
                 Some((Outcome::Schedulable(allocation), set)) => costs(set, analysis, allocation),
@@ -159,7 +160,7 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 }
 
 /// What an allocation that passes costs as it is, and with its free chips used.
-fn costs(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> (Option<Cost>, Option<Spread>) {
+fn costs(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> (Option<AllocationCost>, Option<Spread>) {
     let better = spread(set, analysis, allocation)
         .map(|allocation| Spread { cost: cost(set, analysis, &allocation), allocation });
     (Some(cost(set, analysis, allocation)), better)

@@ -29,7 +29,7 @@ impl Writer {
 
 /// The order in which a writer overwrites its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum OverwriteOrder {
     /// From the first page to the last, round and round.
     Ring,
     /// Any page, each with the same probability.
@@ -38,7 +38,7 @@ pub(super) enum Order {
 
 /// Where copies go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frontier {
+pub(super) enum CopyFrontier {
     /// To the block that users write (the rules of docs/analysis.md).
     Shared,
     /// To a block of their own (the executor of Theorem 1).
@@ -47,13 +47,13 @@ pub(super) enum Frontier {
 
 /// What the writers share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Store {
+pub(super) struct SharedStore {
     /// C: pages, less those that are kept free.
     pub(super) room: f64,
     /// Pages that hold data that nobody overwrites.
     pub(super) at_rest: f64,
     /// Where copies go.
-    pub(super) frontier: Frontier,
+    pub(super) frontier: CopyFrontier,
 }
 
 /// Pages programmed for each page written.
@@ -66,7 +66,7 @@ pub struct Amplification {
 }
 
 /// Write amplification in the long run; `None` where nobody writes, or the data do not fit.
-pub(super) fn amplification(writers: &[Writer], order: Order, store: Store) -> Option<Amplification> {
+pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<Amplification> {
     let (rate, data) = writers.iter().fold((0.0, 0.0), |(rate, data), writer| (rate + writer.rate, data + writer.data));
     let moving = store.room - store.at_rest;
     // Not `moving <= data`: what is no number is nothing, too.
@@ -77,7 +77,7 @@ pub(super) fn amplification(writers: &[Writer], order: Order, store: Store) -> O
     let turn = turn(writers, order, moving);
     let least = (moving / (rate * turn)).max(1.0);
     let most = (store.room / (rate * turn)).max(least);
-    if order == Order::Anywhere || store.frontier == Frontier::Shared {
+    if order == OverwriteOrder::Anywhere || store.frontier == CopyFrontier::Shared {
         return Some(Amplification { least, most });
     }
     // Copies in blocks of their own are not copied again, where few cycles differ; where nothing is
@@ -94,12 +94,12 @@ const ROUNDS: usize = 20_000;
 ///
 /// n falls with A. So A ← `moving` / Σ ρ n(A), begun above all solutions, falls, and never passes
 /// one.
-fn turn(writers: &[Writer], order: Order, moving: f64) -> f64 {
+fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     let programs = |turn: f64, writer: &Writer| {
         let turns = writer.cycle() / turn;
         match order {
-            Order::Ring => writer.rate * turns.ceil().max(1.0),
-            Order::Anywhere => writer.rate / -libm::expm1(-1.0 / turns),
+            OverwriteOrder::Ring => writer.rate * turns.ceil().max(1.0),
+            OverwriteOrder::Anywhere => writer.rate / -libm::expm1(-1.0 / turns),
         }
     };
     let mut turn = moving / writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
@@ -143,13 +143,13 @@ fn copied_once(writers: &[Writer], moving: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn store(room: f64, at_rest: f64, frontier: Frontier) -> Store {
-        Store { room, at_rest, frontier }
+    fn store(room: f64, at_rest: f64, frontier: CopyFrontier) -> SharedStore {
+        SharedStore { room, at_rest, frontier }
     }
 
-    fn rings(writers: &[(f64, f64)], room: f64, at_rest: f64, frontier: Frontier) -> Amplification {
+    fn rings(writers: &[(f64, f64)], room: f64, at_rest: f64, frontier: CopyFrontier) -> Amplification {
         let writers: Vec<Writer> = writers.iter().map(|&(rate, data)| Writer { rate, data }).collect();
-        amplification(&writers, Order::Ring, store(room, at_rest, frontier)).unwrap()
+        amplification(&writers, OverwriteOrder::Ring, store(room, at_rest, frontier)).unwrap()
     }
 
     fn near(one: f64, other: f64) {
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_ring_alone_is_never_copied() {
         for data in [1.0, 500.0, 999.0] {
-            for frontier in [Frontier::Shared, Frontier::Apart] {
+            for frontier in [CopyFrontier::Shared, CopyFrontier::Apart] {
                 let alone = rings(&[(7.0, data)], 1_000.0, 0.0, frontier);
                 assert_eq!(alone, Amplification { least: 1.0, most: 1.0 });
                 // Nor are rings of one cycle.
@@ -173,36 +173,37 @@ mod tests {
     fn data_at_rest_are_copied_once_a_turn_or_never() {
         // Turns of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that
         // are written.
-        let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, Frontier::Shared);
+        let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, CopyFrontier::Shared);
         near(shared.least, 1.0);
         near(shared.most, 2.5);
-        let apart = rings(&[(4.0, 300.0)], 1_000.0, 600.0, Frontier::Apart);
+        let apart = rings(&[(4.0, 300.0)], 1_000.0, 600.0, CopyFrontier::Apart);
         assert_eq!(apart, Amplification { least: 1.0, most: 1.0 });
     }
 
     #[test]
     fn a_slow_ring_is_copied_as_often_as_the_log_comes_round() {
         // Cycles of 10 and 30. A = 16: 16·30 + 16·10·2 = 800.
-        let shared = rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, Frontier::Shared);
+        let shared = rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, CopyFrontier::Shared);
         near(shared.most, (30.0 + 20.0) / 40.0);
         near(shared.least, shared.most);
         // A = (800 − 300)/30 = 16.7, and a quarter is copied once.
-        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, Frontier::Apart).least, 1.25);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, CopyFrontier::Apart).least, 1.25);
         // Room for all to die before the log comes round: 40 · 30 pages.
-        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_200.0, 0.0, Frontier::Shared).most, 1.0);
-        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_199.0, 0.0, Frontier::Shared).most, 1.25);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_200.0, 0.0, CopyFrontier::Shared).most, 1.0);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_199.0, 0.0, CopyFrontier::Shared).most, 1.25);
     }
 
     #[test]
     fn anywhere_is_what_is_known_of_a_log() {
         // z = e^(−A/τ) with A (1 − z)⁻¹ ρ = C: for C = 2d, z solves z = e^(−2(1 − z)), 0.2031878.
         let writer = Writer { rate: 5.0, data: 100.0 };
-        let one = amplification(&[writer], Order::Anywhere, store(200.0, 0.0, Frontier::Shared)).unwrap();
+        let one = amplification(&[writer], OverwriteOrder::Anywhere, store(200.0, 0.0, CopyFrontier::Shared)).unwrap();
         near(one.most, 1.0 / (1.0 - 0.203_187_87));
         assert!((one.most - one.least).abs() < 1e-12);
         // Two halves are the whole.
         let half = Writer { rate: 2.5, data: 50.0 };
-        let two = amplification(&[half, half], Order::Anywhere, store(200.0, 0.0, Frontier::Apart)).unwrap();
+        let two =
+            amplification(&[half, half], OverwriteOrder::Anywhere, store(200.0, 0.0, CopyFrontier::Apart)).unwrap();
         near(two.most, one.most);
     }
 
@@ -210,15 +211,15 @@ mod tests {
     fn odd_numbers_end() {
         let writers =
             [Writer { rate: 1e-9, data: 1e15 }, Writer { rate: 1e9, data: 1.0 }, Writer { rate: 3.0, data: 7e5 }];
-        for order in [Order::Ring, Order::Anywhere] {
-            for frontier in [Frontier::Shared, Frontier::Apart] {
+        for order in [OverwriteOrder::Ring, OverwriteOrder::Anywhere] {
+            for frontier in [CopyFrontier::Shared, CopyFrontier::Apart] {
                 for room in [1.000_000_001e15, 2e15] {
                     let some = amplification(&writers, order, store(room, 0.0, frontier)).unwrap();
                     assert!(some.least >= 1.0 && some.most >= some.least && some.most.is_finite(), "{some:?}");
                 }
             }
         }
-        assert_eq!(amplification(&writers, Order::Ring, store(1e15, 0.0, Frontier::Shared)), None);
-        assert_eq!(amplification(&[], Order::Ring, store(10.0, 0.0, Frontier::Shared)), None);
+        assert_eq!(amplification(&writers, OverwriteOrder::Ring, store(1e15, 0.0, CopyFrontier::Shared)), None);
+        assert_eq!(amplification(&[], OverwriteOrder::Ring, store(10.0, 0.0, CopyFrontier::Shared)), None);
     }
 }

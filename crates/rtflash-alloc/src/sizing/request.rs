@@ -1,9 +1,9 @@
 //! Limits of single requests.
 
-use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task};
+use rtflash_model::{Request, Span, TIME_LIMIT_NS, Task, TaskId};
 
 use super::search::{Trials, farthest, nearest};
-use super::{Limit, RequestLimits, TaskLimits};
+use super::{RequestLimits, SizingLimit, TaskLimits};
 
 /// Trials for the period and the pages of a request, together.
 const TRIALS: u64 = 80;
@@ -19,50 +19,49 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     let tasks = trials.set.tasks();
     let mut left = 2 * count(trials);
     let too_many = trials.too_many(TRIALS.saturating_mul(left / 2), trials.set.device().chips());
-    let mut limits = |position: usize, writes: bool| {
-        let search = Search { trials, position, writes };
-        let request = search.request(tasks.get(position)?)?;
+    let mut limits = |position: TaskId, writes: bool| {
+        let search = RequestSearch { trials, position, writes };
+        let request = search.request(&tasks[position])?;
         if too_many {
-            return Some(RequestLimits { period: Limit::TooMuchWork, more_pages: Limit::TooMuchWork });
+            return Some(RequestLimits { period: SizingLimit::TooMuchWork, more_pages: SizingLimit::TooMuchWork });
         }
         let period = trials.limit(left, || search.period(request, passes));
         let more_pages = trials.limit(left - 1, || search.pages(request, passes));
         left -= 2;
         Some(RequestLimits { period, more_pages })
     };
-    (0..tasks.len()).map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
+    tasks.ids().map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
 }
 
 /// The search for the limits of one request.
-struct Search<'s, 'a> {
+struct RequestSearch<'s, 'a> {
     trials: &'s Trials<'a>,
-    position: usize,
+    position: TaskId,
     writes: bool,
 }
 
-impl Search<'_, '_> {
+impl RequestSearch<'_, '_> {
     fn request(&self, task: &Task) -> Option<Request> {
         if self.writes { task.write } else { task.read }
     }
 
     /// Whether the set passes with this request changed.
     fn with(&self, pages: u64, period: u64) -> bool {
-        let mut tasks = self.trials.set.tasks().to_vec();
-        let changed = tasks.get_mut(self.position).and_then(|task| {
-            let request = self.request(task)?.with_pages(pages)?.with_period(Span::from_ns(period)?)?;
-            if self.writes {
-                task.write = Some(request)
-            } else {
-                task.read = Some(request)
-            }
-            Some(())
-        });
-        changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks))
+        let mut tasks = self.trials.set.tasks().clone();
+        let task = &mut tasks[self.position];
+        let request = self.request(task);
+        let changed = request.and_then(|request| request.with_pages(pages)?.with_period(Span::from_ns(period)?));
+        if self.writes {
+            task.write = changed
+        } else {
+            task.read = changed
+        }
+        changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks.into_vec()))
     }
 
     /// The shortest period that passes: the request's own, or one of four significant digits. A
     /// deadline that is stated stays, and a period below it does not pass.
-    fn period(&self, request: Request, passes: bool) -> Limit<Span> {
+    fn period(&self, request: Request, passes: bool) -> SizingLimit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);
         // The rank of the first rounded period that is not below today's.
@@ -80,11 +79,11 @@ impl Search<'_, '_> {
             let steps = nearest((most + 1).saturating_sub(before), |steps| enough(rounded(before + steps)));
             steps.map(|steps| rounded(before + steps))
         };
-        found.and_then(Span::from_ns).map_or(Limit::Nothing, Limit::At)
+        found.and_then(Span::from_ns).map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 
     /// How many more pages pass, or how many fewer have to.
-    fn pages(&self, request: Request, passes: bool) -> Limit<i64> {
+    fn pages(&self, request: Request, passes: bool) -> SizingLimit<i64> {
         let (now, period) = (request.pages(), request.period().as_ns());
         let enough = |pages: u64| self.with(pages, period);
         let more = if passes {
@@ -92,7 +91,7 @@ impl Search<'_, '_> {
         } else {
             nearest(now, |fewer| enough(now - fewer)).and_then(|fewer| i64::try_from(fewer).ok()).map(|fewer| -fewer)
         };
-        more.map_or(Limit::Nothing, Limit::At)
+        more.map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 }
 

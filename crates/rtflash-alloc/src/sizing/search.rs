@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
-use super::{Limit, MAX_TEST_WORK, MOST_WORK};
+use super::{MAX_TEST_WORK, MOST_WORK, SizingLimit};
 use crate::allocator::Allocator;
 use crate::analysis::{Analysis, Test};
-use crate::work::{Bound, Work};
+use crate::work::{Work, WorkBound};
 
 /// Steps beyond a boundary that are tried before it is believed.
 const WALK: u64 = 4;
@@ -22,9 +22,9 @@ pub(super) struct Trials<'a> {
     /// Charged with what the tests look at.
     work: &'a Work,
     /// For all limits that are still to be found.
-    all: Bound<'a>,
+    all: WorkBound<'a>,
     /// For the limit that is looked for.
-    one: Cell<Bound<'a>>,
+    one: Cell<WorkBound<'a>>,
 }
 
 impl<'a> Trials<'a> {
@@ -47,11 +47,11 @@ impl<'a> Trials<'a> {
     }
 
     /// A limit, looked for with its share of the work that is left: the first of so many.
-    pub(super) fn limit<T>(&self, of: u64, look: impl FnOnce() -> Limit<T>) -> Limit<T> {
+    pub(super) fn limit<T>(&self, of: u64, look: impl FnOnce() -> SizingLimit<T>) -> SizingLimit<T> {
         self.one.set(self.work.bound(self.all.left() / of.max(1)));
         let found = look();
         // A boundary beside a trial that was left out is none.
-        if self.one.get().left() > 0 { found } else { Limit::TooMuchWork }
+        if self.one.get().left() > 0 { found } else { SizingLimit::TooMuchWork }
     }
 
     /// Whether so many trials on so many chips are too much work.

@@ -1,6 +1,8 @@
-use rtflash_model::{Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Access, Arrivals, ChipId, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+};
 
-use super::{Limit, Limits, MOST_LOAD, size};
+use super::{Limits, MOST_LOAD, SizingLimit, size};
 use crate::allocator::{Allocator, ClusteringBfd, Exact, FullIsolation, Global, PartFtlTest};
 use crate::analysis::{Analysis, Sound, Thesis};
 
@@ -36,21 +38,21 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
     let device = |change: &dyn Fn(DeviceSpec) -> DeviceSpec| {
         Device::new(change(set.device().spec())).ok().and_then(|device| set.on(device).ok()).is_some_and(passes)
     };
-    if let Limit::At(fewest) = limits.chips {
+    if let SizingLimit::At(fewest) = limits.chips {
         assert!(fewest.all_tried && device(&|spec| DeviceSpec { chips: fewest.chips, ..spec }));
         assert!((1..fewest.chips).all(|chips| !device(&|spec| DeviceSpec { chips, ..spec })));
     }
-    if let Limit::At(ratio) = limits.logical_ratio {
+    if let SizingLimit::At(ratio) = limits.logical_ratio {
         let with = |logical_ratio| device(&|spec| DeviceSpec { logical_ratio, ..spec });
         let next = LogicalRatio::from_decimal(u128::from(ratio.floor_of(1_000)) + 1, 3);
         assert!(with(ratio) && next.is_ok_and(|next| !with(next)));
     }
-    let with_tasks = |change: &dyn Fn(usize, &mut Task)| {
-        let mut tasks = set.tasks().to_vec();
-        tasks.iter_mut().enumerate().for_each(|(position, task)| change(position, task));
-        TaskSet::new(*set.device(), tasks, vec![]).is_ok_and(passes)
+    let with_tasks = |change: &dyn Fn(TaskId, &mut Task)| {
+        let mut tasks = set.tasks().clone();
+        set.tasks().ids().for_each(|id| change(id, &mut tasks[id]));
+        TaskSet::new(*set.device(), tasks.into_vec(), vec![]).is_ok_and(passes)
     };
-    if let Limit::At(permille) = limits.load_permille {
+    if let SizingLimit::At(permille) = limits.load_permille {
         let loaded = |permille: u32| {
             with_tasks(&|_, task| {
                 let longer = |request: Request| {
@@ -63,7 +65,7 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
         };
         assert!(loaded(permille) && (permille == MOST_LOAD || !loaded(permille + 1)), "{permille}");
     }
-    for (position, limits) in limits.tasks.iter().enumerate() {
+    for (position, limits) in set.tasks().ids().zip(&limits.tasks) {
         for (limits, writes) in [(limits.read, false), (limits.write, true)] {
             let Some(limits) = limits else { continue };
             let task = &set.tasks()[position];
@@ -79,14 +81,14 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
                     }
                 })
             };
-            if let Limit::At(period) = limits.period {
+            if let SizingLimit::At(period) = limits.period {
                 let (period, own) = (period.as_ns(), now.period().as_ns());
                 assert!(with(now.pages(), period));
                 // One part in a thousand less.
                 assert!(!with(now.pages(), period.min(own) * 999 / 1_000) || period > own, "{period}");
                 assert!(period <= own || !with(now.pages(), period * 999 / 1_000));
             }
-            if let Limit::At(more) = limits.more_pages {
+            if let SizingLimit::At(more) = limits.more_pages {
                 let pages = now.pages().checked_add_signed(more).unwrap();
                 assert!(with(pages, now.period().as_ns()) && !with(pages + 1, now.period().as_ns()));
             }
@@ -118,13 +120,13 @@ fn limits_pass_and_what_is_beyond_fails() {
     let set = on(2, vec![film], vec![]);
     let sizing = size(&set, &ClusteringBfd, &Sound::default());
     check(&set, &ClusteringBfd, &Sound::default(), &sizing.limits);
-    assert_eq!(sizing.limits.tasks[0].write.unwrap().more_pages, Limit::At(6));
+    assert_eq!(sizing.limits.tasks[0].write.unwrap().more_pages, SizingLimit::At(6));
     // Nothing to divide: one chip is enough for no task.
     let sizing = size(&on(4, vec![], vec![]), &ClusteringBfd, &Sound::default());
-    assert_eq!((sizing.limits.chips.value().unwrap().chips, sizing.limits.load_permille), (1, Limit::Nothing));
+    assert_eq!((sizing.limits.chips.value().unwrap().chips, sizing.limits.load_permille), (1, SizingLimit::Nothing));
     // No chips help.
     let hopeless = on(2, vec![task("h", request(1_000, 1), None)], vec![]);
-    assert_eq!(size(&hopeless, &FullIsolation, &Thesis).limits.chips, Limit::Nothing);
+    assert_eq!(size(&hopeless, &FullIsolation, &Thesis).limits.chips, SizingLimit::Nothing);
     assert_eq!(size(&hopeless, &FullIsolation, &Thesis).cost, None);
     // A test of its own has limits, and no clusters to cost.
     let light = on(16, vec![task("l", request(1, 1_000_000), request(1, 1_000_000))], vec![]);
@@ -136,9 +138,9 @@ fn limits_pass_and_what_is_beyond_fails() {
 fn work_is_bounded() {
     let tasks = (0..20_000).map(|index| task(&format!("t{index}"), request(1, 1_000_000), None)).collect();
     let sizing = size(&on(256, tasks, vec![]), &ClusteringBfd, &Thesis);
-    assert_eq!(sizing.limits.logical_ratio, Limit::TooMuchWork);
-    assert_eq!(sizing.limits.load_permille, Limit::TooMuchWork);
-    assert!(sizing.limits.tasks.iter().all(|task| task.read.unwrap().period == Limit::TooMuchWork));
+    assert_eq!(sizing.limits.logical_ratio, SizingLimit::TooMuchWork);
+    assert_eq!(sizing.limits.load_permille, SizingLimit::TooMuchWork);
+    assert!(sizing.limits.tasks.iter().all(|task| task.read.unwrap().period == SizingLimit::TooMuchWork));
 }
 
 /// The case study by hand.
@@ -149,7 +151,10 @@ fn costs_of_the_case_study() {
     // Under the thesis: t1 on chips 0 and 1, the others on chip 2, chip 3 free; ⌈λP⌉ = α = 128.
     let cost = size(&set, &ClusteringBfd, &Thesis).cost.unwrap();
     let [first, second, free] = &cost.clusters[..] else { panic!("three clusters") };
-    assert_eq!((&first.chips[..], &second.chips[..], &free.chips[..]), (&[0, 1][..], &[2][..], &[3][..]));
+    assert_eq!(
+        (&first.chips[..], &second.chips[..], &free.chips[..]),
+        (&[0, 1].map(ChipId)[..], &[ChipId(2)][..], &[ChipId(3)][..])
+    );
     assert_eq!([first, second, free].map(|cluster| cluster.write_amplification), [Some(2.0); 3]);
     // 24 pages every 30 ms are 800 a second.
     near(first.wear.pages, 800.0 * 86_400.0);

@@ -1,6 +1,6 @@
 //! What wears: pages, erases and years.
 
-use rtflash_model::{Request, TaskSet};
+use rtflash_model::{ChipId, Request, TaskId, TaskSet};
 
 use super::overwriting::Amplification;
 
@@ -11,9 +11,9 @@ const DAYS_A_YEAR: f64 = 365.25;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterCost {
     /// Its chips, ascending.
-    pub chips: Vec<u32>,
-    /// Its tasks, as positions in the set, ascending.
-    pub tasks: Vec<usize>,
+    pub chips: Vec<ChipId>,
+    /// Its tasks, ascending.
+    pub tasks: Vec<TaskId>,
     /// Pages programmed for each page written, at most: 1 + v/α under an analysis with
     /// certificates, 1 + ⌈λP⌉/α under the others. `None` where nothing is ever written.
     pub write_amplification: Option<f64>,

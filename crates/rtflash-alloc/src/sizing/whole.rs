@@ -3,7 +3,7 @@
 use rtflash_model::{DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use super::search::{Trials, farthest, nearest};
-use super::{FewestChips, Limit, MOST_LOAD, RATIO_STEPS};
+use super::{FewestChips, MOST_LOAD, RATIO_STEPS, SizingLimit};
 
 /// Work of all trials together, up to which every number of chips is tried from one up.
 const THOROUGH: u64 = 16_000_000;
@@ -12,7 +12,7 @@ const TRIALS: u64 = 40;
 
 /// The fewest chips that pass: every number from one up as far as that is little work, then
 /// doublings and a bisection.
-pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChips> {
+pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> SizingLimit<FewestChips> {
     let now = trials.set.device().chips();
     let enough = |chips: u32| trials.passes(trials.on_chips(chips));
     let mut tried = 0;
@@ -24,7 +24,7 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
         }
         (tried, done) = (tried + 1, done + next);
         if enough(tried) {
-            return Limit::At(FewestChips { chips: tried, all_tried: true });
+            return SizingLimit::At(FewestChips { chips: tried, all_tried: true });
         }
     }
     // Above what was tried: from the device's own number, if that passes, or the first doubling
@@ -35,10 +35,10 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
         loop {
             end = failing.saturating_mul(2).min(MAX_CHIPS);
             if end <= failing {
-                return Limit::Nothing;
+                return SizingLimit::Nothing;
             }
             if trials.too_many(TRIALS, end) {
-                return if tried > 0 { Limit::Nothing } else { Limit::TooMuchWork };
+                return if tried > 0 { SizingLimit::Nothing } else { SizingLimit::TooMuchWork };
             }
             if enough(end) {
                 break;
@@ -47,19 +47,19 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> Limit<FewestChi
         }
     }
     if trials.too_many(TRIALS, end) {
-        return Limit::TooMuchWork;
+        return SizingLimit::TooMuchWork;
     }
     // Downwards, as what passes is above: the same search in the mirror.
     let below = u64::from(end - failing);
     let saved = farthest(below, |fewer| u32::try_from(fewer).is_ok_and(|fewer| enough(end - fewer)));
-    Limit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
+    SizingLimit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
 }
 
 /// The largest λ that passes, in steps of 1/[`RATIO_STEPS`].
-pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> Limit<LogicalRatio> {
+pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> SizingLimit<LogicalRatio> {
     let device = trials.set.device();
     if trials.too_many(TRIALS, device.chips()) {
-        return Limit::TooMuchWork;
+        return SizingLimit::TooMuchWork;
     }
     let step = |steps: u64| {
         let places = RATIO_STEPS.ilog10();
@@ -86,7 +86,7 @@ pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> Limit<LogicalR
         });
         found.and_then(|steps| step(first - steps))
     };
-    most.map_or(Limit::Nothing, Limit::At)
+    most.map_or(SizingLimit::Nothing, SizingLimit::At)
 }
 
 /// The largest step above `below` that passes though the device's own λ does not: data that do not
@@ -104,12 +104,12 @@ fn larger_ratio(trials: &Trials<'_>, below: u64, enough: &dyn Fn(u64) -> bool) -
 }
 
 /// The largest load that passes, in thousandths of today's.
-pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> Limit<u32> {
+pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32> {
     if trials.set.tasks().is_empty() {
-        return Limit::Nothing;
+        return SizingLimit::Nothing;
     }
     if trials.too_many(TRIALS, trials.set.device().chips()) {
-        return Limit::TooMuchWork;
+        return SizingLimit::TooMuchWork;
     }
     let carries = |permille: u64| {
         let permille = u32::try_from(permille).expect("no more than the largest load");
@@ -120,7 +120,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> Limit<u32> {
     } else {
         nearest(1_000, |less| carries(1_000 - less)).map(|less| 1_000 - less)
     };
-    most.and_then(|permille| u32::try_from(permille).ok()).map_or(Limit::Nothing, Limit::At)
+    most.and_then(|permille| u32::try_from(permille).ok()).map_or(SizingLimit::Nothing, SizingLimit::At)
 }
 
 /// The set at so many thousandths of its load: every period divided by it, rounded up to the

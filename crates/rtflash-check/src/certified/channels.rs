@@ -1,6 +1,6 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, Request, TaskSet};
+use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::released;
 use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
@@ -54,7 +54,7 @@ pub(super) struct Channel {
 
 /// What a cluster has to do with the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChannelContention {
+pub(super) struct ChannelNeighbours {
     /// Chips of a channel that may be active, the greatest number.
     pub most: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
@@ -63,7 +63,7 @@ pub(super) struct ChannelContention {
     pub channels: Vec<Channel>,
 }
 
-impl ChannelContention {
+impl ChannelNeighbours {
     /// Of the cluster at this position, where so much may be relied on.
     pub fn of(
         set: &TaskSet,
@@ -71,10 +71,10 @@ impl ChannelContention {
         clusters: &[Cluster],
         position: usize,
         granted: Reliance,
-    ) -> ChannelContention {
+    ) -> ChannelNeighbours {
         let device = set.device();
-        let mut site = ChannelContention { most: 0, foreign: 0, channels: vec![] };
-        let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip)).collect();
+        let mut site = ChannelNeighbours { most: 0, foreign: 0, channels: vec![] };
+        let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip.0)).collect();
         channels.dedup();
         for channel in channels {
             // Chips of each cluster on this channel.
@@ -82,7 +82,7 @@ impl ChannelContention {
             // The last channel may have fewer chips than others.
             let first = channel * device.chips_per_channel();
             let last = first.saturating_add(device.chips_per_channel()).min(device.chips());
-            for cluster in (first..last).filter_map(|chip| allocation.cluster_of_chip(chip)) {
+            for cluster in (first..last).map(ChipId).filter_map(|chip| allocation.cluster_of_chip(chip)) {
                 chips[cluster] += 1;
             }
             let own = chips[position];

@@ -40,7 +40,7 @@ pub(super) struct Verified {
 }
 
 /// The load of a processor, as far as free pages depend on it.
-struct Load {
+struct CollectionLoad {
     /// PP.
     per_block: BigInt,
     /// A, within the D_g that is stated.
@@ -122,18 +122,18 @@ pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate
     let deadline = stated.deadline.filter(|_| !writes.is_empty());
     verified.stated =
         Stated::Numbers(Numbers { deadline, victim: stated.victim_pages, reclaimed: stated.reclaimed_pages });
-    Load::of(set, cluster, certificate, &writes, deadline).compare(&stated, &mut verified);
+    CollectionLoad::of(set, cluster, certificate, &writes, deadline).compare(&stated, &mut verified);
     verified
 }
 
-impl Load {
+impl CollectionLoad {
     fn of(
         set: &TaskSet,
         cluster: &Cluster,
         certificate: &Certificate,
         writes: &[Write],
         deadline: Option<Span>,
-    ) -> Load {
+    ) -> CollectionLoad {
         let device = set.device();
         let size = chips_of_processor(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
@@ -142,7 +142,7 @@ impl Load {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
         };
-        Load {
+        CollectionLoad {
             per_block: BigInt::from(device.pages_per_block()) * size,
             arriving: writes.iter().map(|write| requests(write) * write.pages).sum(),
             pending: writes.iter().map(|write| BigInt::from(write.pages)).sum(),

@@ -6,7 +6,7 @@ use super::processor::Processor;
 
 /// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Demand {
+pub(super) struct DemandParts {
     pub reads: i128,
     pub writes: i128,
     /// Below zero where the queue for the bus lets pages wait less for the cluster's other chips
@@ -15,7 +15,7 @@ pub(super) struct Demand {
     pub gc: i128,
 }
 
-impl Demand {
+impl DemandParts {
     /// dbf''(L).
     pub fn total(&self) -> Option<i128> {
         self.reads.checked_add(self.writes)?.checked_add(self.waiting)?.checked_add(self.gc)
@@ -25,12 +25,12 @@ impl Demand {
 impl Processor {
     /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
     /// neighbours.
-    pub fn demand(&self, length: i128) -> Option<Demand> {
+    pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
             sum(items.map(|item| item.requests_due(length).checked_mul(item.cost)))
         };
-        Some(Demand {
+        Some(DemandParts {
             reads: requests(false)?,
             writes: requests(true)?,
             waiting: self.waiting(length)?,

@@ -6,8 +6,8 @@ use num_rational::BigRational;
 use num_traits::Zero;
 
 use super::numbers::ceil;
-use super::processor::{DemandTask, Processor};
-use super::queue::Line;
+use super::processor::{Processor, VerifiedTask};
+use super::queue::AffineBound;
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
 /// before it is given up.
@@ -15,22 +15,22 @@ const LIMIT: u64 = 2_000_000;
 
 /// What the lengths show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct LengthsVerdict {
     /// Whether the test holds; `None` where that was not found out.
     pub holds: Option<bool>,
     /// A length of least slack, and the slack, among those that were looked at.
     pub least: Option<(i128, i128)>,
 }
 
-impl Verdict {
+impl LengthsVerdict {
     /// Nothing to look at.
-    pub fn holding() -> Verdict {
-        Verdict { holds: Some(true), least: None }
+    pub fn holding() -> LengthsVerdict {
+        LengthsVerdict { holds: Some(true), least: None }
     }
 
     /// Of several processors together.
-    pub fn of_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        verdicts.fold(Verdict::holding(), |all, one| Verdict {
+    pub fn of_all(verdicts: impl Iterator<Item = LengthsVerdict>) -> LengthsVerdict {
+        verdicts.fold(LengthsVerdict::holding(), |all, one| LengthsVerdict {
             holds: match (all.holds, one.holds) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
@@ -42,30 +42,30 @@ impl Verdict {
 }
 
 /// Decides (T'').
-pub(super) fn decide(processor: &Processor) -> Verdict {
+pub(super) fn decide(processor: &Processor) -> LengthsVerdict {
     decide_within(processor, LIMIT)
 }
 
 /// Decides (T'') with this for the limits.
-pub(super) fn decide_within(processor: &Processor, limit: u64) -> Verdict {
-    let Some(from) = processor.shortest_deadline() else { return Verdict::holding() };
-    let mut verdict = Verdict { holds: None, least: None };
+pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict {
+    let Some(from) = processor.shortest_deadline() else { return LengthsVerdict::holding() };
+    let mut verdict = LengthsVerdict { holds: None, least: None };
     let last = match last_length(processor) {
-        Last::Overloaded => return Verdict { holds: Some(false), ..verdict },
+        Last::Overloaded => return LengthsVerdict { holds: Some(false), ..verdict },
         Last::At(last) => i128::try_from(last).ok(),
     };
     let mut lengths = Growth::new(processor, from);
     for _ in 0..limit {
         let length = lengths.next();
         if last.is_some_and(|last| length > last) {
-            return Verdict { holds: Some(true), ..verdict };
+            return LengthsVerdict { holds: Some(true), ..verdict };
         }
         let Some(slack) = processor.slack(length) else { return verdict };
         if verdict.least.is_none_or(|(_, least)| slack < least) {
             verdict.least = Some((length, slack));
         }
         if slack < 0 {
-            return Verdict { holds: Some(false), ..verdict };
+            return LengthsVerdict { holds: Some(false), ..verdict };
         }
     }
     verdict.holds = last.and_then(|last| by_segments(processor, last, limit));
@@ -89,34 +89,34 @@ fn whole(number: i128) -> BigRational {
 }
 
 /// Above what the requests due in an interval come to, so much for each: (L − D + J)/T + 1 of them.
-fn due(item: &DemandTask, each: i128) -> Line {
-    let line = Line::new((each, item.period), BigInt::zero());
-    Line { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
+fn due(item: &VerifiedTask, each: i128) -> AffineBound {
+    let line = AffineBound::new((each, item.period), BigInt::zero());
+    AffineBound { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
 }
 
 /// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way
 /// to bound the waiting.
 fn last_length(processor: &Processor) -> Last {
     let (one_by_one, in_queue) = lines_above(processor);
-    let last = |line: &Line| last_below(processor, line);
+    let last = |line: &AffineBound| last_below(processor, line);
     match last(&one_by_one).into_iter().chain(in_queue.as_ref().and_then(last)).min() {
         Some(last) => Last::At(last),
         None => Last::Overloaded,
     }
 }
 
-/// Lines above dbf'' and the server's step from the longest relative deadline on, with waits one by
-/// one, and in the queue where there is one.
-fn lines_above(processor: &Processor) -> (Line, Option<Line>) {
-    let mut demand = Line::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
+/// Lines above dbf'' and the server's step from the longest relative deadline on: with waits one
+/// by one, and in the queue where there is one.
+fn lines_above(processor: &Processor) -> (AffineBound, Option<AffineBound>) {
+    let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(processor.server_step);
     // Above the number of own jobs.
-    let mut jobs = Line::sum(processor.tasks.iter().map(|item| due(item, 1)));
+    let mut jobs = AffineBound::sum(processor.tasks.iter().map(|item| due(item, 1)));
     if let Some(gc) = &processor.gc {
         let writers = || processor.writers();
         let early =
             writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline - item.jitter, item.period)));
-        let passes = Line {
+        let passes = AffineBound {
             rate: writers().map(|item| ratio(item.pages, item.period)).sum::<BigRational>(),
             constant: early.sum::<BigRational>() + whole(gc.reclaimed - 1),
         }
@@ -131,28 +131,28 @@ fn lines_above(processor: &Processor) -> (Line, Option<Line>) {
             let more = known - if item.writes { 0 } else { queue.saved };
             due(item, item.pages).times(&whole(more))
         });
-        demand.plus(&Line::sum(pages)).plus(&queue.above(jobs))
+        demand.plus(&AffineBound::sum(pages)).plus(&queue.above(jobs))
     });
     (demand.plus(&one_by_one_above(processor)), in_queue)
 }
 
 /// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
-fn one_by_one_above(processor: &Processor) -> Line {
-    let own = Line::sum(processor.tasks.iter().map(|item| due(item, item.pages)));
+fn one_by_one_above(processor: &Processor) -> AffineBound {
+    let own = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.pages)));
     let lines = processor.neighbours.iter().map(|neighbour| {
         let rate: BigRational = neighbour.requests.iter().map(|it| ratio(it.pages, it.period)).sum();
         // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
         let pages = neighbour.requests.iter().map(|it| whole(it.pages) * (whole(1) + ratio(it.deadline, it.period)));
         let pages: BigRational = pages.sum();
         let each = whole(processor.transfer) * whole(neighbour.chips);
-        if rate < own.rate { Line { rate, constant: pages }.times(&each) } else { own.times(&each) }
+        if rate < own.rate { AffineBound { rate, constant: pages }.times(&each) } else { own.times(&each) }
     });
-    Line::sum(lines)
+    AffineBound::sum(lines)
 }
 
 /// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
 /// where it never is, Eq. (13).
-fn last_below(processor: &Processor, line: &Line) -> Option<BigInt> {
+fn last_below(processor: &Processor, line: &AffineBound) -> Option<BigInt> {
     let left = ratio(1000 - processor.server, 1000) - &line.rate;
     let longest = BigInt::from(processor.deadlines().max().expect("a processor that is tested has requests"));
     (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
@@ -239,10 +239,10 @@ mod tests {
     use super::*;
     use crate::certified::channels::{Neighbour, Transfers};
     use crate::certified::processor::Gc;
-    use crate::certified::queue::Queue;
+    use crate::certified::queue::ChannelQueue;
 
-    fn demand_task(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> DemandTask {
-        DemandTask { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
+    fn demand_task(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> VerifiedTask {
+        VerifiedTask { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
     }
 
     /// All lengths one by one, far enough.
@@ -255,7 +255,8 @@ mod tests {
         let (one_by_one, in_queue) = lines_above(processor);
         let demand = processor.demand(length).unwrap();
         let own = demand.reads + demand.writes + demand.gc + processor.server_step;
-        let below = |waiting: i128, line: &Line| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
+        let below =
+            |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
         let waits = processor.waiting_one_by_one(length).unwrap();
         assert!(below(waits, &one_by_one), "{length}: {waits} {processor:?}");
         if let Some(line) = in_queue {
@@ -306,7 +307,7 @@ mod tests {
                 let deadline = 1 + draw(period.unsigned_abs().try_into().unwrap());
                 [period, deadline, draw(deadline.unsigned_abs().try_into().unwrap())]
             };
-            let tasks: Vec<DemandTask> = (0..1 + draw(3))
+            let tasks: Vec<VerifiedTask> = (0..1 + draw(3))
                 .map(|_| {
                     let pages = (1 + draw(4)) * times;
                     let times = due((5 + draw(40)) * times, &mut draw);
@@ -331,7 +332,8 @@ mod tests {
                 _ => vec![Neighbour { chips: 1 + draw(2), requests, gc: gc_beside }],
             };
             // Each page is charged a unit of time at least, and no more is saved of it.
-            let queue = Queue::of([draw(3), draw(4), 1], neighbours.clone()).filter(|_| server == 0 && draw(3) > 0);
+            let queue =
+                ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone()).filter(|_| server == 0 && draw(3) > 0);
             let processor = Processor {
                 tasks,
                 gc: writes.then_some(gc),

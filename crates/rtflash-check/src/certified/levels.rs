@@ -2,27 +2,27 @@
 
 use rtflash_model::Reliance;
 
-use super::lengths::{self, Verdict};
+use super::lengths::{self, LengthsVerdict};
 use super::processor::Processor;
 
 /// A cluster under each of the tests.
 #[derive(Debug)]
-pub(super) struct Levels {
+pub(super) struct TestLevels {
     granted: Reliance,
     /// The cluster's processors, as each test has them, the least first.
     processors: Vec<Vec<Processor>>,
     /// What was decided; `None` where nobody needs to know.
-    verdicts: [Option<Verdict>; 3],
+    verdicts: [Option<LengthsVerdict>; 3],
 }
 
-impl Levels {
+impl TestLevels {
     /// Decides what there is to know where so much is granted: whether the cluster holds so, by how
     /// little it would, and if it does not, whether it would by more. `processors` gives the
     /// cluster's processors by what may be relied on; `None` where a number takes more than 127
     /// bits.
-    pub fn new(granted: Reliance, processors: impl Fn(Reliance) -> Option<Vec<Processor>>) -> Option<Levels> {
+    pub fn new(granted: Reliance, processors: impl Fn(Reliance) -> Option<Vec<Processor>>) -> Option<TestLevels> {
         let processors = Reliance::ALL.into_iter().map(processors).collect::<Option<Vec<_>>>()?;
-        let mut levels = Levels { granted, processors, verdicts: [None; 3] };
+        let mut levels = TestLevels { granted, processors, verdicts: [None; 3] };
         let below = || Reliance::ALL.into_iter().filter(|&level| level < granted);
         let above = || Reliance::ALL.into_iter().filter(|&level| level > granted);
         match levels.decide(granted) {
@@ -36,7 +36,7 @@ impl Levels {
 
     fn decide(&mut self, level: Reliance) -> Option<bool> {
         let processors = &self.processors[level as usize];
-        let verdict = Verdict::of_all(processors.iter().map(lengths::decide));
+        let verdict = LengthsVerdict::of_all(processors.iter().map(lengths::decide));
         self.verdicts[level as usize] = Some(verdict);
         verdict.holds
     }
@@ -74,7 +74,7 @@ impl Levels {
     }
 
     /// What is granted, and what was decided by it.
-    pub fn verdict(&self) -> Verdict {
-        self.verdicts[self.granted as usize].unwrap_or(Verdict { holds: None, least: None })
+    pub fn verdict(&self) -> LengthsVerdict {
+        self.verdicts[self.granted as usize].unwrap_or(LengthsVerdict { holds: None, least: None })
     }
 }

@@ -22,7 +22,7 @@ mod tests;
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet, Tightest};
 
 use collection::Stated;
-use levels::Levels;
+use levels::TestLevels;
 
 /// What the verifier found of an allocation with certificates.
 #[derive(Debug, Clone)]
@@ -182,8 +182,8 @@ fn verify_cluster(
         Stated::Unusable => return found,
         Stated::Numbers(numbers) => Some(numbers),
     };
-    let Some(levels) = Levels::new(granted, |granted| {
-        let site = channels::ChannelContention::of(set, allocation, clusters, position, granted);
+    let Some(levels) = TestLevels::new(granted, |granted| {
+        let site = channels::ChannelNeighbours::of(set, allocation, clusters, position, granted);
         let processor =
             |channel| processor::Processor::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
         site.channels.iter().map(processor).collect()

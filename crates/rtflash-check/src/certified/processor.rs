@@ -3,14 +3,14 @@
 
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
-use super::channels::{Channel, ChannelContention, Neighbour, Transfers};
+use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::Numbers;
 use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
-use super::queue::Queue;
+use super::queue::ChannelQueue;
 
 /// A request: (C, T, D, J, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DemandTask {
+pub(super) struct VerifiedTask {
     pub writes: bool,
     /// T.
     pub period: i128,
@@ -26,7 +26,7 @@ pub(super) struct DemandTask {
     pub pages: i128,
 }
 
-impl DemandTask {
+impl VerifiedTask {
     /// d = D − J, Eq. (18): no request is due sooner after its release.
     pub fn soonest(&self) -> i128 {
         self.deadline - self.jitter
@@ -67,7 +67,7 @@ pub(super) struct Gc {
 /// neighbours differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Processor {
-    pub tasks: Vec<DemandTask>,
+    pub tasks: Vec<VerifiedTask>,
     /// `None` where nothing real-time writes.
     pub gc: Option<Gc>,
     /// U_s in thousandths.
@@ -80,7 +80,7 @@ pub(super) struct Processor {
     pub neighbours: Vec<Neighbour>,
     /// What is known of the queue for the bus; `None` where someone in it may ask as often as it
     /// likes, or nobody else is in it.
-    pub queue: Option<Queue>,
+    pub queue: Option<ChannelQueue>,
 }
 
 /// Whether the data fit: Eqs. (48) and (49).
@@ -118,7 +118,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(device: &Device, placement: Placement, site: &ChannelContention, channel: &Channel) -> Steps {
+    fn new(device: &Device, placement: Placement, site: &ChannelNeighbours, channel: &Channel) -> Steps {
         let [t_r, t_w, t_e, t_d] =
             [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
                 .map(|time| i128::from(time.as_ns()));
@@ -163,11 +163,11 @@ impl Steps {
     }
 
     /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
-    fn demand_task(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<DemandTask> {
+    fn demand_task(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<VerifiedTask> {
         let pages = i128::from(pages_on_processor(request, placement, size));
         let steps = if writes && !self.stripe { i128::from(request.pages().div_ceil(size)) } else { pages };
         let [cost, longest] = if writes { self.user_write } else { self.user_read };
-        Some(DemandTask {
+        Some(VerifiedTask {
             writes,
             period: request.period().as_ns().into(),
             deadline: request.deadline().as_ns().into(),
@@ -187,7 +187,7 @@ impl Processor {
         cluster: &Cluster,
         certificate: &Certificate,
         gc: Option<&Numbers>,
-        site: &ChannelContention,
+        site: &ChannelNeighbours,
         channel: &Channel,
     ) -> Option<Processor> {
         let (device, placement, size) = (set.device(), certificate.placement, u64::from(cluster.size()));
@@ -219,14 +219,14 @@ impl Processor {
             let mut others = processor.neighbours.clone();
             others.extend(processor.siblings(channel.own - 1));
             let least_program = i128::from(device.page_program_min().as_ns());
-            processor.queue = Queue::of([steps.t_r, least_program, steps.t_d], others);
+            processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
         }
         Some(processor)
     }
 
     /// The cluster's other chips on the channel, this many.
     fn siblings(&self, chips: i128) -> Option<Neighbour> {
-        let transfers = |item: &DemandTask| Transfers {
+        let transfers = |item: &VerifiedTask| Transfers {
             period: item.period,
             deadline: item.deadline,
             jitter: item.jitter,
@@ -243,7 +243,7 @@ impl Processor {
     /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and
     /// D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
-        self.tasks.iter().map(DemandTask::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
+        self.tasks.iter().map(VerifiedTask::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
     }
 
     /// The shortest of them; `None` without tasks.
@@ -252,7 +252,7 @@ impl Processor {
     }
 
     /// The items that write.
-    pub fn writers(&self) -> impl Iterator<Item = &DemandTask> {
+    pub fn writers(&self) -> impl Iterator<Item = &VerifiedTask> {
         self.tasks.iter().filter(|item| item.writes)
     }
 }

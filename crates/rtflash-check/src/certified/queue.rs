@@ -8,7 +8,7 @@ use super::numbers::{ceil, sum};
 
 /// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Queue {
+pub(super) struct ChannelQueue {
     /// Of the full wait, what a read that follows a read at once does not wait.
     pub saved: i128,
     /// The part of it that is saved even if all others begin anew.
@@ -29,13 +29,13 @@ struct Disturbance {
     fresh: i128,
 }
 
-impl Queue {
+impl ChannelQueue {
     /// With these t_r, t_w (the shortest) and t_d; `None` where there are no others.
-    pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<Queue> {
+    pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<ChannelQueue> {
         let chips: i128 = others.iter().map(|other| other.chips).sum();
         // σ and φ, Eq. (38).
         let saved = t_r.min(if chips > 1 { 2 * t_d } else { t_d });
-        (chips > 0).then(|| Queue { saved, first: t_r.min(t_d), slow_programs: t_w >= t_r, others })
+        (chips > 0).then(|| ChannelQueue { saved, first: t_r.min(t_d), slow_programs: t_w >= t_r, others })
     }
 
     /// o.
@@ -84,9 +84,9 @@ impl Queue {
 
     /// A line above what is to be added, for any length, to the full wait of all own pages but for
     /// what is saved of each read; `jobs` is one above the number of own jobs.
-    pub fn above(&self, jobs: Line) -> Line {
+    pub fn above(&self, jobs: AffineBound) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
-        let others: Vec<(BigRational, Line, Line)> = self
+        let others: Vec<(BigRational, AffineBound, AffineBound)> = self
             .others
             .iter()
             .map(|it| {
@@ -94,8 +94,8 @@ impl Queue {
                 (whole(it.chips), again, fresh)
             })
             .collect();
-        let mut all = jobs.plus(&Line::level(1)).times(&whole(self.saved));
-        let mut fresh_of_all = Line::level(0);
+        let mut all = jobs.plus(&AffineBound::level(1)).times(&whole(self.saved));
+        let mut fresh_of_all = AffineBound::level(0);
         for (chips, again, fresh) in &others {
             all = all.plus(&again.times(&(chips * whole(self.saved))));
             fresh_of_all = fresh_of_all.plus(&fresh.times(chips));
@@ -104,27 +104,28 @@ impl Queue {
             all = all.plus(&least.times(&whole(self.first)));
         }
         let share = fresh_of_all.times(&BigRational::new(1.into(), (self.chips() - 1).max(1).into()));
-        all.plus(&share.plus(&Line::level(1)).times(&whole(self.saved - self.first)))
+        all.plus(&share.plus(&AffineBound::level(1)).times(&whole(self.saved - self.first)))
     }
 
     /// Above R_j and E_j.
-    fn disturbance_above(&self, other: &Neighbour) -> (Line, Line) {
+    fn disturbance_above(&self, other: &Neighbour) -> (AffineBound, AffineBound) {
         let writers = || other.requests.iter().filter(|it| it.writes);
         // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
         let live = |it: &Transfers, each: i128| {
-            let line = Line::new((each, it.period), each.into());
-            Line { constant: line.constant + &line.rate * BigRational::from_integer(it.deadline.into()), ..line }
+            let line = AffineBound::new((each, it.period), each.into());
+            AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(it.deadline.into()), ..line }
         };
-        let writes = Line::sum(writers().map(|it| live(it, it.pages)));
-        let mut switches = Line::sum(other.requests.iter().map(|it| live(it, 1))).plus(&Line::level(1));
+        let writes = AffineBound::sum(writers().map(|it| live(it, it.pages)));
+        let mut switches = AffineBound::sum(other.requests.iter().map(|it| live(it, 1))).plus(&AffineBound::level(1));
         if let Some((deadline, reclaimed)) = other.gc {
             // ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what α divides.
-            let asked = Line::sum(writers().map(|it| {
-                let line = Line::new((it.pages, it.period), it.pages.into());
+            let asked = AffineBound::sum(writers().map(|it| {
+                let line = AffineBound::new((it.pages, it.period), it.pages.into());
                 let early = BigRational::from_integer(BigInt::from(deadline) + BigInt::from(it.jitter));
-                Line { constant: line.constant + &line.rate * early, ..line }
+                AffineBound { constant: line.constant + &line.rate * early, ..line }
             }));
-            switches = switches.plus(&asked.times(&BigRational::new(1.into(), reclaimed.into()))).plus(&Line::level(1));
+            switches =
+                switches.plus(&asked.times(&BigRational::new(1.into(), reclaimed.into()))).plus(&AffineBound::level(1));
         }
         let fresh = switches.plus(&writes);
         (if self.slow_programs { writes.min(switches) } else { writes }, fresh)
@@ -133,31 +134,31 @@ impl Queue {
 
 /// rate · L + constant. The lower one of two, in the end, is the lesser.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Line {
+pub(super) struct AffineBound {
     pub rate: BigRational,
     pub constant: BigRational,
 }
 
-impl Line {
+impl AffineBound {
     /// With this fraction for the rate.
-    pub fn new((numerator, denominator): (i128, i128), constant: BigInt) -> Line {
+    pub fn new((numerator, denominator): (i128, i128), constant: BigInt) -> AffineBound {
         let rate = BigRational::new(numerator.into(), denominator.into());
-        Line { rate, constant: BigRational::from_integer(constant) }
+        AffineBound { rate, constant: BigRational::from_integer(constant) }
     }
 
-    pub fn level(constant: i128) -> Line {
-        Line::new((0, 1), constant.into())
+    pub fn level(constant: i128) -> AffineBound {
+        AffineBound::new((0, 1), constant.into())
     }
 
-    pub fn plus(&self, other: &Line) -> Line {
-        Line { rate: &self.rate + &other.rate, constant: &self.constant + &other.constant }
+    pub fn plus(&self, other: &AffineBound) -> AffineBound {
+        AffineBound { rate: &self.rate + &other.rate, constant: &self.constant + &other.constant }
     }
 
-    pub fn times(&self, factor: &BigRational) -> Line {
-        Line { rate: &self.rate * factor, constant: &self.constant * factor }
+    pub fn times(&self, factor: &BigRational) -> AffineBound {
+        AffineBound { rate: &self.rate * factor, constant: &self.constant * factor }
     }
 
-    pub fn sum(lines: impl Iterator<Item = Line>) -> Line {
-        lines.fold(Line::level(0), |sum, line| sum.plus(&line))
+    pub fn sum(lines: impl Iterator<Item = AffineBound>) -> AffineBound {
+        lines.fold(AffineBound::level(0), |sum, line| sum.plus(&line))
     }
 }

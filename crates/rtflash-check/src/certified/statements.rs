@@ -3,12 +3,12 @@
 
 use rtflash_model::{Certificate, Reliance, Span, Tightest};
 
-use super::levels::Levels;
+use super::levels::TestLevels;
 use super::processor::Processor;
 use super::{CertifiedClusterVerification, Shares};
 
 /// Judges what the cluster is said to rely on.
-pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut CertifiedClusterVerification) {
+pub(super) fn reliance(stated: Reliance, levels: &TestLevels, found: &mut CertifiedClusterVerification) {
     let Some(needed) = found.relies_on else { return };
     let words = || format!("it states that it relies on {}, and it needs {}", stated.name(), needed.name());
     if stated > needed {
@@ -20,7 +20,7 @@ pub(super) fn reliance(stated: Reliance, levels: &Levels, found: &mut CertifiedC
 
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of
 /// others.
-pub(super) fn tightest(levels: &Levels, certificate: &Certificate, found: &mut CertifiedClusterVerification) {
+pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &mut CertifiedClusterVerification) {
     let shortest = levels.processors().iter().filter_map(Processor::shortest_deadline).min();
     let shortest = shortest.expect("a cluster with tasks has requests");
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {

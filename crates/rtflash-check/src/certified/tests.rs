@@ -24,9 +24,9 @@ fn set(chips: u32, tasks: Vec<Task>) -> TaskSet {
     TaskSet::new(Device::new(DeviceSpec { chips, ..profile }).unwrap(), tasks, vec![]).unwrap()
 }
 
-fn allocation(set: &TaskSet, clusters: &[(&[u32], &[usize])], certificates: Vec<Option<Certificate>>) -> Allocation {
+fn allocation(set: &TaskSet, clusters: &[(&[u32], &[u32])], certificates: Vec<Option<Certificate>>) -> Allocation {
     let clusters: Vec<Cluster> =
-        clusters.iter().map(|&(chips, tasks)| Cluster { chips: chips.into(), tasks: tasks.into() }).collect();
+        clusters.iter().map(|&(chips, tasks)| Cluster::of(chips.iter().copied(), tasks.iter().copied())).collect();
     Allocation::new(set.device().chips(), set.tasks().len(), &clusters).unwrap().with_certificates(certificates)
 }
 
@@ -110,7 +110,7 @@ fn the_example_of_the_device_level_test() {
     let reader = certificate(Placement::Stripe, None, 0, Some((40, 8_680)));
     // A = 144, H = 399; 12 · 540 us, 3 · 12 waits of 40 us, and an erase.
     let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
-    let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
+    let clusters: [(&[u32], &[u32]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
     let allocation = allocation(&set, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
     let verification = assert_accepted(&set, &allocation);
     let shares = verification.clusters[0].shares.unwrap();
@@ -131,7 +131,7 @@ fn reads_in_a_queue() {
     let waits = 2 * 40 * 172 - 160 * 50 + 3 * 50 + 3 * 40 + 6 * 10;
     let slack = 40_000 - 14_400 - 6_480 - 5_000 - waits;
     let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
-    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
+    let clusters: [(&[u32], &[u32]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
     let verification =
         verify_certified(&set, &allocation(&set, &clusters, vec![Some(reader), Some(both)]), &BOTH, Reliance::Queue);
     assert!(verification.accepts(), "{verification:?}");
@@ -139,7 +139,7 @@ fn reads_in_a_queue() {
     let saved = [0, 1].map(|cluster| verification.clusters[cluster].shares.unwrap().saved_ns);
     assert_eq!(saved, [(12_800 - 5_890) * 1000, i128::from(2 * 40 * 172 - waits) * 1000]);
     // With an unknown chip on the channel nothing is.
-    let clusters: [(&[u32], &[usize]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
+    let clusters: [(&[u32], &[u32]); 3] = [(&[0, 1], &[0]), (&[2], &[1]), (&[3], &[])];
     let certificates = vec![Some(reader), Some(both), Some(only_server(100))];
     let verification = verify_certified(&set, &allocation(&set, &clusters, certificates), &BOTH, Reliance::Queue);
     assert_eq!(verification.clusters[0].shares.unwrap().saved_ns, 0);
@@ -152,7 +152,7 @@ fn a_superblock_cluster() {
     // A = 288, H = 288 + 511, F = ⌊822/512⌋ + 1, v = ⌊262144/1022⌋; 12 rows of 580 us.
     let set = set(4, vec![camera()]);
     let own = certificate(Placement::Superblock, collection(Some(360), [256, 799, 256, 2]), 0, Some((30, 18_040)));
-    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
+    let clusters: [(&[u32], &[u32]); 2] = [(&[0, 1], &[0]), (&[2, 3], &[])];
     assert_accepted(&set, &allocation(&set, &clusters, vec![Some(own), None]));
     let verification = verify_certified(
         &set,
@@ -295,10 +295,10 @@ fn what_is_relied_on_is_judged() {
     let beside = set(4, [vec![task("a", (300, 40), (0, 1))], tasks.to_vec()].concat());
     let reader = certificate(Placement::Stripe, None, 0, Some((40, 8_680)));
     let writer = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((30, 17_080)));
-    let clusters: [(&[u32], &[usize]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
+    let clusters: [(&[u32], &[u32]); 4] = [(&[0], &[0]), (&[1], &[1]), (&[2], &[2]), (&[3], &[3])];
     let known = allocation(&beside, &clusters, vec![Some(reader), Some(writer), Some(writer), Some(writer)]);
     let queue = set(4, vec![task("a", (320, 40), (0, 1)), task("b", (160, 40), (12, 30))]);
-    let clusters: [(&[u32], &[usize]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
+    let clusters: [(&[u32], &[u32]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];
     let both = Certificate { tightest: None, ..writer };
     let queued = allocation(&queue, &clusters, vec![Some(Certificate { tightest: None, ..reader }), Some(both)]);
     use Reliance::{Neighbours, Nothing, Queue};

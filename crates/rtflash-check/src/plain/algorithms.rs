@@ -2,26 +2,26 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
-use super::{PlainOutcome, PlainUnplaced, Problem, feasible, utilization_of};
+use super::{PlainOutcome, PlainProblem, PlainUnplaced, feasible, utilization_of};
 use crate::equations::Equations;
 use crate::scalar::Scalar;
 
 /// Clustering-BFD: Algorithm 1, with the decisions on order and ties.
 pub fn clustering_bfd<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(&Problem::new(set, equations), true)
+    best_fit(&PlainProblem::new(set, equations), true)
 }
 
 /// One cluster for each chip, best fit, no merging.
 pub fn full_isolation<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    best_fit(&Problem::new(set, equations), false)
+    best_fit(&PlainProblem::new(set, equations), false)
 }
 
 /// All tasks in one cluster of all chips.
 pub fn global<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutcome<S> {
-    let cluster = Cluster { chips: (0..set.device().chips()).collect(), tasks: (0..set.tasks().len()).collect() };
-    fixed(&Problem::new(set, equations), vec![cluster])
+    let cluster = Cluster::of(0..set.device().chips(), 0..set.tasks().count());
+    fixed(&PlainProblem::new(set, equations), vec![cluster])
 }
 
 /// One cluster for each task, chips shared equally.
@@ -29,28 +29,28 @@ pub fn equal_split<S: Scalar>(set: &TaskSet, equations: Equations) -> PlainOutco
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let mut clusters = vec![Cluster::default(); if tasks == 0 { chips } else { tasks.min(chips) }];
     let count = clusters.len();
-    let mut next = 0..set.device().chips();
+    let mut next = ChipId::first(set.device().chips());
     for (position, cluster) in clusters.iter_mut().enumerate() {
         let size = chips / count + usize::from(position < chips % count);
         cluster.chips = next.by_ref().take(size).collect();
     }
-    for task in 0..tasks {
-        clusters[task % count].tasks.push(task);
+    for task in set.tasks().ids() {
+        clusters[task.index() % count].tasks.push(task);
     }
-    fixed(&Problem::new(set, equations), clusters)
+    fixed(&PlainProblem::new(set, equations), clusters)
 }
 
-/// Positions of the tasks by non-increasing U_i(1), ties by position (line 5).
-fn order<S: Scalar>(problem: &Problem<'_>) -> Vec<usize> {
-    let alone: Vec<S> = problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
-    let mut order: Vec<usize> = (0..alone.len()).collect();
+/// The tasks by non-increasing U_i(1), ties by position (line 5).
+fn order<S: Scalar>(problem: &PlainProblem<'_>) -> Vec<TaskId> {
+    let alone: PerId<TaskId, S> =
+        problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
+    let mut order: Vec<TaskId> = alone.ids().collect();
     order.sort_by(|&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
     order
 }
 
-fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> {
-    let mut clusters: Vec<Cluster> =
-        (0..problem.set.device().chips()).map(|chip| Cluster { chips: vec![chip], tasks: vec![] }).collect();
+fn best_fit<S: Scalar>(problem: &PlainProblem<'_>, merging: bool) -> PlainOutcome<S> {
+    let mut clusters: Vec<Cluster> = (0..problem.set.device().chips()).map(|chip| Cluster::of([chip], [])).collect();
     let order = order::<S>(problem);
     for &task in &order {
         loop {
@@ -88,15 +88,15 @@ fn best_fit<S: Scalar>(problem: &Problem<'_>, merging: bool) -> PlainOutcome<S> 
     PlainOutcome { clusters, schedulable: unplaced.is_none(), unplaced }
 }
 
-fn total<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster) -> S {
+fn total<S: Scalar>(problem: &PlainProblem<'_>, cluster: &Cluster) -> S {
     utilization_of(problem, cluster.tasks.iter().copied(), cluster.size())
 }
 
-fn joined<S: Scalar>(problem: &Problem<'_>, cluster: &Cluster, task: usize) -> S {
+fn joined<S: Scalar>(problem: &PlainProblem<'_>, cluster: &Cluster, task: TaskId) -> S {
     utilization_of(problem, cluster.tasks.iter().copied().chain([task]), cluster.size())
 }
 
-fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: usize) -> PlainOutcome<S> {
+fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: TaskId) -> PlainOutcome<S> {
     let mut least = 0;
     for position in 1..with.len() {
         if with[position].compare(&with[least]) == Ordering::Less {
@@ -108,7 +108,7 @@ fn stuck<S: Scalar>(clusters: Vec<Cluster>, with: &[S], task: usize) -> PlainOut
 }
 
 /// Lines 12 to 14: every pair is tried.
-fn merge<S: Scalar>(problem: &Problem<'_>, clusters: &mut Vec<Cluster>) {
+fn merge<S: Scalar>(problem: &PlainProblem<'_>, clusters: &mut Vec<Cluster>) {
     let mut best: Option<(usize, usize, S)> = None;
     for lower in 0..clusters.len() {
         for upper in lower + 1..clusters.len() {
@@ -133,7 +133,7 @@ fn union(a: &Cluster, b: &Cluster) -> Cluster {
 }
 
 /// The verdict on clusters that do not depend on the test.
-fn fixed<S: Scalar>(problem: &Problem<'_>, clusters: Vec<Cluster>) -> PlainOutcome<S> {
+fn fixed<S: Scalar>(problem: &PlainProblem<'_>, clusters: Vec<Cluster>) -> PlainOutcome<S> {
     let order = order::<S>(problem);
     let mut unplaced = None;
     for (position, cluster) in clusters.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The optimum by trying everything.
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{ChipId, Cluster, Id, TaskId, TaskSet};
 
 use super::{feasible, utilization};
 use crate::equations::Equations;
@@ -13,7 +13,7 @@ pub struct Optimum<S> {
     /// this is Σ U_s over all clusters, where every chip left over is a cluster of its own.
     pub cost: S,
     /// Size and tasks of each cluster with tasks.
-    pub clusters: Vec<(u32, Vec<usize>)>,
+    pub clusters: Vec<(u32, Vec<TaskId>)>,
 }
 
 /// Tries every partition of the tasks and every size of each cluster. Only for a few tasks and
@@ -27,17 +27,18 @@ pub fn optimum<S: Scalar>(set: &TaskSet, equations: Equations) -> Option<Optimum
 }
 
 /// Every partition of `tasks` tasks: each task joins a block or starts one.
-fn partitions(tasks: usize, blocks: &mut Vec<Vec<usize>>, visit: &mut dyn FnMut(&[Vec<usize>])) {
+fn partitions(tasks: usize, blocks: &mut Vec<Vec<TaskId>>, visit: &mut dyn FnMut(&[Vec<TaskId>])) {
     let placed: usize = blocks.iter().map(Vec::len).sum();
     if placed == tasks {
         return visit(blocks);
     }
+    let next = TaskId::from_index(placed);
     for block in 0..blocks.len() {
-        blocks[block].push(placed);
+        blocks[block].push(next);
         partitions(tasks, blocks, visit);
         blocks[block].pop();
     }
-    blocks.push(vec![placed]);
+    blocks.push(vec![next]);
     partitions(tasks, blocks, visit);
     blocks.pop();
 }
@@ -46,7 +47,7 @@ fn partitions(tasks: usize, blocks: &mut Vec<Vec<usize>>, visit: &mut dyn FnMut(
 fn sizes<S: Scalar>(
     set: &TaskSet,
     equations: Equations,
-    blocks: &[Vec<usize>],
+    blocks: &[Vec<TaskId>],
     chips: u32,
     chosen: &mut Vec<u32>,
     costs: &mut Vec<S>,
@@ -76,8 +77,8 @@ impl<S> Optimum<S> {
     /// The clusters with tasks, chips given out in order from 0.
     pub fn to_clusters(&self) -> Vec<Cluster> {
         let mut next = 0u32..;
-        let cluster = |(size, tasks): &(u32, Vec<usize>)| Cluster {
-            chips: next.by_ref().take(*size as usize).collect(),
+        let cluster = |(size, tasks): &(u32, Vec<TaskId>)| Cluster {
+            chips: next.by_ref().take(*size as usize).map(ChipId).collect(),
             tasks: tasks.clone(),
         };
         self.clusters.iter().map(cluster).collect()

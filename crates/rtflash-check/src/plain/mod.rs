@@ -5,7 +5,7 @@ mod enumeration;
 
 use std::cmp::Ordering;
 
-use rtflash_model::{Cluster, TaskSet};
+use rtflash_model::{Cluster, TaskId, TaskSet};
 
 use crate::equations::{Equations, Theory};
 use crate::scalar::Scalar;
@@ -27,8 +27,8 @@ pub struct PlainOutcome<S> {
 /// A task that could not be placed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainUnplaced<S> {
-    /// Its position in the set.
-    pub task: usize,
+    /// The task.
+    pub task: TaskId,
     /// The lowest U that a cluster would have reached with it.
     pub best_utilization: S,
     /// That cluster's position.
@@ -37,23 +37,23 @@ pub struct PlainUnplaced<S> {
 
 /// A task set and the equations to test it by.
 #[derive(Clone, Copy)]
-struct Problem<'a> {
+struct PlainProblem<'a> {
     set: &'a TaskSet,
     theory: Theory<'a>,
 }
 
-impl<'a> Problem<'a> {
-    fn new(set: &'a TaskSet, equations: Equations) -> Problem<'a> {
-        Problem { set, theory: Theory::new(equations, set.device()) }
+impl<'a> PlainProblem<'a> {
+    fn new(set: &'a TaskSet, equations: Equations) -> PlainProblem<'a> {
+        PlainProblem { set, theory: Theory::new(equations, set.device()) }
     }
 }
 
 /// U(φ), Eq. (IV.9), of these tasks in a cluster of `size` chips.
-pub fn utilization<S: Scalar>(set: &TaskSet, equations: Equations, tasks: &[usize], size: u32) -> S {
-    utilization_of(&Problem::new(set, equations), tasks.iter().copied(), size)
+pub fn utilization<S: Scalar>(set: &TaskSet, equations: Equations, tasks: &[TaskId], size: u32) -> S {
+    utilization_of(&PlainProblem::new(set, equations), tasks.iter().copied(), size)
 }
 
-fn utilization_of<S: Scalar>(problem: &Problem<'_>, tasks: impl Iterator<Item = usize> + Clone, size: u32) -> S {
+fn utilization_of<S: Scalar>(problem: &PlainProblem<'_>, tasks: impl Iterator<Item = TaskId> + Clone, size: u32) -> S {
     let members = tasks.map(|task| &problem.set.tasks()[task]);
     let terms = members.clone().flat_map(|task| problem.theory.utilizations(task, size));
     let blocking = members.filter_map(|task| problem.theory.blocking(task, size)).max_by(S::compare);

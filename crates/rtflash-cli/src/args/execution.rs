@@ -8,7 +8,7 @@ use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOn
 
 /// How chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Dispatch {
+pub enum DispatchArg {
     /// One operation, or one step of garbage collection on all chips, at a time in a cluster, as
     /// Theorem 1 supposes
     Serial,
@@ -18,7 +18,7 @@ pub enum Dispatch {
 
 /// How jobs that are not real-time are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Server {
+pub enum ServerArg {
     /// By Total Bandwidth Servers
     Tbs,
     /// When nothing real-time is pending
@@ -27,7 +27,7 @@ pub enum Server {
 
 /// How many pages garbage collection copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Victims {
+pub enum VictimsArg {
     /// Those that are valid
     Actual,
     /// The bound ceil(lambda P) on every chip
@@ -36,7 +36,7 @@ pub enum Victims {
 
 /// What the device has been through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Aging {
+pub enum AgingArg {
     /// Full, valid pages spread evenly over all blocks
     Worst,
     /// Full, valid pages anywhere
@@ -47,7 +47,7 @@ pub enum Aging {
 
 /// Which pages tasks read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Pattern {
+pub enum PatternArg {
     /// Any page of the task's part, alike
     Uniform,
     /// One after another
@@ -62,7 +62,7 @@ pub enum Pattern {
 
 /// What a page waits for its bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Waits {
+pub enum WaitsArg {
     /// Until the transfers before it are over
     Actual,
     /// As long as all other chips of the channel may take: for clusters that hold whatever their
@@ -72,7 +72,7 @@ pub enum Waits {
 
 /// How long operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Times {
+pub enum TimesArg {
     /// As long as they may
     Worst,
     /// As short as they may
@@ -83,7 +83,7 @@ pub enum Times {
 
 /// When requests are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Phases {
+pub enum PhasesArg {
     /// At 0, T, 2T, …
     Periodic,
     /// Where possible just behind the beginning of an erase
@@ -113,29 +113,29 @@ pub struct ExecArgs {
     #[arg(long, default_value = "10s", value_name = "TIME")]
     pub duration: String,
     /// How jobs that are not real-time are served
-    #[arg(long, value_enum, default_value_t = Server::Tbs)]
-    pub server: Server,
+    #[arg(long, value_enum, default_value_t = ServerArg::Tbs)]
+    pub server: ServerArg,
     /// How chips are kept busy
-    #[arg(long, value_enum, default_value_t = Dispatch::Serial)]
-    pub dispatch: Dispatch,
+    #[arg(long, value_enum, default_value_t = DispatchArg::Serial)]
+    pub dispatch: DispatchArg,
     /// How many pages a pass of garbage collection copies
-    #[arg(long, value_enum, default_value_t = Victims::Actual)]
-    pub victims: Victims,
+    #[arg(long, value_enum, default_value_t = VictimsArg::Actual)]
+    pub victims: VictimsArg,
     /// What the device has been through before the run
-    #[arg(long, value_enum, default_value_t = Aging::Worst)]
-    pub aging: Aging,
+    #[arg(long, value_enum, default_value_t = AgingArg::Worst)]
+    pub aging: AgingArg,
     /// Which pages of its own part a task reads and writes
-    #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
-    pub pattern: Pattern,
+    #[arg(long, value_enum, default_value_t = PatternArg::Uniform)]
+    pub pattern: PatternArg,
     /// What a page waits for its bus (with certificates, as --analysis sound gives them)
-    #[arg(long, value_enum, default_value_t = Waits::Actual)]
-    pub waits: Waits,
+    #[arg(long, value_enum, default_value_t = WaitsArg::Actual)]
+    pub waits: WaitsArg,
     /// How long operations take where the device states ranges, such as "40us..50us"
-    #[arg(long, value_enum, default_value_t = Times::Worst)]
-    pub times: Times,
+    #[arg(long, value_enum, default_value_t = TimesArg::Worst)]
+    pub times: TimesArg,
     /// When requests are released (with certificates)
-    #[arg(long, value_enum, default_value_t = Phases::Periodic)]
-    pub phases: Phases,
+    #[arg(long, value_enum, default_value_t = PhasesArg::Periodic)]
+    pub phases: PhasesArg,
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rtflash_alloc::analysis::ANALYSES;
 use rtflash_model::generate::Accesses;
 
-use super::execution::{Aging, Dispatch, Pattern, Victims};
+use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
 use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
@@ -135,17 +135,17 @@ pub struct ExperimentArgs {
     #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO")]
     pub gap: String,
     /// For bandwidth: how chips are kept busy
-    #[arg(long, value_enum, default_value_t = Dispatch::Serial)]
-    pub dispatch: Dispatch,
+    #[arg(long, value_enum, default_value_t = DispatchArg::Serial)]
+    pub dispatch: DispatchArg,
     /// For bandwidth: how many pages a pass of garbage collection copies
-    #[arg(long, value_enum, default_value_t = Victims::Actual)]
-    pub victims: Victims,
+    #[arg(long, value_enum, default_value_t = VictimsArg::Actual)]
+    pub victims: VictimsArg,
     /// For bandwidth: what the device has been through before each run
-    #[arg(long, value_enum, default_value_t = Aging::Worst)]
-    pub aging: Aging,
+    #[arg(long, value_enum, default_value_t = AgingArg::Worst)]
+    pub aging: AgingArg,
     /// For bandwidth: which pages of its own part a task reads and writes
-    #[arg(long, value_enum, default_value_t = Pattern::Uniform)]
-    pub pattern: Pattern,
+    #[arg(long, value_enum, default_value_t = PatternArg::Uniform)]
+    pub pattern: PatternArg,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use rtflash_host::tune::{Objective, Share};
+use rtflash_host::SchedulerSettings;
+use rtflash_host::tune::{Millionths, Objective};
 use rtflash_model::Span;
 
 use super::FormatArg;
@@ -78,7 +79,7 @@ fn objective(text: &str) -> Result<Objective, String> {
 }
 
 /// A share in percent, with up to four decimals.
-fn share(text: &str) -> Option<Share> {
+fn share(text: &str) -> Option<Millionths> {
     let number = text.strip_suffix('%')?;
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -86,7 +87,7 @@ fn share(text: &str) -> Option<Share> {
         return None;
     }
     let millionths = format!("{whole}{part:0<4}").parse().ok()?;
-    Share::of_million(millionths)
+    Millionths::of_million(millionths)
 }
 
 /// What `host` runs or bounds.
@@ -107,7 +108,7 @@ pub struct HostBoundArgs {
     pub input: HostInputArgs,
     /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the
     /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(SchedulerSettings::NAMES))]
     pub scheduler: Vec<String>,
     #[command(flatten)]
     pub format: FormatArg,
@@ -120,7 +121,7 @@ pub struct HostRunArgs {
     pub input: HostInputArgs,
     /// Schedulers to run it by, in this order, in place of the scenario's own; one that the
     /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(rtflash_host::Settings::NAMES))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(SchedulerSettings::NAMES))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]

@@ -14,7 +14,10 @@ use rtflash_alloc::analysis::{ANALYSES, Analysis};
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
-pub use execution::{Aging, Dispatch, ExecArgs, Pattern, Phases, Server, SoakArgs, SoakWorld, Times, Victims, Waits};
+pub use execution::{
+    AgingArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs, SoakWorld, TimesArg, VictimsArg,
+    WaitsArg,
+};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 
@@ -32,7 +35,7 @@ pub struct Cli {
     pub color: Color,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Commands,
 }
 
 /// When output is coloured.
@@ -98,7 +101,7 @@ pub const SCHEMAS: [&str; 13] = [
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum Commands {
     /// Divide the device's chips among the tasks, so that every deadline is met
     #[command(
         after_help = "Examples:\n  rtflash alloc tasksets/case-study.json\n  rtflash alloc set.json --set device.chips=8 --analysis sound\n  rtflash gen --util 1.0 | rtflash alloc - --format json | jq .schedulable"
@@ -331,8 +334,8 @@ pub struct CheckArgs {
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy
-    #[arg(long, value_enum, requires = "trace", default_value_t = Dispatch::Serial)]
-    pub dispatch: Dispatch,
+    #[arg(long, value_enum, requires = "trace", default_value_t = DispatchArg::Serial)]
+    pub dispatch: DispatchArg,
     /// With a trace: when the run ended [default: the last instant in the trace]
     #[arg(long, requires = "trace", value_name = "TIME")]
     pub duration: Option<String>,

@@ -7,17 +7,17 @@ use rtflash_model::{Reliance, TaskSetFile};
 use rtflash_wire::Guarantee;
 
 use super::{allocate, allocator, analysis_relying_on};
-use crate::Failure;
-use crate::answer::Answer;
+use crate::CommandFailure;
+use crate::answer::SetAnswer;
 use crate::args::{AllocArgs, Format, GuaranteeArg};
 use crate::batch::Batch;
 use crate::render::Render;
-use crate::render::alloc_text::View;
-use crate::source::Source;
+use crate::render::alloc_text::AllocView;
+use crate::source::InputSource;
 use crate::status::Status;
 
 /// What was asked for.
-struct Plan {
+struct AllocPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
     granted: Reliance,
@@ -27,10 +27,10 @@ struct Plan {
 }
 
 /// Carries the command out.
-pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
+pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
-    let plan = Plan {
+    let plan = AllocPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
         granted,
@@ -38,13 +38,13 @@ pub fn run(args: &AllocArgs) -> Result<Status, Failure> {
         format: args.format.format,
         spread: args.spread.spread,
     };
-    let source = Source::open(&args.file)?;
+    let source = InputSource::open(&args.file)?;
     let batch = Batch { format: plan.format };
     batch.run(source, &args.set.changes, |file, alone| plan.answer(file, alone))
 }
 
-impl Plan {
-    fn answer(&self, file: &TaskSetFile, alone: bool) -> Answer {
+impl AllocPlan {
+    fn answer(&self, file: &TaskSetFile, alone: bool) -> SetAnswer {
         let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let guarantee = if self.guarantee.wanted(alone) {
@@ -55,8 +55,15 @@ impl Plan {
         let failed = outcome.is_schedulable() == Some(false);
         let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));
         let status = Status::of(outcome.is_schedulable());
-        let view =
-            View { file, algorithm: self.allocator.name(), analysis: self.analysis, outcome, guarantee, advice, alone };
-        Answer { text: view.render(self.format), status, ..Answer::default() }
+        let view = AllocView {
+            file,
+            algorithm: self.allocator.name(),
+            analysis: self.analysis,
+            outcome,
+            guarantee,
+            advice,
+            alone,
+        };
+        SetAnswer { text: view.render(self.format), status, ..SetAnswer::default() }
     }
 }

@@ -5,8 +5,8 @@ use rtflash_alloc::verdict::completed;
 use rtflash_model::{Allocation, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
-use crate::Failure;
-use crate::answer::Answer;
+use crate::CommandFailure;
+use crate::answer::SetAnswer;
 use crate::args::{CheckArgs, Format};
 use crate::batch::Batch;
 use crate::output;
@@ -15,31 +15,31 @@ use crate::render::Render;
 use crate::render::kind::kind;
 use crate::status::Status;
 
-struct Plan {
+struct CheckPlan {
     analysis: &'static dyn Analysis,
     format: Format,
 }
 
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
-pub fn run(args: &CheckArgs) -> Result<Status, Failure> {
+pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
     if let Some(trace) = &args.trace {
         return super::trace::run(args, trace);
     }
-    let Some(allocation) = &args.allocation else { return Err(Failure("no allocation to test".into())) };
+    let Some(allocation) = &args.allocation else { return Err(CommandFailure("no allocation to test".into())) };
     let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let plan = Plan { analysis, format: args.format.format };
+    let plan = CheckPlan { analysis, format: args.format.format };
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
     let batch = Batch { format: plan.format };
     batch.run_pairs(pairs, |file, given, _| match given {
         Some(Given::Allocation { allocation, text, name }) => plan.answer(file, allocation, &text, name),
         Some(Given::Nothing { schedulable, reason }) => plan.nothing(file, schedulable, reason),
-        None => Answer::wrong("no allocation to test"),
+        None => SetAnswer::wrong("no allocation to test"),
     })
 }
 
-impl Plan {
+impl CheckPlan {
     /// The answer to an allocation, which stands in the file `name` as `text`.
-    fn answer(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> Answer {
+    fn answer(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, None, request.to_string());
         }
@@ -60,13 +60,13 @@ impl Plan {
             complaint += &output::warning(&format!("{name}: {}", looked_for(&read, &missing)));
         }
         let text = answer.render(self.format);
-        Answer { text, complaint, status: Status::of(answer.schedulable), fault: None }
+        SetAnswer { text, complaint, status: Status::of(answer.schedulable), fault: None }
     }
 
     /// The answer where there is none.
-    fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> Answer {
+    fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> SetAnswer {
         let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
-        Answer { text: answer.render(self.format), status: Status::of(schedulable), ..Answer::default() }
+        SetAnswer { text: answer.render(self.format), status: Status::of(schedulable), ..SetAnswer::default() }
     }
 }
 

@@ -8,24 +8,24 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
-use rtflash_run::{Executed, NotRun, Refusal, execute_within};
+use rtflash_run::{Executed, NotRun, PlanRefusal, execute_within};
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
 use super::{allocate, allocator, analysis_relying_on, policies};
-use crate::answer::Answer;
+use crate::answer::SetAnswer;
 use crate::args::{self, ExecArgs, Format};
 use crate::batch::Batch;
 use crate::pairs::{Given, Pairs, read_given};
-use crate::render::exec_text::View;
+use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
 use crate::render::{Render, data, unplaced};
 use crate::status::Status;
-use crate::{Failure, output};
+use crate::{CommandFailure, output};
 
 /// What was asked for.
-struct Plan {
+struct ExecPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
     granted: Reliance,
@@ -41,19 +41,19 @@ struct Plan {
 }
 
 /// Carries the command out.
-pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
+pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let (options, settings) = options(args)?;
     let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
         let duration = &args.duration;
-        return Err(Failure(format!(
+        return Err(CommandFailure(format!(
             "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
         )));
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let plan = Plan {
+    let plan = ExecPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
         granted: args.rely_on.granted(),
@@ -71,11 +71,11 @@ pub fn run(args: &ExecArgs) -> Result<Status, Failure> {
         .install(|| batch.run_pairs(pairs, |file, given, alone| plan.answer(file, given, alone)))
 }
 
-fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
+fn options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
     use rtflash_exec::{Placed, Service};
     let (service, server) = match args.server {
-        args::Server::Tbs => (Service::Tbs, "tbs"),
-        args::Server::Background => (Service::Background, "background"),
+        args::ServerArg::Tbs => (Service::Tbs, "tbs"),
+        args::ServerArg::Background => (Service::Background, "background"),
     };
     let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
     let (victims, victims_name) = policies::victims(args.victims);
@@ -104,7 +104,7 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), Failure> {
 }
 
 /// An allocation to be run, or why there is none.
-pub enum Found {
+pub enum FoundAllocation {
     /// This one.
     Allocation(Allocation),
     /// None, for a reason that makes this the exit status.
@@ -120,7 +120,7 @@ pub fn find(
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
     spread: bool,
-) -> Found {
+) -> FoundAllocation {
     let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
     let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
     match read_given(name, &frame, set) {
@@ -131,37 +131,37 @@ pub fn find(
                 output::complain(&warnings);
             }
             match found {
-                Found::Wrong(message) => Found::Wrong(output::error(&message)),
+                FoundAllocation::Wrong(message) => FoundAllocation::Wrong(output::error(&message)),
                 found => found,
             }
         }
-        Err(answer) => Found::Wrong(answer.complaint),
+        Err(answer) => FoundAllocation::Wrong(answer.complaint),
     }
 }
 
 /// What was given; what is wrong with it is a message.
-fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> Found {
+fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> FoundAllocation {
     match given {
         Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
-        Given::Nothing { schedulable, reason } => Found::Nothing(reason, Status::of(schedulable)),
+        Given::Nothing { schedulable, reason } => FoundAllocation::Nothing(reason, Status::of(schedulable)),
     }
 }
 
 /// What the algorithm finds.
-fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> Found {
+fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
     let outcome = allocate(set, allocator, analysis, spread);
     if let Some(allocation) = outcome.allocation() {
-        return Found::Allocation(allocation.clone());
+        return FoundAllocation::Allocation(allocation.clone());
     }
     match outcome {
-        Outcome::CannotTell(limit) => Found::Nothing(limit.to_string(), Status::CannotTell),
-        Outcome::Partitioned(_) => Found::Nothing(
+        Outcome::CannotTell(limit) => FoundAllocation::Nothing(limit.to_string(), Status::CannotTell),
+        Outcome::Partitioned(_) => FoundAllocation::Nothing(
             format!("{} makes no clusters: there is nothing to run", allocator.name()),
             Status::CannotTell,
         ),
         Outcome::NotSchedulable(failure) => {
             let why = unplaced::sentence(set, &failure, &*kind(analysis));
-            Found::Nothing(
+            FoundAllocation::Nothing(
                 format!(
                     "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
                     allocator.name()
@@ -170,7 +170,7 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             )
         }
         // Not reached: it has an allocation.
-        Outcome::Schedulable(_) => Found::Nothing("there is nothing to run".into(), Status::CannotTell),
+        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }
 
@@ -182,12 +182,12 @@ fn given_one(
     allocation: Allocation,
     analysis: &dyn Analysis,
     warnings: &mut String,
-) -> Found {
+) -> FoundAllocation {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
         if !kind(analysis).promises() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            return Found::Wrong(format!(
+            return FoundAllocation::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
                 positions.join(", ")
             ));
@@ -197,13 +197,13 @@ fn given_one(
     for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
         *warnings += &output::warning(&format!("{name}: {note}"));
     }
-    Found::Allocation(completed(set, analysis, allocation))
+    FoundAllocation::Allocation(completed(set, analysis, allocation))
 }
 
 /// The exit status of a run that was refused.
 pub fn refused(error: &NotRun) -> Status {
     match error {
-        NotRun::Refused(Refusal::Plan(
+        NotRun::Refused(PlanRefusal::Plan(
             PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. },
         )) => Status::Wrong,
         NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
@@ -243,7 +243,7 @@ fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Opti
 }
 
 /// What a run is asked for.
-struct Asked<'a> {
+struct AskedRun<'a> {
     file: &'a TaskSetFile,
     /// The algorithm that is to find the allocation; `None` where one is given.
     algorithm: Option<&'static str>,
@@ -251,7 +251,7 @@ struct Asked<'a> {
     settings: &'a Settings,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AskedRun<'a> {
     /// An answer without a run.
     fn blank(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecAnswer<'a> {
         ExecAnswer {
@@ -261,35 +261,35 @@ impl<'a> Asked<'a> {
     }
 
     /// The same to be shown.
-    fn not_run(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> View<'a> {
+    fn not_run(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecView<'a> {
         let answer = self.blank(analysis, predicted, reason);
-        View { answer, page_size: 0, alone: self.alone, drawing: String::new() }
+        ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
     }
 }
 
-impl Plan {
-    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Answer {
+impl ExecPlan {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let mut warnings = String::new();
         let mut answer = self.run(file, given, alone, &mut warnings);
         answer.complaint.insert_str(0, &warnings);
         answer
     }
 
-    fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> Answer {
+    fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> SetAnswer {
         let set = &file.set;
         if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
-            return Answer::wrong("--trace and --gantt take one task set, and this is another one");
+            return SetAnswer::wrong("--trace and --gantt take one task set, and this is another one");
         }
         let algorithm = given.is_none().then(|| self.allocator.name());
-        let asked = Asked { file, algorithm, alone, settings: &self.settings };
+        let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
             None => search(set, self.allocator, self.analysis, self.spread),
         };
         match found {
-            Found::Allocation(allocation) => self.run_one(&asked, &allocation),
-            Found::Wrong(complaint) => Answer::wrong(&complaint),
-            Found::Nothing(reason, status) => {
+            FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation),
+            FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
+            FoundAllocation::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
                 self.render(asked.not_run(self.analysis, predicted, reason), status)
             }
@@ -297,7 +297,7 @@ impl Plan {
     }
 
     /// Runs an allocation, or says why not.
-    fn run_one(&self, asked: &Asked<'_>, allocation: &Allocation) -> Answer {
+    fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation) -> SetAnswer {
         let set = &asked.file.set;
         // Certificates are run as they are, and it is their analysis that predicts.
         let others = allocation.is_certified() && !kind(self.analysis).promises();
@@ -309,20 +309,20 @@ impl Plan {
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
         if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, &self.options) {
-            return Answer::wrong(&complaint);
+            return SetAnswer::wrong(&complaint);
         }
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
         let executed = match execute_within(self.memory, set, allocation, analysis, &self.options, sink) {
             Ok(executed) => executed,
-            Err(NotRun::Trace(error)) => return Answer::wrong(&self.wanted.failure(&error)),
+            Err(NotRun::Trace(error)) => return SetAnswer::wrong(&self.wanted.failure(&error)),
             Err(error) => {
                 let status = refused(&error);
                 if status == Status::Wrong {
-                    return Answer::wrong(&error.to_string());
+                    return SetAnswer::wrong(&error.to_string());
                 }
-                let is_memory = matches!(error, NotRun::Refused(Refusal::Memory { .. }));
+                let is_memory = matches!(error, NotRun::Refused(PlanRefusal::Memory { .. }));
                 let flag = if is_memory { " (--memory allows more)" } else { "" };
                 return self.render(asked.not_run(analysis, predicted, format!("{error}{flag}")), status);
             }
@@ -330,7 +330,7 @@ impl Plan {
         let Executed { plan, findings, report } = &executed;
         let drawing = match keeper.finish(plan, self.options.duration) {
             Ok(drawing) => drawing,
-            Err(failure) => return Answer::wrong(&failure.0),
+            Err(failure) => return SetAnswer::wrong(&failure.0),
         };
         // What is run may keep every deadline, and yet lean on what the user does not grant.
         let beyond = kind.beyond(set, allocation, self.granted);
@@ -341,12 +341,12 @@ impl Plan {
             ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
         };
         let page_size = plan.device().page_size();
-        self.render(View { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
+        self.render(ExecView { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
     }
 
-    fn render(&self, view: View<'_>, status: Status) -> Answer {
+    fn render(&self, view: ExecView<'_>, status: Status) -> SetAnswer {
         // JSON stays one line; the drawing is for whoever looks on.
         let complaint = if self.format == Format::Json { view.drawing.clone() } else { String::new() };
-        Answer { text: view.render(self.format), complaint, status, fault: None }
+        SetAnswer { text: view.render(self.format), complaint, status, fault: None }
     }
 }

@@ -8,7 +8,7 @@ use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, parse_ns};
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::whole::{self, WholeFile};
 
 /// What a trace file holds.
@@ -31,11 +31,11 @@ impl Wanted {
     ///
     /// # Errors
     /// An ending that says no format, or a stretch that is none.
-    pub fn new(trace: Option<&Path>, gantt: Option<&str>, figure: Option<&Path>) -> Result<Wanted, Failure> {
+    pub fn new(trace: Option<&Path>, gantt: Option<&str>, figure: Option<&Path>) -> Result<Wanted, CommandFailure> {
         let trace = trace.map(|path| match ending(path).as_deref() {
             Some("json") => Ok((path.to_owned(), TraceFormat::Perfetto)),
             Some("jsonl") => Ok((path.to_owned(), TraceFormat::JsonLines)),
-            _ => Err(Failure(format!(
+            _ => Err(CommandFailure(format!(
                 "--trace {}: the name has to end in .json (for Perfetto) or .jsonl (one event a line)",
                 path.display()
             ))),
@@ -43,7 +43,7 @@ impl Wanted {
         let figure = figure.map(|path| match ending(path).as_deref() {
             Some("svg") => Ok((path.to_owned(), false)),
             Some("png") => Ok((path.to_owned(), true)),
-            _ => Err(Failure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
+            _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
         Ok(Wanted { trace: trace.transpose()?, gantt: gantt.map(stretch).transpose()?, figure: figure.transpose()? })
     }
@@ -70,8 +70,9 @@ fn ending(path: &Path) -> Option<String> {
 }
 
 /// `FROM..TO`.
-fn stretch(text: &str) -> Result<(Instant, Instant), Failure> {
-    let wrong = |problem: &str| Failure(format!("--gantt {text}: {problem}; a stretch is FROM..TO, such as 0ms..40ms"));
+fn stretch(text: &str) -> Result<(Instant, Instant), CommandFailure> {
+    let wrong =
+        |problem: &str| CommandFailure(format!("--gantt {text}: {problem}; a stretch is FROM..TO, such as 0ms..40ms"));
     let (from, to) = text.split_once("..").ok_or_else(|| wrong("there is no `..`"))?;
     let instant = |text: &str| {
         let nanoseconds = if text.trim() == "0" { Ok(0) } else { parse_ns(text) };
@@ -136,10 +137,10 @@ impl Keeper {
     ///
     /// # Errors
     /// Where something cannot be written.
-    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<String, Failure> {
+    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<String, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
-            move |error: io::Error| Failure::io(&what, &error)
+            move |error: io::Error| CommandFailure::io(&what, &error)
         };
         if let Some((path, _)) = self.wanted.trace.clone() {
             if !self.begun {
@@ -158,7 +159,7 @@ impl Keeper {
         if let Some((path, as_png)) = &self.wanted.figure {
             let svg = gantt.svg();
             let bytes = if *as_png {
-                png(&svg).map_err(|error| Failure(format!("cannot draw {}: {error}", path.display())))?
+                png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
             } else {
                 svg.into_bytes()
             };

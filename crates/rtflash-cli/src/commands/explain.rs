@@ -10,19 +10,19 @@ use rtflash_wire::{Answer as _, Guarantee, Unexplained};
 
 use super::check::gone_tasks;
 use super::{allocator, analysis_relying_on};
-use crate::answer::Answer;
+use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};
 use crate::batch::Batch;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
-use crate::render::alloc_text::Verdict;
-use crate::render::explain::View;
+use crate::render::alloc_text::OutcomeText;
+use crate::render::explain::ExplainView;
 use crate::render::kind::kind;
 use crate::status::Status;
-use crate::{Failure, output};
+use crate::{CommandFailure, output};
 
 /// Carries the command out. The exit status is the verdict on the allocation explained.
-pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
+pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
@@ -40,7 +40,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, Failure> {
                     Format::Text if alone => Guarantee::of(&file.set, allocator, &outcome, granted),
                     _ => Guarantee::known(&file.set, &outcome),
                 };
-                let headline = Verdict::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
+                let headline = OutcomeText::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
                     return refusal(file, analysis, refused(&outcome, allocator.name()), format);
                 }
@@ -80,7 +80,7 @@ fn refused(outcome: &Outcome, algorithm: &str) -> String {
 }
 
 /// The answer where there are no terms to show.
-fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: Format) -> Answer {
+fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: Format) -> SetAnswer {
     let (text, complaint) = match format {
         Format::Json => {
             let meta = file.meta.as_deref().map(Cow::Borrowed);
@@ -89,7 +89,7 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
         }
         Format::Text => (String::new(), output::error(&reason)),
     };
-    Answer { text, complaint, status: Status::CannotTell, fault: None }
+    SetAnswer { text, complaint, status: Status::CannotTell, fault: None }
 }
 
 fn explain(
@@ -98,11 +98,11 @@ fn explain(
     allocation: Option<&Allocation>,
     headline: &str,
     format: Format,
-) -> Answer {
+) -> SetAnswer {
     let set = &file.set;
     let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
-    let text = View { file, analysis, allocation, headline }.render(format);
-    Answer { text, status, ..Answer::default() }
+    let text = ExplainView { file, analysis, allocation, headline }.render(format);
+    SetAnswer { text, status, ..SetAnswer::default() }
 }
 
 fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {

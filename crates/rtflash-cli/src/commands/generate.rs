@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{
-    Deadlines, Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+    DeadlineRange, Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
 };
 use rtflash_model::{MetaJson, read_device, write_task_set};
 
 use super::analysis;
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::{GenArgs, SetArgs};
 use crate::diagnose;
 use crate::output::{self, Output};
@@ -21,7 +21,7 @@ use crate::status::Status;
 /// Sets drawn before they are written: enough for all cores, little in memory.
 const CHUNK: u64 = 512;
 
-struct Plan {
+struct GeneratePlan {
     points: Vec<Utilization>,
     sets: u64,
     options: SetOptions,
@@ -29,30 +29,30 @@ struct Plan {
 }
 
 /// Carries the command out.
-pub fn run(args: &GenArgs) -> Result<Status, Failure> {
+pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
     let Some(device) = device(&args.sets.device, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
-        args.util.parse().map_err(|error| Failure(format!("--util {}: {error}", args.util)))?;
+        args.util.parse().map_err(|error| CommandFailure(format!("--util {}: {error}", args.util)))?;
     let step: Utilization =
-        args.sets.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.sets.step)))?;
+        args.sets.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.sets.step)))?;
     let points = range
         .points(step)
-        .map_err(|error| Failure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
+        .map_err(|error| CommandFailure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
     let spec = SetSpec {
         device,
         tasks: args.sets.tasks,
-        generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        generator: args.sets.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))?,
         page_costs: analysis.page_costs(&device),
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
-        accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
+        accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
         seed: args.sets.seed,
     };
     let options = SetOptions::new(spec).map_err(impossible)?;
     some_sets(&args.sets)?;
     if let Some(&beyond) = points.iter().find(|&&point| !options.is_possible(point)) {
-        return Err(Failure(format!(
+        return Err(CommandFailure(format!(
             "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more --tasks, or a lower --util",
             args.util,
             args.sets.tasks,
@@ -60,30 +60,29 @@ pub fn run(args: &GenArgs) -> Result<Status, Failure> {
             if spec.generator == Generator::UUniFast { "above" } else { "of" },
         )));
     }
-    let plan = Plan { points, sets: args.sets.sets, options, analysis };
+    let plan = GeneratePlan { points, sets: args.sets.sets, options, analysis };
     let mut output = match &args.out {
         None => Output::stdout(),
-        Some(path) => {
-            Output::file(path).map_err(|error| Failure::io(&format!("cannot write {}", path.display()), &error))?
-        }
+        Some(path) => Output::file(path)
+            .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))?,
     };
     let status = match args.jobs {
         None => plan.write(&mut output)?,
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
-            let pool = pool.map_err(|error| Failure(format!("--jobs {threads}: {error}")))?;
+            let pool = pool.map_err(|error| CommandFailure(format!("--jobs {threads}: {error}")))?;
             plan.write_in(&pool, &mut output)?
         }
     };
     // A file with some of the sets would look like one with all.
     if status == Status::Yes {
-        output.finish().map_err(|error| Failure::io("cannot write", &error))?;
+        output.finish().map_err(|error| CommandFailure::io("cannot write", &error))?;
     }
     Ok(status)
 }
 
 /// Sets that cannot be drawn: which options say so.
-pub fn impossible(error: OptionsError) -> Failure {
+pub fn impossible(error: OptionsError) -> CommandFailure {
     let options = match error {
         OptionsError::NoTasks => "--tasks 0".to_owned(),
         OptionsError::TooManyTasks(tasks) => format!("--tasks {tasks}"),
@@ -92,28 +91,28 @@ pub fn impossible(error: OptionsError) -> Failure {
         }
         OptionsError::FreePages => "--device".to_owned(),
     };
-    Failure(format!("{options}: {error}"))
+    CommandFailure(format!("{options}: {error}"))
 }
 
 /// Refuses to draw no set at all.
-pub fn some_sets(args: &SetArgs) -> Result<(), Failure> {
-    if args.sets == 0 { Err(Failure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
+pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
+    if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
 }
 
 /// How reads and writes share, from the two options of which at most one is given.
-pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Failure> {
+pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, CommandFailure> {
     Ok(match (heavy, share) {
         (None, None) => Writes::Drawn,
         (Some(tasks), _) => Writes::Heavy(tasks),
         (None, Some(share)) => Writes::Share(
-            share.parse().map_err(|error| Failure(format!("--write-share {share}: {error} was expected")))?,
+            share.parse().map_err(|error| CommandFailure(format!("--write-share {share}: {error} was expected")))?,
         ),
     })
 }
 
 /// When requests are due, if that is not the end of their period.
-pub fn deadlines(text: Option<&str>) -> Result<Option<Deadlines>, Failure> {
-    text.map(|text| text.parse().map_err(|error| Failure(format!("--deadline {text}: {error} were expected"))))
+pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFailure> {
+    text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--deadline {text}: {error} were expected"))))
         .transpose()
 }
 
@@ -128,12 +127,17 @@ pub enum DeviceFrom {
 
 /// The device of a profile's name, JSON, or a file if it may be one; `None` once its faults have
 /// been told.
-pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, Failure> {
+pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, CommandFailure> {
     let (name, json) = if text.trim_start().starts_with('{') {
         ("--device", text.to_owned())
     } else if from == DeviceFrom::Anywhere && Device::profile(text).is_none() && Path::new(text).is_file() {
-        let content = std::fs::read(text).map_err(|error| Failure::io(&format!("cannot read {text}"), &error))?;
-        (text, String::from_utf8(content).map_err(|_| Failure(format!("cannot read {text}: it is not text in UTF-8")))?)
+        let content =
+            std::fs::read(text).map_err(|error| CommandFailure::io(&format!("cannot read {text}"), &error))?;
+        (
+            text,
+            String::from_utf8(content)
+                .map_err(|_| CommandFailure(format!("cannot read {text}: it is not text in UTF-8")))?,
+        )
     } else {
         // A name: said as JSON, so that an unknown one is answered as in a file.
         ("--device", serde_json::Value::from(text).to_string())
@@ -147,12 +151,12 @@ pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, Failure> {
     }
 }
 
-impl Plan {
-    fn write_in(&self, pool: &rayon::ThreadPool, output: &mut Output) -> Result<Status, Failure> {
+impl GeneratePlan {
+    fn write_in(&self, pool: &rayon::ThreadPool, output: &mut Output) -> Result<Status, CommandFailure> {
         self.write_chunks(output, |range| pool.install(|| self.draw(range)))
     }
 
-    fn write(&self, output: &mut Output) -> Result<Status, Failure> {
+    fn write(&self, output: &mut Output) -> Result<Status, CommandFailure> {
         self.write_chunks(output, |range| self.draw(range))
     }
 
@@ -164,8 +168,8 @@ impl Plan {
         &self,
         output: &mut Output,
         draw: impl Fn(std::ops::Range<u64>) -> Vec<Result<String, Exhausted>>,
-    ) -> Result<Status, Failure> {
-        let failure = |error: std::io::Error| Failure::io("cannot write", &error);
+    ) -> Result<Status, CommandFailure> {
+        let failure = |error: std::io::Error| CommandFailure::io("cannot write", &error);
         let total = (self.points.len() as u64).saturating_mul(self.sets);
         let mut start = 0;
         while start < total {

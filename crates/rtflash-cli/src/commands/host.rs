@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rtflash_host::bound::{Assumption, Assumptions};
+use rtflash_host::bound::{Assumptions, BoundAssumption};
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::{JobReport, Lengths, QueueLengths, QueueTrace, RunError, Scenario, run_watched};
+use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched};
 use rtflash_model::Diagnostics;
 use rtflash_wire::HostAnswer;
 
@@ -19,10 +19,10 @@ use crate::render::Render;
 use crate::render::host::{CSV, csv};
 use crate::status::Status;
 use crate::whole::WholeFile;
-use crate::{Failure, diagnose, source};
+use crate::{CommandFailure, diagnose, source};
 
 /// Carries the command out.
-pub fn run(args: &HostArgs) -> Result<Status, Failure> {
+pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
     match &args.command {
         HostCommand::Order { file } => order(file),
         HostCommand::Run(args) => simulate(args),
@@ -32,9 +32,9 @@ pub fn run(args: &HostArgs) -> Result<Status, Failure> {
 }
 
 /// Runs a scenario, by one scheduler or several.
-fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
+fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
     if args.trace.as_deref() == Some(Path::new("-")) {
-        return Err(Failure("--trace takes a file: the answer is on standard output".into()));
+        return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()));
     }
     let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
@@ -75,7 +75,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, Failure> {
         host_figures::write(folder, &runs)?;
     }
     let mut output = Output::stdout();
-    let written = |error: &std::io::Error| Failure::io("cannot write", error);
+    let written = |error: &std::io::Error| CommandFailure::io("cannot write", error);
     output.write(&answers).and_then(|_| output.flush()).map_err(|error| written(&error))?;
     Ok(Status::Yes)
 }
@@ -94,25 +94,29 @@ fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
 }
 
 /// That a device was seen not to do what it says.
-fn complaint(seen: &Assumption) -> String {
+fn complaint(seen: &BoundAssumption) -> String {
     let at = seen.broken.map_or_else(String::new, |at| format!(", first at {at}"));
     format!("commands took longer than `ends_within`{at}: what rests on it does not hold")
 }
 
 /// What is told of jobs and queues, and what bounds suppose.
-type Watched = (Vec<JobReport>, QueueLengths, Vec<Assumption>);
+type Watched = (Vec<JobReport>, QueueLengths, Vec<BoundAssumption>);
 
 /// Runs a scenario, and writes a trace of it if one is wanted.
-fn traced(scenario: &Scenario, seed: u64, trace: Option<&Path>) -> Result<Result<Watched, RunError>, Failure> {
+fn traced(
+    scenario: &Scenario,
+    seed: u64,
+    trace: Option<&Path>,
+) -> Result<Result<Watched, HostRunError>, CommandFailure> {
     let failure = |error: &std::io::Error| {
-        Failure::io(
+        CommandFailure::io(
             &format!("cannot write {}", trace.map_or_else(String::new, |path| path.display().to_string())),
             error,
         )
     };
     let file = trace.map(WholeFile::create).transpose().map_err(|error| failure(&error))?;
     let trace_of_run = file.map(|file| QueueTrace::new(scenario, file)).transpose().map_err(|error| failure(&error))?;
-    let mut watch = ((Lengths::new(scenario.warmup), Assumptions::new(scenario)), trace_of_run);
+    let mut watch = ((LengthMeasure::new(scenario.warmup), Assumptions::new(scenario)), trace_of_run);
     let jobs = match run_watched(scenario, seed, &mut watch) {
         Ok(jobs) => jobs,
         Err(error) => return Ok(Err(error)),
@@ -125,7 +129,7 @@ fn traced(scenario: &Scenario, seed: u64, trace: Option<&Path>) -> Result<Result
 }
 
 /// Runs a script by its scheduler.
-fn order(file: &Path) -> Result<Status, Failure> {
+fn order(file: &Path) -> Result<Status, CommandFailure> {
     let (name, text) = source::read(file)?;
     let complain = |wrong: &Diagnostics| {
         output::complain(&diagnose::render(&name, &text, 1, 1, wrong, output::complaints_in_colour()));
@@ -141,7 +145,7 @@ fn order(file: &Path) -> Result<Status, Failure> {
         let line = serde_json::to_string(&ids).map_err(std::io::Error::from)?;
         output.write(&format!("{line}\n")).map(drop)
     });
-    let written = |error: &std::io::Error| Failure::io("cannot write", error);
+    let written = |error: &std::io::Error| CommandFailure::io("cannot write", error);
     output.flush().map_err(|error| written(&error))?;
     match ran {
         Ok(()) => Ok(Status::Yes),

@@ -6,14 +6,14 @@ use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 use rtflash_wire::BoundAnswer;
 
 use super::host_input::Input;
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::{Format, HostBoundArgs};
 use crate::output;
 use crate::render::Render;
 use crate::status::Status;
 
 /// Carries the command out.
-pub fn run(args: &HostBoundArgs) -> Result<Status, Failure> {
+pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {
     let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use rtflash_draw::figure::{Bars, Curve, Figure, Point, YAxis};
+use rtflash_draw::figure::{Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::run::{JobReport, Latencies};
 
-use crate::{Failure, whole};
+use crate::{CommandFailure, whole};
 
 /// A run by a scheduler.
 pub struct Ran {
@@ -28,10 +28,11 @@ const FAR_APART: f64 = 50.0;
 ///
 /// # Errors
 /// Where one cannot be written.
-pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), Failure> {
-    let failure = |path: &Path, error: &std::io::Error| Failure::io(&format!("cannot write {}", path.display()), error);
+pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
+    let failure =
+        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
-    let keep = |name: &str, svg: &str, csv: &str| -> Result<(), Failure> {
+    let keep = |name: &str, svg: &str, csv: &str| -> Result<(), CommandFailure> {
         for (ending, content) in [("svg", svg), ("csv", csv)] {
             let path = folder.join(format!("{name}.{ending}"));
             whole::write(&path, content.as_bytes()).map_err(|error| failure(&path, &error))?;
@@ -96,7 +97,7 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
     };
     let curve = |(scheduler, latencies): &(&str, &Latencies)| {
         let points = places.iter().filter_map(|&place| {
-            Some(Point { x: ms(place), y: share(latencies, place)?, low: f64::NAN, high: f64::NAN })
+            Some(MeasuredPoint { x: ms(place), y: share(latencies, place)?, low: f64::NAN, high: f64::NAN })
         });
         Curve { label: (*scheduler).to_owned(), points: points.collect() }
     };

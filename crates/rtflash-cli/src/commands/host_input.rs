@@ -10,12 +10,12 @@ use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
 use super::{allocate, analysis_relying_on};
 use crate::args::HostInputArgs;
 use crate::output;
-use crate::{Failure, diagnose, source};
+use crate::{CommandFailure, diagnose, source};
 
 /// Files beside the scenario, and certificates of the sound analysis.
-struct Beside<'p>(Option<&'p Path>);
+struct HostFiles<'p>(Option<&'p Path>);
 
-impl Outside for Beside<'_> {
+impl Outside for HostFiles<'_> {
     fn file(&mut self, name: &str) -> Result<String, String> {
         let path = self.0.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
         source::read(&path).map(|(_, text)| text).map_err(|failure| failure.0)
@@ -35,14 +35,14 @@ impl Outside for Beside<'_> {
 }
 
 /// A text, and what it is called in complaints.
-struct Text {
+struct NamedText {
     name: String,
     text: String,
 }
 
-impl Text {
-    fn read(path: &Path) -> Result<Text, Failure> {
-        source::read(path).map(|(name, text)| Text { name, text })
+impl NamedText {
+    fn read(path: &Path) -> Result<NamedText, CommandFailure> {
+        source::read(path).map(|(name, text)| NamedText { name, text })
     }
 
     fn complain(&self, wrong: &Diagnostics) {
@@ -52,9 +52,9 @@ impl Text {
 
 /// The input of a run.
 pub struct Input {
-    file: Text,
+    file: NamedText,
     /// For a job file of fio.
-    setup: Option<Text>,
+    setup: Option<NamedText>,
     /// Where the files are that a scenario names.
     folder: Option<PathBuf>,
 }
@@ -64,22 +64,22 @@ impl Input {
     ///
     /// # Errors
     /// Where one cannot be read, or is one too many or too few.
-    pub fn read(args: &HostInputArgs) -> Result<Input, Failure> {
-        let file = Text::read(&args.file)?;
+    pub fn read(args: &HostInputArgs) -> Result<Input, CommandFailure> {
+        let file = NamedText::read(&args.file)?;
         let has_ending = args.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fio"));
         let setup = match (has_ending || is_fio(&file.text), &args.device) {
             (true, Some(device)) if device == &args.file => {
-                return Err(Failure("--device: the job file itself, where its device has to be".into()));
+                return Err(CommandFailure("--device: the job file itself, where its device has to be".into()));
             }
-            (true, Some(device)) => Some(Text::read(device)?),
+            (true, Some(device)) => Some(NamedText::read(device)?),
             (false, None) => None,
             (true, None) => {
                 let problem = "is a job file of fio, and these have no device";
-                return Err(Failure(format!("{} {problem}: --device FILE says what it runs on", file.name)));
+                return Err(CommandFailure(format!("{} {problem}: --device FILE says what it runs on", file.name)));
             }
             (false, Some(_)) => {
                 let problem = "is no job file of fio (these begin with a section in brackets)";
-                return Err(Failure(format!(
+                return Err(CommandFailure(format!(
                     "{} {problem}, and a scenario has its own device: --device is for job files",
                     file.name
                 )));
@@ -93,7 +93,7 @@ impl Input {
     /// wrong with it, which has been said.
     pub fn scenario(&self, scheduler: Option<&str>) -> Option<Scenario> {
         let Some(setup) = &self.setup else {
-            let read = read_scenario_with(&self.file.text, scheduler, &mut Beside(self.folder.as_deref()));
+            let read = read_scenario_with(&self.file.text, scheduler, &mut HostFiles(self.folder.as_deref()));
             return read.map_err(|wrong| self.file.complain(&wrong)).ok();
         };
         let on = read_setup(&setup.text, scheduler).map_err(|wrong| setup.complain(&wrong)).ok()?;

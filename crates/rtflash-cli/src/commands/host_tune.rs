@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rtflash_draw::figure::{Curve, Figure, Point, YAxis};
-use rtflash_host::Settings;
+use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
+use rtflash_host::SchedulerSettings;
 use rtflash_host::tune::{Measured, Tuning, k2, tune};
 use rtflash_wire::TuneAnswer;
 
@@ -12,16 +12,17 @@ use crate::args::HostTuneArgs;
 use crate::output;
 use crate::render::Render;
 use crate::status::Status;
-use crate::{Failure, whole};
+use crate::{CommandFailure, whole};
 
 /// Carries the command out.
-pub fn run(args: &HostTuneArgs) -> Result<Status, Failure> {
+pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
     let input = Input::read(&args.input)?;
     let Some(scenario) = input.scenario(None) else { return Ok(Status::Wrong) };
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
-        return Err(Failure("no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for".into()));
+        return Err(CommandFailure("no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for".into()));
     }
-    let schedulers: Vec<Settings> = args.scheduler.iter().filter_map(|name| Settings::named(name)).collect();
+    let schedulers: Vec<SchedulerSettings> =
+        args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
     let tuning = match tune(&scenario, &schedulers, args.objective, args.seed) {
         Ok(tuning) => tuning,
         Err(error) => {
@@ -40,8 +41,9 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, Failure> {
 
 /// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler
 /// and size of pieces.
-fn draw(folder: &Path, tuning: &Tuning) -> Result<(), Failure> {
-    let failure = |path: &Path, error: &std::io::Error| Failure::io(&format!("cannot write {}", path.display()), error);
+fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
+    let failure =
+        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
     let tail = |of: &Measured| {
         let worst = of.tails.iter().copied().max().flatten();
@@ -80,7 +82,7 @@ fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
         let Some(k2) = k2(&of.settings) else { continue };
         let name = of.settings.name();
         let label = k2.split.map_or_else(|| name.to_owned(), |split| format!("{name}, {} KiB", split.piece() >> 10));
-        let point = Point { x: k2.max_inflight.into(), y: value(of), low: f64::NAN, high: f64::NAN };
+        let point = MeasuredPoint { x: k2.max_inflight.into(), y: value(of), low: f64::NAN, high: f64::NAN };
         all = all.max(point.x);
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.push(point),
@@ -89,7 +91,7 @@ fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
     }
     let none = value(&tuning.none);
     let xs: Vec<f64> = curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|point| point.x).collect());
-    let level = xs.into_iter().map(|x| Point { x, y: none, low: f64::NAN, high: f64::NAN });
+    let level = xs.into_iter().map(|x| MeasuredPoint { x, y: none, low: f64::NAN, high: f64::NAN });
     curves.insert(0, Curve { label: "none".into(), points: level.collect() });
     curves
 }

@@ -25,22 +25,22 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::spread::spread;
 use rtflash_model::{Reliance, TaskSet};
 
-use crate::Failure;
+use crate::CommandFailure;
 
 /// The analysis of a name that clap has already found among the possible ones.
-fn analysis(name: &str) -> Result<&'static dyn Analysis, Failure> {
-    rtflash_alloc::analysis::analysis(name).ok_or_else(|| Failure(format!("there is no analysis `{name}`")))
+fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {
+    rtflash_alloc::analysis::analysis(name).ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 
 /// The same, its promises relying on no more than what is granted.
-fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Analysis, Failure> {
+fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Analysis, CommandFailure> {
     let found = rtflash_alloc::analysis::analysis_relying_on(name, granted);
-    found.ok_or_else(|| Failure(format!("there is no analysis `{name}`")))
+    found.ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 
 /// The algorithm of a name that clap has already found among the possible ones.
-fn allocator(name: &str) -> Result<&'static dyn Allocator, Failure> {
-    rtflash_alloc::allocator::allocator(name).ok_or_else(|| Failure(format!("there is no algorithm `{name}`")))
+fn allocator(name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
+    rtflash_alloc::allocator::allocator(name).ok_or_else(|| CommandFailure(format!("there is no algorithm `{name}`")))
 }
 
 /// What the algorithm makes of a set; with its free chips used, where that is `wanted` and a gain.

@@ -3,18 +3,18 @@
 use rtflash_model::reading::parse_bytes;
 use rtflash_model::{Instant, parse_ns};
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args;
 
 /// A pool of so many threads.
-pub fn threads(count: usize) -> Result<rayon::ThreadPool, Failure> {
+pub fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-    pool.map_err(|error| Failure(format!("cannot start {count} threads: {error}")))
+    pool.map_err(|error| CommandFailure(format!("cannot start {count} threads: {error}")))
 }
 
 /// A duration above zero.
-pub fn duration(text: &str) -> Result<Instant, Failure> {
-    let wrong = |problem: String| Failure(format!("--duration {text}: {problem}; expected a time such as 10s"));
+pub fn duration(text: &str) -> Result<Instant, CommandFailure> {
+    let wrong = |problem: String| CommandFailure(format!("--duration {text}: {problem}; expected a time such as 10s"));
     let nanoseconds = parse_ns(text).map_err(|error| wrong(error.to_string()))?;
     if nanoseconds == 0 {
         return Err(wrong("nothing happens in no time".into()));
@@ -23,68 +23,68 @@ pub fn duration(text: &str) -> Result<Instant, Failure> {
 }
 
 /// A number of bytes above zero, with its unit.
-pub fn memory(text: &str) -> Result<u64, Failure> {
-    let wrong = || Failure(format!("--memory {text}: expected a size above zero such as 500MB or 8GiB"));
+pub fn memory(text: &str) -> Result<u64, CommandFailure> {
+    let wrong = || CommandFailure(format!("--memory {text}: expected a size above zero such as 500MB or 8GiB"));
     parse_bytes(text).filter(|&bytes| bytes > 0).ok_or_else(wrong)
 }
 
 /// The executor's word for an option, and the user's.
-pub fn dispatch(dispatch: args::Dispatch) -> (rtflash_exec::Dispatch, &'static str) {
+pub fn dispatch(dispatch: args::DispatchArg) -> (rtflash_exec::Dispatch, &'static str) {
     match dispatch {
-        args::Dispatch::Serial => (rtflash_exec::Dispatch::Serial, "serial"),
-        args::Dispatch::Parallel => (rtflash_exec::Dispatch::Parallel, "parallel"),
+        args::DispatchArg::Serial => (rtflash_exec::Dispatch::Serial, "serial"),
+        args::DispatchArg::Parallel => (rtflash_exec::Dispatch::Parallel, "parallel"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn victims(victims: args::Victims) -> (rtflash_exec::Victims, &'static str) {
+pub fn victims(victims: args::VictimsArg) -> (rtflash_exec::Victims, &'static str) {
     match victims {
-        args::Victims::Actual => (rtflash_exec::Victims::Actual, "actual"),
-        args::Victims::Worst => (rtflash_exec::Victims::Worst, "worst"),
+        args::VictimsArg::Actual => (rtflash_exec::Victims::Actual, "actual"),
+        args::VictimsArg::Worst => (rtflash_exec::Victims::Worst, "worst"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn aging(aging: args::Aging) -> (rtflash_exec::Aging, &'static str) {
+pub fn aging(aging: args::AgingArg) -> (rtflash_exec::Aging, &'static str) {
     match aging {
-        args::Aging::Worst => (rtflash_exec::Aging::Worst, "worst"),
-        args::Aging::Random => (rtflash_exec::Aging::Random, "random"),
-        args::Aging::Fresh => (rtflash_exec::Aging::Fresh, "fresh"),
+        args::AgingArg::Worst => (rtflash_exec::Aging::Worst, "worst"),
+        args::AgingArg::Random => (rtflash_exec::Aging::Random, "random"),
+        args::AgingArg::Fresh => (rtflash_exec::Aging::Fresh, "fresh"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn pattern(pattern: args::Pattern) -> (rtflash_exec::Pattern, &'static str) {
+pub fn pattern(pattern: args::PatternArg) -> (rtflash_exec::Pattern, &'static str) {
     match pattern {
-        args::Pattern::Uniform => (rtflash_exec::Pattern::Uniform, "uniform"),
-        args::Pattern::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
-        args::Pattern::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
-        args::Pattern::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
-        args::Pattern::Fullest => (rtflash_exec::Pattern::Fullest, "fullest"),
+        args::PatternArg::Uniform => (rtflash_exec::Pattern::Uniform, "uniform"),
+        args::PatternArg::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
+        args::PatternArg::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
+        args::PatternArg::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
+        args::PatternArg::Fullest => (rtflash_exec::Pattern::Fullest, "fullest"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn waits(waits: args::Waits) -> (rtflash_exec::Waits, &'static str) {
+pub fn waits(waits: args::WaitsArg) -> (rtflash_exec::Waits, &'static str) {
     match waits {
-        args::Waits::Actual => (rtflash_exec::Waits::Actual, "actual"),
-        args::Waits::Worst => (rtflash_exec::Waits::Worst, "worst"),
+        args::WaitsArg::Actual => (rtflash_exec::Waits::Actual, "actual"),
+        args::WaitsArg::Worst => (rtflash_exec::Waits::Worst, "worst"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn times(times: args::Times) -> (rtflash_exec::Times, &'static str) {
+pub fn times(times: args::TimesArg) -> (rtflash_exec::Times, &'static str) {
     match times {
-        args::Times::Worst => (rtflash_exec::Times::Worst, "worst"),
-        args::Times::Best => (rtflash_exec::Times::Best, "best"),
-        args::Times::Random => (rtflash_exec::Times::Random, "random"),
+        args::TimesArg::Worst => (rtflash_exec::Times::Worst, "worst"),
+        args::TimesArg::Best => (rtflash_exec::Times::Best, "best"),
+        args::TimesArg::Random => (rtflash_exec::Times::Random, "random"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn phases(phases: args::Phases) -> (rtflash_exec::Phases, &'static str) {
+pub fn phases(phases: args::PhasesArg) -> (rtflash_exec::Phases, &'static str) {
     match phases {
-        args::Phases::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),
-        args::Phases::AtErases => (rtflash_exec::Phases::AtErases, "at-erases"),
+        args::PhasesArg::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),
+        args::PhasesArg::AtErases => (rtflash_exec::Phases::AtErases, "at-erases"),
     }
 }

@@ -6,7 +6,7 @@ use rtflash_model::reading::nearest;
 use rtflash_model::{Device, PROFILES, Profile, write_device_in_full};
 use serde_json::value::RawValue;
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::Format;
 use crate::output;
 use crate::status::Status;
@@ -15,7 +15,7 @@ use crate::status::Status;
 ///
 /// # Errors
 /// Where there is none of that name, or it cannot be written.
-pub fn run(name: Option<&str>, format: Format) -> Result<Status, Failure> {
+pub fn run(name: Option<&str>, format: Format) -> Result<Status, CommandFailure> {
     let text = match name {
         Some(name) => one(find(name)?, format),
         None => list(format),
@@ -24,7 +24,7 @@ pub fn run(name: Option<&str>, format: Format) -> Result<Status, Failure> {
     Ok(Status::Yes)
 }
 
-fn find(name: &str) -> Result<&'static Profile, Failure> {
+fn find(name: &str) -> Result<&'static Profile, CommandFailure> {
     let found = PROFILES.iter().find(|profile| profile.name == name);
     found.ok_or_else(|| {
         let near = nearest(name, PROFILES.iter().map(|profile| profile.name));
@@ -32,18 +32,18 @@ fn find(name: &str) -> Result<&'static Profile, Failure> {
             Some(position) => format!("did you mean `{}`?", PROFILES[position].name),
             None => "`rtflash profile` lists them".to_owned(),
         };
-        Failure(format!("there is no device profile `{name}`: {hint}"))
+        CommandFailure(format!("there is no device profile `{name}`: {hint}"))
     })
 }
 
 /// All fields of a profile, as a task set may have them.
-fn in_full(profile: &Profile) -> Result<Box<RawValue>, Failure> {
-    let device = Device::new(profile.spec()).map_err(|_| Failure(format!("`{}` is no device", profile.name)))?;
-    RawValue::from_string(write_device_in_full(&device)).map_err(|error| Failure(error.to_string()))
+fn in_full(profile: &Profile) -> Result<Box<RawValue>, CommandFailure> {
+    let device = Device::new(profile.spec()).map_err(|_| CommandFailure(format!("`{}` is no device", profile.name)))?;
+    RawValue::from_string(write_device_in_full(&device)).map_err(|error| CommandFailure(error.to_string()))
 }
 
 /// As a device of a task set: over several lines for people, on one as JSON.
-fn one(profile: &Profile, format: Format) -> Result<String, Failure> {
+fn one(profile: &Profile, format: Format) -> Result<String, CommandFailure> {
     let device = in_full(profile)?;
     Ok(match format {
         Format::Json => format!("{device}\n"),
@@ -54,7 +54,7 @@ fn one(profile: &Profile, format: Format) -> Result<String, Failure> {
     })
 }
 
-fn list(format: Format) -> Result<String, Failure> {
+fn list(format: Format) -> Result<String, CommandFailure> {
     let mut text = String::new();
     for profile in PROFILES {
         match format {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::experiment::Manifest;
 use super::soak::SoakAnswer;
-use crate::Failure;
+use crate::CommandFailure;
 use crate::output;
 use crate::status::Status;
 
@@ -15,8 +15,8 @@ use crate::status::Status;
 ///
 /// # Errors
 /// Where there is none of that name, or it cannot be written.
-pub fn run(name: &str) -> Result<Status, Failure> {
-    let schema = text(name).ok_or_else(|| Failure(format!("there is no schema `{name}`")))?;
+pub fn run(name: &str) -> Result<Status, CommandFailure> {
+    let schema = text(name).ok_or_else(|| CommandFailure(format!("there is no schema `{name}`")))?;
     output::print(&schema)?;
     Ok(Status::Yes)
 }

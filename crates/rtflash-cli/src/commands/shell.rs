@@ -5,13 +5,13 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::{COMMANDS, Cli};
 use crate::output::{self, Output};
 use crate::status::Status;
 
 /// Prints a completion script.
-pub fn completions(shell: Shell) -> Result<Status, Failure> {
+pub fn completions(shell: Shell) -> Result<Status, CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "rtflash", &mut script);
     print(&script)
@@ -22,7 +22,7 @@ pub fn completions(shell: Shell) -> Result<Status, Failure> {
 ///
 /// # Errors
 /// Where they cannot be written.
-pub fn man(name: Option<&str>, out: Option<&Path>) -> Result<Status, Failure> {
+pub fn man(name: Option<&str>, out: Option<&Path>) -> Result<Status, CommandFailure> {
     let mut command = Cli::command();
     command.build();
     if let Some(folder) = out {
@@ -34,8 +34,8 @@ pub fn man(name: Option<&str>, out: Option<&Path>) -> Result<Status, Failure> {
     }
 }
 
-fn failed(error: std::io::Error) -> Failure {
-    Failure::io("cannot write the manual page", &error)
+fn failed(error: std::io::Error) -> CommandFailure {
+    CommandFailure::io("cannot write the manual page", &error)
 }
 
 /// A page, with the version of rtflash in its footer.
@@ -44,7 +44,7 @@ fn page_of(command: &clap::Command) -> clap_mangen::Man {
 }
 
 /// The page of everything.
-fn whole(command: &clap::Command) -> Result<Vec<u8>, Failure> {
+fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     let mut page = Vec::new();
     page_of(command).render(&mut page).map_err(failed)?;
     sections(command, "RTFLASH", &mut page)?;
@@ -52,7 +52,7 @@ fn whole(command: &clap::Command) -> Result<Vec<u8>, Failure> {
 }
 
 /// A section for each command, and behind it those of its own commands.
-fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(), Failure> {
+fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let name = format!("{name} {}", sub.get_name().to_uppercase());
         page.extend(format!(".SH \"{name}\"\n").into_bytes());
@@ -64,22 +64,22 @@ fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(
 }
 
 /// The page of one command.
-fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, Failure> {
+fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, CommandFailure> {
     let found = name.split('-').try_fold(command, |command, part| command.find_subcommand(part));
-    let sub = found.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
+    let sub = found.ok_or_else(|| CommandFailure(format!("there is no command `{name}`")))?;
     let mut page = Vec::new();
     page_of(sub).render(&mut page).map_err(failed)?;
     Ok(page)
 }
 
-fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, Failure> {
+fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, CommandFailure> {
     let write = |file: &str, page: &[u8]| {
         let path = folder.join(file);
         let mut output = Output::file(&path).map_err(failed)?;
         output.write(&String::from_utf8_lossy(page)).and_then(|_| output.finish()).map_err(failed)
     };
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::io(&format!("cannot make {}", folder.display()), &error))?;
+        .map_err(|error| CommandFailure::io(&format!("cannot make {}", folder.display()), &error))?;
     write("rtflash.1", &whole(command)?)?;
     for name in COMMANDS {
         write(&format!("rtflash-{name}.1"), &of_command(command, name)?)?;
@@ -87,7 +87,7 @@ fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, Failure> 
     Ok(Status::Yes)
 }
 
-fn print(text: &[u8]) -> Result<Status, Failure> {
+fn print(text: &[u8]) -> Result<Status, CommandFailure> {
     output::print(&String::from_utf8_lossy(text))?;
     Ok(Status::Yes)
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::{SoakArgs, SoakWorld};
 use crate::output::{self, GREEN, RED, paint};
 use crate::render::Render;
@@ -51,7 +51,7 @@ pub struct BrokenLine {
 }
 
 /// Carries the command out.
-pub fn run(args: &SoakArgs) -> Result<Status, Failure> {
+pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
     let world = match args.world {
         SoakWorld::Any => World::Any,
         SoakWorld::Supposed => World::Supposed,

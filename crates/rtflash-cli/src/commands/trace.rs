@@ -7,36 +7,36 @@ use std::path::Path;
 use rtflash_alloc::allocator::usual;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
-use rtflash_exec::trace::{Observer, TraceReader};
+use rtflash_exec::trace::{Observer, Record, TraceError, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Dispatch, Plan, memory_of_trace};
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
-use rtflash_run::{NotRun, Refusal};
+use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_wire::{ExecAnswer, traced};
 
-use super::exec::{Found, find, predicted, refused};
+use super::exec::{FoundAllocation, find, predicted, refused};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
-use crate::Failure;
+use crate::CommandFailure;
 use crate::answer::refuse;
 use crate::args::{self, CheckArgs};
 use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::Render;
-use crate::render::exec_text::View;
-use crate::source::Source;
+use crate::render::exec_text::ExecView;
+use crate::source::InputSource;
 use crate::source::read;
 use crate::status::Status;
 
 /// Why there is no answer.
 enum Stop {
     /// What was typed or read is wrong.
-    Failure(Failure),
+    Failure(CommandFailure),
     /// The user has been told; this is the exit status.
     Said(Status),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
+impl From<CommandFailure> for Stop {
+    fn from(failure: CommandFailure) -> Stop {
         Stop::Failure(failure)
     }
 }
@@ -49,14 +49,14 @@ impl Stop {
     }
 
     /// The same of a run that cannot be.
-    fn refused(refusal: Refusal) -> Stop {
+    fn refused(refusal: PlanRefusal) -> Stop {
         let refusal = NotRun::Refused(refusal);
         Stop::said(&output::error(&refusal.to_string()), refused(&refusal))
     }
 }
 
 /// Carries the command out for a trace.
-pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
+pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, CommandFailure> {
     match check(args, trace) {
         Ok(status) | Err(Stop::Said(status)) => Ok(status),
         Err(Stop::Failure(failure)) => Err(failure),
@@ -65,7 +65,7 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, Failure> {
 
 fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     if trace.as_os_str() == "-" {
-        return Err(Failure("--trace takes a file: it is read twice".into()).into());
+        return Err(CommandFailure("--trace takes a file: it is read twice".into()).into());
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
@@ -75,27 +75,36 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     let allocation = allocation(find(&file.set, given.as_ref(), allocator, analysis, false))?;
     let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(Stop::refused)?;
     let (dispatch, dispatch_name) = match args.dispatch {
-        args::Dispatch::Serial => (Dispatch::Serial, "serial"),
-        args::Dispatch::Parallel => (Dispatch::Parallel, "parallel"),
+        args::DispatchArg::Serial => (Dispatch::Serial, "serial"),
+        args::DispatchArg::Parallel => (Dispatch::Parallel, "parallel"),
     };
     let stated = args.duration.as_deref().map(duration).transpose()?;
     let needed = memory_of_trace(&plan);
     if needed > DEFAULT_MEMORY {
-        return Err(Stop::refused(Refusal::Memory { needed, limit: DEFAULT_MEMORY }));
+        return Err(Stop::refused(PlanRefusal::Memory { needed, limit: DEFAULT_MEMORY }));
     }
     let all: Vec<ClusterId> = plan.clusters().ids().collect();
-    let servers = rtflash_run::Servers::new(&file.set, &allocation, analysis);
+    let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
-    let end = observe(&plan, trace, &mut checks)?;
+    let mut trace_records = records(&plan, trace)?.peekable();
+    let known = stated.or_else(|| match trace_records.peek() {
+        Some(Ok(Record::Setup(setup))) => setup.duration,
+        _ => None,
+    });
+    let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
+    let end = observe(trace_records, trace, &mut checks, statistics.as_mut())?;
     let setup = checks.setup_stated();
     // Where nobody says when the run ended, nothing is missing behind its last record.
-    let duration = stated.or(setup.duration).unwrap_or(end.saturating_add(Span::NANOSECOND));
-    // Use is a share of the time, which may be known only now: statistics are made in a second
-    // reading.
-    let mut statistics = Statistics::new(&plan, duration);
-    for record in records(&plan, trace)?.flatten() {
-        statistics.record(&record);
-    }
+    let duration = known.unwrap_or(end.saturating_add(Span::NANOSECOND));
+    let statistics = match statistics {
+        Some(statistics) => statistics,
+        // Use is a share of the time, which is known only now: the trace is read a second time.
+        None => {
+            let mut statistics = Statistics::new(&plan, duration);
+            records(&plan, trace)?.flatten().for_each(|record| statistics.record(&record));
+            statistics
+        }
+    };
     let findings = checks.finish(duration);
     let report = statistics.finish(&plan);
     let settings = traced(&setup, duration, dispatch_name);
@@ -108,55 +117,70 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
         ..blank.with(&file.set, &plan, &findings, &report)
     };
     let page_size = plan.device().page_size();
-    let text = View { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
+    let text = ExecView { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
     output::print(&text)?;
     Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))
 }
 
 /// The one task set of the file.
 fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Stop> {
-    let source = Source::open(&args.file)?;
+    let source = InputSource::open(&args.file)?;
     let name = source.name.clone();
     let mut frames = Frames::new(source);
     let mut sets = next_batch(&mut frames, &name)?.unwrap_or_else(Vec::new);
     if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &name)?.is_some()) {
-        return Err(Failure(format!("{name}: a trace is that of one task set, and here are several")).into());
+        return Err(CommandFailure(format!("{name}: a trace is that of one task set, and here are several")).into());
     }
-    let Some(mut frame) = sets.pop() else { return Err(Failure(format!("{name}:1:1: there is nothing in it")).into()) };
-    change(&mut frame, &args.set.changes).map_err(|problem| Failure(format!("{name}: {problem}")))?;
+    let Some(mut frame) = sets.pop() else {
+        return Err(CommandFailure(format!("{name}:1:1: there is nothing in it")).into());
+    };
+    change(&mut frame, &args.set.changes).map_err(|problem| CommandFailure(format!("{name}: {problem}")))?;
     read_task_set_bytes(&frame.text)
         .map_err(|diagnostics| Stop::said(&refuse(&name, &frame, &diagnostics), Status::Wrong))
 }
 
 /// The allocation that the trace is of.
-fn allocation(found: Found) -> Result<Allocation, Stop> {
+fn allocation(found: FoundAllocation) -> Result<Allocation, Stop> {
     match found {
-        Found::Allocation(allocation) => Ok(allocation),
-        Found::Wrong(complaint) => Err(Stop::said(&complaint, Status::Wrong)),
-        Found::Nothing(reason, Status::CannotTell) => Err(Stop::said(&output::error(&reason), Status::CannotTell)),
-        Found::Nothing(reason, _) => Err(Failure(format!("{reason}: of what allocation is the trace?")).into()),
+        FoundAllocation::Allocation(allocation) => Ok(allocation),
+        FoundAllocation::Wrong(complaint) => Err(Stop::said(&complaint, Status::Wrong)),
+        FoundAllocation::Nothing(reason, Status::CannotTell) => {
+            Err(Stop::said(&output::error(&reason), Status::CannotTell))
+        }
+        FoundAllocation::Nothing(reason, _) => {
+            Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
+        }
     }
 }
 
 /// The records of a trace.
-fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<Source>>, Failure> {
-    Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, Source::open(trace)?)))
+fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<InputSource>>, CommandFailure> {
+    Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, InputSource::open(trace)?)))
 }
 
-/// Shows all records of a trace to the checkers, and says when the last event was.
-fn observe(plan: &Plan, trace: &Path, checks: &mut Checks<'_>) -> Result<Instant, Failure> {
+/// Shows all records of a trace to the checkers, and to the statistics where there are some
+/// already, and says when the last event was.
+fn observe(
+    records: impl Iterator<Item = Result<Record, TraceError>>,
+    trace: &Path,
+    checks: &mut Checks<'_>,
+    mut statistics: Option<&mut Statistics>,
+) -> Result<Instant, CommandFailure> {
     let mut last = Instant::START;
-    for record in records(plan, trace)? {
-        let record = record.map_err(|error| Failure(format!("{}: {error}", trace.display())))?;
+    for record in records {
+        let record = record.map_err(|error| CommandFailure(format!("{}: {error}", trace.display())))?;
         let (at, ..) = record.order();
         if at < last {
             let trace = trace.display();
-            return Err(Failure(format!(
+            return Err(CommandFailure(format!(
                 "{trace}: an event at {at} comes behind one at {last}: a trace is in order of time"
             )));
         }
         last = at;
         checks.record(&record);
+        if let Some(statistics) = &mut statistics {
+            statistics.record(&record);
+        }
     }
     Ok(last)
 }

@@ -7,11 +7,11 @@ use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
 
-use super::kind::{Kind, kind};
-use super::numbers::{chips, count, names, separated, share};
+use super::kind::{KindText, kind};
+use super::numbers::{count, names, runs, separated, share};
 use super::table::table;
 use super::{Render, data, unplaced};
 
@@ -23,7 +23,7 @@ const NAMES: usize = 4;
 const CLUSTERS: usize = 64;
 
 /// What an algorithm made of a task set.
-pub struct View<'a> {
+pub struct AllocView<'a> {
     /// The task set.
     pub file: &'a TaskSetFile,
     /// The algorithm.
@@ -40,9 +40,9 @@ pub struct View<'a> {
     pub alone: bool,
 }
 
-impl Render for View<'_> {
+impl Render for AllocView<'_> {
     fn text(&self) -> String {
-        let verdict = Verdict::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
+        let verdict = OutcomeText::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {
             return verdict.headline();
         }
@@ -51,23 +51,23 @@ impl Render for View<'_> {
     }
 
     fn json(&self) -> String {
-        let View { file, algorithm, analysis, outcome, guarantee, .. } = self;
+        let AllocView { file, algorithm, analysis, outcome, guarantee, .. } = self;
         let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
         AllocAnswer { advice: self.advice.map(Into::into), ..answer }.line()
     }
 }
 
 /// An outcome in words.
-pub struct Verdict<'a> {
+pub struct OutcomeText<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
     analysis: &'a dyn Analysis,
-    kind: Box<dyn Kind + 'a>,
+    kind: Box<dyn KindText + 'a>,
     outcome: &'a Outcome,
     guarantee: &'a Guarantee,
 }
 
-impl<'a> Verdict<'a> {
+impl<'a> OutcomeText<'a> {
     /// What the algorithm made of a set under the analysis, and what holds on the device.
     pub fn new(
         set: &'a TaskSet,
@@ -75,8 +75,8 @@ impl<'a> Verdict<'a> {
         analysis: &'a dyn Analysis,
         outcome: &'a Outcome,
         guarantee: &'a Guarantee,
-    ) -> Verdict<'a> {
-        Verdict { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
+    ) -> OutcomeText<'a> {
+        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
     }
 
     /// The verdict in a line.
@@ -84,7 +84,7 @@ impl<'a> Verdict<'a> {
     /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
     /// breath.
     pub fn headline(&self) -> String {
-        let Verdict { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
+        let OutcomeText { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
         let verdict = match outcome.is_schedulable() {
             Some(true) => paint(GREEN, "schedulable"),
             Some(false) => paint(RED, "not schedulable"),
@@ -139,7 +139,7 @@ impl<'a> Verdict<'a> {
 
     /// Everything but the advice.
     fn answer(&self) -> String {
-        let Verdict { set, outcome, .. } = *self;
+        let OutcomeText { set, outcome, .. } = *self;
         let mut text = self.headline();
         if let Outcome::Partitioned(verdict) = outcome {
             text += &partitioned(verdict);
@@ -208,7 +208,7 @@ impl<'a> Verdict<'a> {
             let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
             let members = if members.is_empty() { "(free)".into() } else { members };
             let (organisation, slack) = kind.organisation(allocation, *position).map(<(_, _)>::from).unzip();
-            [position.to_string(), chips(&cluster.chips), members]
+            [position.to_string(), runs(&cluster.chips), members]
                 .into_iter()
                 .chain(organisation)
                 .chain(shares)
@@ -218,12 +218,12 @@ impl<'a> Verdict<'a> {
         };
         let mut rows: Vec<Vec<String>> = shown.iter().take(CLUSTERS).map(row).collect();
         if !free.is_empty() {
-            let all: Vec<u32> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
+            let all: Vec<ChipId> = free.iter().flat_map(|(_, cluster)| cluster.chips.iter().copied()).collect();
             let positions: Vec<u32> = free.iter().filter_map(|(position, _)| u32::try_from(*position).ok()).collect();
             let each = if free.len() == 1 { "(free)" } else { "(free, one chip each)" };
             let zero = share(0.0);
             let shares = std::iter::repeat_n(zero, 5);
-            let cells = [elide(&chips(&positions)), elide(&chips(&all)), each.to_owned()].into_iter();
+            let cells = [elide(&runs(&positions)), elide(&runs(&all)), each.to_owned()].into_iter();
             let (organisation, slack) = kind.promises().then(|| ("stripe".to_owned(), String::new())).unzip();
             let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
             rows.push(cells.chain(organisation).chain(shares).chain(slack).chain([share(server)]).collect());
@@ -246,7 +246,7 @@ impl<'a> Verdict<'a> {
     /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
     /// says by itself.
     fn too_full(&self) -> String {
-        let Verdict { set, analysis, outcome, .. } = *self;
+        let OutcomeText { set, analysis, outcome, .. } = *self;
         let mut text = String::new();
         if let Some(allocation) = outcome.allocation() {
             let spaces = spaces(set, analysis, allocation);
@@ -266,13 +266,13 @@ impl<'a> Verdict<'a> {
         }
         match outcome {
             Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                let all: Vec<TaskId> = set.tasks().ids().collect();
                 let test = if verdict.schedulable { "by itself would pass" } else { "fails, too" };
                 data::all_too_full(set, &all, "the data chips", &verdict.space)
                     + &format!("Its test {test}: it knows nothing of space.\n")
             }
             Outcome::NotSchedulable(_) if !on_device(set).fits() => {
-                let all: Vec<usize> = (0..set.tasks().len()).collect();
+                let all: Vec<TaskId> = set.tasks().ids().collect();
                 data::all_too_full(set, &all, "the device", &on_device(set))
             }
             _ => text,
@@ -304,7 +304,7 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
             return String::new();
         }
         let (clusters, verb) = if positions.len() == 1 { ("cluster", "relies") } else { ("clusters", "rely") };
-        format!("  ({clusters} {} {verb} on {because})\n", elide(&chips(&positions)))
+        format!("  ({clusters} {} {verb} on {because})\n", elide(&runs(&positions)))
     };
     line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
         + &line(

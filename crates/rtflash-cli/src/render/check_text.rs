@@ -3,7 +3,7 @@
 use rtflash_model::Reliance;
 use rtflash_wire::{Answer, CheckAnswer, CheckedCluster, relied_on};
 
-use super::numbers::{chips, names, percent, share};
+use super::numbers::{names, percent, runs, share};
 use super::table::table;
 use super::{Render, data};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
@@ -99,7 +99,7 @@ fn clusters(answer: &CheckAnswer<'_>) -> String {
             None => "given up",
         };
         let shares = [cluster.utilization, cluster.blocking].map(share);
-        [position.to_string(), chips(&cluster.chips), members]
+        [position.to_string(), runs(&cluster.chips), members]
             .into_iter()
             .chain(shares)
             .chain([verdict.to_owned()])

@@ -1,6 +1,6 @@
 //! Whether data fit, in words: pages and bytes, of each task and each cluster.
 
-use rtflash_model::{Device, Space, TaskSet};
+use rtflash_model::{Device, Space, TaskId, TaskSet};
 use rtflash_wire::{DataAnswer, TaskDataAnswer, on_device, task_name};
 
 use super::numbers::{count, plain, separated};
@@ -51,7 +51,7 @@ fn room(device: &Device, space: &Space) -> String {
 }
 
 /// What is to be said of a cluster whose data do not fit, task by task.
-pub fn too_full(set: &TaskSet, position: usize, tasks: &[usize], chips: usize, space: &Space) -> String {
+pub fn too_full(set: &TaskSet, position: usize, tasks: &[TaskId], chips: usize, space: &Space) -> String {
     let text = format!(
         "The data of cluster {position} ({}) do not fit: {}.\n",
         count(chips, "chip"),
@@ -61,14 +61,14 @@ pub fn too_full(set: &TaskSet, position: usize, tasks: &[usize], chips: usize, s
 }
 
 /// The same of all tasks, wherever they are put.
-pub fn all_too_full(set: &TaskSet, tasks: &[usize], on: &str, space: &Space) -> String {
+pub fn all_too_full(set: &TaskSet, tasks: &[TaskId], on: &str, space: &Space) -> String {
     format!("The data of all tasks do not fit on {on}: {}.\n", sentence(set.device(), space)) + &each(set, tasks)
 }
 
 /// The data of each task that declares some.
-fn each(set: &TaskSet, tasks: &[usize]) -> String {
+fn each(set: &TaskSet, tasks: &[TaskId]) -> String {
     let declared = tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?.data_pages?)));
-    let all: Vec<(usize, u64)> = declared.collect();
+    let all: Vec<(TaskId, u64)> = declared.collect();
     let rows = all.iter().take(TASKS).map(|&(task, pages)| {
         let bytes = set.device().bytes(pages.into());
         vec![plain(task_name(set, task)), separated(pages.into()), separated(bytes)]
@@ -82,7 +82,7 @@ fn each(set: &TaskSet, tasks: &[usize]) -> String {
 
 /// The lines of `explain`: a cluster's data and its logical pages, where anything is declared, and
 /// each task's where they do not fit.
-pub fn lines(set: &TaskSet, tasks: &[usize], space: &Space) -> String {
+pub fn lines(set: &TaskSet, tasks: &[TaskId], space: &Space) -> String {
     match (space.fits(), space.declared) {
         (true, false) => String::new(),
         (true, true) => format!("  data: {}: they fit\n", sentence(set.device(), space)),
@@ -101,7 +101,7 @@ pub fn whole(set: &TaskSet) -> String {
         (_, true) => "they fit",
         (_, false) => "they do not fit",
     };
-    let all: Vec<usize> = (0..set.tasks().len()).collect();
+    let all: Vec<TaskId> = set.tasks().ids().collect();
     format!(
         "\ndata of all tasks on the whole device: {}: {heading}\n{}",
         sentence(set.device(), &space),

@@ -4,7 +4,7 @@ use rtflash_model::format_ns;
 use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
 
 use super::Render;
-use super::numbers::{chips, count, lifetime, names, percent, period, plain, quantity, time, volume};
+use super::numbers::{count, lifetime, names, percent, period, plain, quantity, runs, time, volume};
 use super::table::table;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -12,7 +12,7 @@ use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 const ROWS: usize = 64;
 
 /// The answer to a run.
-pub struct View<'a> {
+pub struct ExecView<'a> {
     /// What is told of it.
     pub answer: ExecAnswer<'a>,
     /// Bytes of a page.
@@ -23,7 +23,7 @@ pub struct View<'a> {
     pub drawing: String,
 }
 
-impl Render for View<'_> {
+impl Render for ExecView<'_> {
     fn text(&self) -> String {
         match (self.alone, self.drawing.is_empty()) {
             (false, _) => headline(&self.answer),
@@ -206,7 +206,7 @@ fn clusters(answer: &ExecAnswer<'_>, page_size: u32) -> String {
             if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
         vec![
             position.to_string(),
-            chips(&cluster.chips),
+            runs(&cluster.chips),
             members,
             percent(cluster.used),
             cluster.gc_passes.to_string(),

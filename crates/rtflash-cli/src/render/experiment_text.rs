@@ -8,7 +8,7 @@ use super::table::table;
 use crate::output::{BOLD, GREEN, paint};
 
 /// The answer to `experiment` and `merge`.
-pub struct View<'a> {
+pub struct ExperimentView<'a> {
     /// What the experiment comes to.
     pub summary: &'a Summary,
     /// Bytes of a page.
@@ -19,7 +19,7 @@ pub struct View<'a> {
     pub written: &'a [String],
 }
 
-impl Render for View<'_> {
+impl Render for ExperimentView<'_> {
     fn text(&self) -> String {
         answer(self.summary, self.page_size, self.directory, self.written)
     }

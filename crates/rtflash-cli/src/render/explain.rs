@@ -8,7 +8,7 @@ use super::kind::kind;
 use super::{Render, explain_text};
 
 /// The terms of an allocation, or why there is none.
-pub struct View<'a> {
+pub struct ExplainView<'a> {
     /// The task set.
     pub file: &'a TaskSetFile,
     /// The analysis.
@@ -19,9 +19,9 @@ pub struct View<'a> {
     pub headline: &'a str,
 }
 
-impl Render for View<'_> {
+impl Render for ExplainView<'_> {
     fn text(&self) -> String {
-        let View { analysis, allocation, headline, .. } = *self;
+        let ExplainView { analysis, allocation, headline, .. } = *self;
         let set = &self.file.set;
         let headline = if headline.is_empty() { String::new() } else { format!("{headline}\n") };
         headline + &kind(analysis).terms(set, allocation) + &explain_text::assumptions(analysis)

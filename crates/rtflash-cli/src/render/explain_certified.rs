@@ -2,13 +2,13 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::{Cost, GcTerms, Held, held};
+use rtflash_alloc::certified::{ChosenGc, Cost, Held, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
 use super::data;
 use super::explain_text::{count_pages, longest_read, times};
-use super::numbers::{chips, count, plain, share, time};
+use super::numbers::{count, plain, runs, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 
@@ -68,7 +68,7 @@ fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String
 }
 
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
+    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
     let Some(held) = held else {
         let space = set.space(&cluster.tasks, cluster.size(), None);
@@ -121,7 +121,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
 }
 
 /// Garbage collection, with the numbers of its terms.
-fn collection(cluster: &Cluster, held: &Held, gc: GcTerms) -> String {
+fn collection(cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
     let parts = match held.certificate.placement {
         Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),

@@ -2,10 +2,10 @@
 
 use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 use rtflash_alloc::server::{JobPages, Server};
-use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskSet};
+use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
 
 use super::data;
-use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
+use super::numbers::{count, percent, period, plain, request_rate, runs, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
@@ -75,7 +75,7 @@ pub(super) fn times(each: Span, number: u64) -> String {
 }
 
 /// A share of a cluster and what it goes to.
-struct Part {
+struct SharePart {
     what: String,
     share: f64,
 }
@@ -85,7 +85,7 @@ struct Part {
 fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
     let size = cluster.size();
     let delay = analysis.transfer_delay(set.device(), size);
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), chips(&cluster.chips));
+    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
     text += &format!(
         "  s = {size}, alpha s = {}, D(s) = {delay} a page (IV.5, IV.6)\n",
@@ -107,7 +107,7 @@ fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cl
             format!("t_e / min(T) = {} / {}", set.device().block_erase(), period(shortest)),
             share(value),
         ));
-        parts.push(Part { what: "blocking".into(), share: value });
+        parts.push(SharePart { what: "blocking".into(), share: value });
     }
     if !rows.is_empty() {
         text += &table(&["task", "term", "how", ">value"], rows);
@@ -132,7 +132,7 @@ fn task_rows(
     demand: &TaskDemand,
     size: u32,
     rows: &mut Vec<Vec<String>>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<SharePart>,
 ) {
     let costs = analysis.page_costs(set.device());
     let delay = analysis.transfer_delay(set.device(), size);
@@ -166,14 +166,14 @@ fn task_rows(
             ),
             share(value),
         ));
-        parts.push(Part { what: format!("{kind} of {name}"), share: value });
+        parts.push(SharePart { what: format!("{kind} of {name}"), share: value });
         total += value;
     }
     if let (Some(gc), Some(write)) = (demand.gc, task.write) {
         rows.push(row("", "T^g (IV.4)", gc_period(set, gc, write.pages(), write.period(), size), period(gc.period)));
         let value = gc.utilization().to_f64();
         rows.push(row("", "gc", format!("C^g / T^g = {} / {}", gc.cost, period(gc.period)), share(value)));
-        parts.push(Part { what: format!("garbage collection of {name}"), share: value });
+        parts.push(SharePart { what: format!("garbage collection of {name}"), share: value });
         total += value;
     }
     rows.push(row("", "U_i (IV.7)", "read + write + gc".into(), share(total)));
@@ -193,7 +193,7 @@ fn gc_period(set: &TaskSet, gc: GcDemand, pages: u64, period: Span, size: u32) -
     }
 }
 
-fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[Part], data_fit: bool) -> String {
+fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[SharePart], data_fit: bool) -> String {
     let total = parts.iter().map(|part| part.share).fold(0.0, |sum, share| sum + share);
     let passes = rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size());
     let verdict = if passes {
@@ -245,14 +245,10 @@ fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
 /// What each task takes of the smallest and the largest cluster, by itself.
 fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     let chips = set.device().chips();
-    let total = |task: usize, size: u32| {
+    let total = |task: TaskId, size: u32| {
         share(rtflash_alloc::analysis::report_cluster(set, analysis, &[task], size).utilization)
     };
-    let rows = set
-        .tasks()
-        .iter()
-        .enumerate()
-        .map(|(index, task)| vec![plain(&task.name), total(index, 1), total(index, chips)]);
+    let rows = set.tasks().enumerate().map(|(id, task)| vec![plain(&task.name), total(id, 1), total(id, chips)]);
     let table = table(&["task alone", ">U on 1 chip", &format!(">U on {chips}")], rows.collect::<Vec<_>>());
     format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))
 }

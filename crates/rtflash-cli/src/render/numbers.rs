@@ -42,16 +42,16 @@ pub fn time(nanoseconds: f64) -> String {
     format!("{:.3}{unit}", nanoseconds / scale)
 }
 
-/// Chip numbers, runs of them joined: `0-3, 7`.
-pub fn chips(chips: &[u32]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &chip in chips {
+/// Numbers of chips or clusters, runs of them joined: `0-3, 7`.
+pub fn runs<N: Copy + Into<u64>>(numbers: &[N]) -> String {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in numbers.iter().map(|&number| number.into()) {
         match runs.last_mut() {
-            Some((_, last)) if *last + 1 == chip => *last = chip,
-            _ => runs.push((chip, chip)),
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
         }
     }
-    let run = |&(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let run = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
     runs.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn lists_are_short() {
-        assert_eq!(chips(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+        assert_eq!(runs(&[0u32, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
         assert_eq!(names(["a", "b", "c", "d"].into_iter(), 2), "a, b and 2 more");
         assert_eq!(names(["a", "b", "c"].into_iter(), 2), "a, b, c");
         assert_eq!(plain("a\x1b[2Jb"), "a\u{fffd}[2Jb");

@@ -3,14 +3,14 @@
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{Cost, Expected, Limit, RATIO_STEPS, RequestLimits, Sizing, Wear};
-use rtflash_model::{Reliance, Request, TaskSet, TaskSetFile, format_ns};
+use rtflash_alloc::sizing::{AllocationCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear};
+use rtflash_model::{Reliance, Request, TaskId, TaskSet, TaskSetFile, format_ns};
 use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
-use super::alloc_text::Verdict;
+use super::alloc_text::OutcomeText;
 use super::kind::kind;
-use super::numbers::{bytes, chips, count, lifetime, names, plain, quantity, request_rate, volume};
+use super::numbers::{bytes, count, lifetime, names, plain, quantity, request_rate, runs, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
 
@@ -20,7 +20,7 @@ const NAMES: usize = 4;
 const ROWS: usize = 64;
 
 /// The limits of a task set.
-pub struct View<'a> {
+pub struct SizeView<'a> {
     /// The task set.
     pub file: &'a TaskSetFile,
     /// The algorithm that divided the chips.
@@ -35,7 +35,7 @@ pub struct View<'a> {
     pub alone: bool,
 }
 
-impl Render for View<'_> {
+impl Render for SizeView<'_> {
     fn text(&self) -> String {
         let (set, name, sizing) = (&self.file.set, self.allocator.name(), self.sizing);
         if !self.alone {
@@ -55,7 +55,7 @@ impl Render for View<'_> {
 fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
     let limits = &sizing.limits;
     let guarantee = Guarantee::known(set, &sizing.outcome);
-    let text = Verdict::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
+    let text = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
@@ -64,7 +64,7 @@ fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing
 
 /// The whole answer.
 fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
-    let verdict = Verdict::new(set, algorithm, analysis, &sizing.outcome, guarantee);
+    let verdict = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, guarantee);
     let mut text = verdict.headline();
     let why = verdict.failure();
     if !why.is_empty() {
@@ -97,7 +97,7 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
         Some(fewest) if fewest.chips == 1 => "the fewest there are",
         Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
         Some(_) => "fewest, by bisection; not every smaller number was tried",
-        None if limits.chips == Limit::TooMuchWork => TOO_LONG,
+        None if limits.chips == SizingLimit::TooMuchWork => TOO_LONG,
         None => "",
     };
     let rows = [
@@ -128,11 +128,11 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
 
 const TOO_LONG: &str = "it would take too long to look for";
 
-fn how_found<T>(limit: Limit<T>, found: &str) -> String {
+fn how_found<T>(limit: SizingLimit<T>, found: &str) -> String {
     match limit {
-        Limit::At(_) => found.to_owned(),
-        Limit::Nothing => String::new(),
-        Limit::TooMuchWork => TOO_LONG.to_owned(),
+        SizingLimit::At(_) => found.to_owned(),
+        SizingLimit::Nothing => String::new(),
+        SizingLimit::TooMuchWork => TOO_LONG.to_owned(),
     }
 }
 
@@ -141,20 +141,20 @@ fn factor(permille: u32) -> String {
 }
 
 /// A limit, or why there is none.
-fn limit<T>(limit: Limit<T>, show: impl FnOnce(T) -> String) -> String {
+fn limit<T>(limit: SizingLimit<T>, show: impl FnOnce(T) -> String) -> String {
     match limit {
-        Limit::At(value) => show(value),
-        Limit::Nothing => "none found".into(),
-        Limit::TooMuchWork => "not known".into(),
+        SizingLimit::At(value) => show(value),
+        SizingLimit::Nothing => "none found".into(),
+        SizingLimit::TooMuchWork => "not known".into(),
     }
 }
 
 fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     let mut requests = sizing.limits.tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
-    if requests.all(|limits| limits.period == Limit::TooMuchWork) {
+    if requests.all(|limits| limits.period == SizingLimit::TooMuchWork) {
         return "  not tried: it would take too long with so many tasks on so many chips\n".into();
     }
-    let row = |task: usize, kind: &str, request: Request, limits: RequestLimits| {
+    let row = |task: TaskId, kind: &str, request: Request, limits: RequestLimits| {
         let more = |more: i64| if more > 0 { format!("+{more}") } else { more.to_string() };
         vec![
             plain(task_name(set, task)),
@@ -167,10 +167,10 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
             limit(limits.period, |period| format_ns(period.as_ns())),
         ]
     };
-    let parts = set.tasks().iter().zip(&sizing.limits.tasks).enumerate().take(ROWS);
-    let rows = parts.flat_map(|(position, (task, limits))| {
-        let read = task.read.zip(limits.read).map(|(request, limits)| row(position, "read", request, limits));
-        let write = task.write.zip(limits.write).map(|(request, limits)| row(position, "write", request, limits));
+    let parts = set.tasks().enumerate().zip(&sizing.limits.tasks).take(ROWS);
+    let rows = parts.flat_map(|((id, task), limits)| {
+        let read = task.read.zip(limits.read).map(|(request, limits)| row(id, "read", request, limits));
+        let write = task.write.zip(limits.write).map(|(request, limits)| row(id, "write", request, limits));
         read.into_iter().chain(write)
     });
     let mut text = table(&["task", "request", ">pages", ">size", ">rate", ">more pages", ">period", ">shortest"], rows);
@@ -180,7 +180,13 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     text + "  (by bisection; periods to four digits)\n"
 }
 
-fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>, as_it_is: bool) -> String {
+fn costs(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    cost: &AllocationCost,
+    spread: Option<&AllocationCost>,
+    as_it_is: bool,
+) -> String {
     let on = if as_it_is { String::new() } else { format!(" on {}", count(cost.chips, "chip")) };
     let mut text = format!("\n{}\n", paint(BOLD, &format!("What it costs{on}, at most, a day")));
     let page = f64::from(set.device().page_size());
@@ -198,7 +204,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
     for (position, cluster) in shown.clone().take(ROWS) {
         let head = [
             position.to_string(),
-            chips(&cluster.chips),
+            runs(&cluster.chips),
             names(cluster.tasks.iter().map(|&task| task_name(set, task)), NAMES),
             cluster.write_amplification.map_or_else(|| "-".into(), |amplification| format!("{amplification:.3}")),
         ];
@@ -231,7 +237,7 @@ fn costs(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
 }
 
 /// What the numbers of a cost are, and what is not among them.
-fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Cost>) -> String {
+fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &AllocationCost, spread: Option<&AllocationCost>) -> String {
     let bound = kind(analysis).write_amplification();
     let mut text =
         format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
@@ -255,8 +261,8 @@ fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &Cost, spread: Option<&Co
 }
 
 /// What would be gained by the chips that are left free.
-fn with_spread(cost: &Cost, better: &Cost) -> String {
-    let free = |cost: &Cost| {
+fn with_spread(cost: &AllocationCost, better: &AllocationCost) -> String {
+    let free = |cost: &AllocationCost| {
         let free = cost.clusters.iter().filter(|cluster| cluster.tasks.is_empty());
         free.map(|cluster| cluster.chips.len()).sum::<usize>()
     };
@@ -279,7 +285,7 @@ fn with_spread(cost: &Cost, better: &Cost) -> String {
 }
 
 /// What is to be expected, by the manner in which data are overwritten.
-fn expected(set: &TaskSet, cost: &Cost) -> String {
+fn expected(set: &TaskSet, cost: &AllocationCost) -> String {
     let (Some(rings), Some(anywhere)) = (cost.in_rings, cost.anywhere) else { return String::new() };
     let mut text = format!("\n{}\n", paint(BOLD, "What is to be expected of the tasks, in the long run"));
     let cells = |of: Option<Expected>| match of {

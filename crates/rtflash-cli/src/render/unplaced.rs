@@ -7,7 +7,7 @@ use rtflash_model::TaskSet;
 use rtflash_wire::task_name;
 
 use super::data;
-use super::kind::Kind;
+use super::kind::KindText;
 use super::numbers::{count, names, plain, separated, time};
 use crate::output::{BOLD, paint};
 
@@ -15,7 +15,7 @@ use crate::output::{BOLD, paint};
 const NAMES: usize = 4;
 
 /// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two.
-pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn Kind) -> String {
+pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn KindText) -> String {
     let unplaced = &failure.unplaced;
     let task = paint(BOLD, &plain(task_name(set, unplaced.task)));
     let others = match unplaced.others.len() {
@@ -40,13 +40,13 @@ pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn Kind) -> String {
 }
 
 /// The same within a sentence, in plain words.
-pub fn sentence(set: &TaskSet, failure: &Failure, kind: &dyn Kind) -> String {
+pub fn sentence(set: &TaskSet, failure: &Failure, kind: &dyn KindText) -> String {
     let unplaced = &failure.unplaced;
     format!("task {} is not placed: {}", plain(task_name(set, unplaced.task)), why(set, unplaced, kind))
 }
 
 /// The reason with its numbers.
-fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn Kind) -> String {
+fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn KindText) -> String {
     match unplaced.reason {
         Reason::Load { utilization } => kind.load(utilization),
         Reason::Demand(excess) => demand(&excess),

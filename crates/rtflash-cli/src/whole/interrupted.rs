@@ -44,8 +44,8 @@ fn start() {
 /// The signals that whoever started the process wants ignored (`nohup`, a shell's `&`), a bit for
 /// each, from 1 up. Waiting for one would undo that.
 fn ignored() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let status = fs::read_to_string("/proc/self/status").ok();
+    let mask = status.as_deref().and_then(|status| status.lines().find_map(|line| line.strip_prefix("SigIgn:")));
     // Unknown: SIGHUP is what is ignored most.
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(1 << (SIGHUP - 1))
 }

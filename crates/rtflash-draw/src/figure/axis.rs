@@ -18,7 +18,7 @@ pub(super) struct Tick {
 
 /// One axis of the plot.
 #[derive(Debug, PartialEq)]
-pub(super) struct Axis {
+pub(super) struct PlotAxis {
     pub from: f64,
     pub to: f64,
     pub logarithmic: bool,
@@ -27,12 +27,12 @@ pub(super) struct Axis {
     pub exponent: i32,
 }
 
-impl Axis {
+impl PlotAxis {
     /// The x axis on `width` points of paper.
-    pub fn x(grid: &Grid, ticks: Option<&[f64]>, logarithmic: bool, width: f64) -> Axis {
+    pub fn x(grid: &Grid, ticks: Option<&[f64]>, logarithmic: bool, width: f64) -> PlotAxis {
         if logarithmic
             && ticks.is_none()
-            && let Some(mut axis) = Axis::by_tens(grid.xs.iter().copied())
+            && let Some(mut axis) = PlotAxis::by_tens(grid.xs.iter().copied())
         {
             axis.drop_crowded(width);
             return axis;
@@ -45,10 +45,10 @@ impl Axis {
         if exact.is_empty() {
             let (from, to) = widened(from, to);
             let mut max = 9;
-            let mut axis = Axis::round(from, to, max);
+            let mut axis = PlotAxis::round(from, to, max);
             while max > 2 && !axis.has_room(width) {
                 max -= 1;
-                axis = Axis::round(from, to, max);
+                axis = PlotAxis::round(from, to, max);
             }
             axis.drop_crowded(width);
             return axis;
@@ -62,37 +62,37 @@ impl Axis {
             widened(from, to)
         };
         let ticks = exact.into_iter().map(|at| Tick { at, label: text::rounded(at) }).collect();
-        let mut axis = Axis { from, to, logarithmic, ticks, exponent: 0 };
+        let mut axis = PlotAxis { from, to, logarithmic, ticks, exponent: 0 };
         axis.drop_crowded(width);
         axis
     }
 
     /// The y axis.
-    pub fn y(grid: &Grid, kind: YAxis) -> Axis {
+    pub fn y(grid: &Grid, kind: YAxis) -> PlotAxis {
         let points = || grid.curves.iter().flatten().flatten();
         // The larger one; `max` ignores an end that is absent.
         let largest = || points().map(|point| point.y.max(point.high)).fold(0.0, f64::max);
         match kind {
-            YAxis::Ratio => Axis::from_zero(1.0),
-            YAxis::FromZero => Axis::from_zero(largest()),
+            YAxis::Ratio => PlotAxis::from_zero(1.0),
+            YAxis::FromZero => PlotAxis::from_zero(largest()),
             YAxis::Logarithmic => {
-                let tens = Axis::by_tens(points().map(|point| point.y).filter(|&y| y > 0.0));
-                tens.unwrap_or_else(|| Axis::from_zero(largest()))
+                let tens = PlotAxis::by_tens(points().map(|point| point.y).filter(|&y| y > 0.0));
+                tens.unwrap_or_else(|| PlotAxis::from_zero(largest()))
             }
         }
     }
 
     /// From zero to the largest value.
-    pub fn from_zero(largest: f64) -> Axis {
+    pub fn from_zero(largest: f64) -> PlotAxis {
         let largest = if largest < 1e-290 { 1.0 } else { largest };
-        let mut axis = Axis::round(0.0, largest, 6);
+        let mut axis = PlotAxis::round(0.0, largest, 6);
         (axis.from, axis.to) = (-BEYOND * largest, largest + BEYOND * largest);
         axis
     }
 
     /// A logarithmic axis over these values; `None` where they are not all positive, or none, or
     /// too far apart.
-    pub fn by_tens(values: impl Iterator<Item = f64>) -> Option<Axis> {
+    pub fn by_tens(values: impl Iterator<Item = f64>) -> Option<PlotAxis> {
         let (from, to) =
             values.fold((f64::INFINITY, 0.0), |(from, to): (f64, f64), value| (value.min(from), value.max(to)));
         if !(from > 1e-100 && to < 1e100 && from <= to) {
@@ -120,10 +120,10 @@ impl Axis {
         let mut ticks: Vec<Tick> = chosen.into_iter().map(|tick| Tick { at: tick.0, label: label(tick) }).collect();
         if ticks.len() < 2 {
             // The axis is so short that it might as well be linear.
-            let round = Axis::round(from, to, 5).ticks;
+            let round = PlotAxis::round(from, to, 5).ticks;
             ticks = round.into_iter().map(|tick| Tick { label: text::rounded(tick.at), ..tick }).collect();
         }
-        Some(Axis { from, to, logarithmic: true, ticks, exponent: 0 })
+        Some(PlotAxis { from, to, logarithmic: true, ticks, exponent: 0 })
     }
 
     /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its
@@ -144,7 +144,7 @@ impl Axis {
     }
 
     /// At most so many ticks at multiples of 1, 2, 2.5 or 5 times a power of ten.
-    fn round(from: f64, to: f64, max: u32) -> Axis {
+    fn round(from: f64, to: f64, max: u32) -> PlotAxis {
         let finest = exponent_of((to - from) / f64::from(max));
         let exponent = match exponent_of(from.abs().max(to.abs())) {
             small @ ..-2 | small @ 5.. => small.div_euclid(3) * 3,
@@ -165,7 +165,7 @@ impl Axis {
             ticks.extend(counted.map(|count| Tick { at: count * step, label: label(count) }));
             break;
         }
-        Axis { from, to, logarithmic: false, ticks, exponent }
+        PlotAxis { from, to, logarithmic: false, ticks, exponent }
     }
 
     /// Whether all labels stand apart on so many points of paper.

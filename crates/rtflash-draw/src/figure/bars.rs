@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::axis::{Axis, at_or_below};
+use super::axis::{PlotAxis, at_or_below};
 use super::grid::present;
 use super::legend::{LINE, SPACE};
-use super::plot::{Frame, HEIGHT, MARGIN, MARK, WIDTH};
+use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
 use super::svg::{MIDDLE, text};
 use super::text::{LEGEND, TICK, TITLE, number, power, shortened, width};
@@ -36,9 +36,9 @@ const FREE: f64 = 0.25;
 const TURNED: (f64, f64) = (0.574, 0.819);
 
 /// Where everything is.
-struct Layout {
-    frame: Frame,
-    axis: Axis,
+struct BarLayout {
+    frame: Rectangle,
+    axis: PlotAxis,
     /// Left end and middle of each series' square in the legend, and its name.
     legend: Vec<(f64, f64, String)>,
     /// Whether names of groups are turned.
@@ -120,12 +120,12 @@ impl Bars {
         csv
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> BarLayout {
         let numbers = || self.series.iter().flat_map(|(_, values)| values).filter_map(|&value| present(value));
         let min = numbers().fold(f64::INFINITY, f64::min);
-        let tens = || Axis::by_tens(numbers().chain([at_or_below(min)]));
+        let tens = || PlotAxis::by_tens(numbers().chain([at_or_below(min)]));
         let axis = if self.logarithmic { tens() } else { None };
-        let axis = axis.unwrap_or_else(|| Axis::from_zero(numbers().fold(0.0, f64::max)));
+        let axis = axis.unwrap_or_else(|| PlotAxis::from_zero(numbers().fold(0.0, f64::max)));
         let title = if self.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
         let left = MARGIN - 2.0 + title + axis.label_width() + MARK + 2.0;
         let across = WIDTH - left - MARGIN;
@@ -134,10 +134,10 @@ impl Bars {
         let is_turned = longest > group - 3.0;
         let (legend, rows) = self.legend(left, across);
         let above = rows * LINE + SPACE + if axis.exponent == 0 { 0.0 } else { TICK };
-        let frame = Frame { left, top: above, width: across, height: HEIGHT };
+        let frame = Rectangle { left, top: above, width: across, height: HEIGHT };
         let below = if is_turned { (longest.min(LONGEST)) * TURNED.0 + TICK } else { TICK };
         let height = frame.bottom() + MARK + below + 6.0;
-        Layout { frame, axis, legend, is_turned, group, height }
+        BarLayout { frame, axis, legend, is_turned, group, height }
     }
 
     /// The places of the legend above the plot, and in how many rows.
@@ -156,7 +156,7 @@ impl Bars {
         (places, rows)
     }
 
-    fn axes(&self, svg: &mut String, layout: &Layout) {
+    fn axes(&self, svg: &mut String, layout: &BarLayout) {
         let frame = layout.frame;
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
         let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());

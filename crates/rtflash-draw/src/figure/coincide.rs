@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::YAxis;
 use super::grid::stretches;
 use super::plot::Plot;
-use super::{Figure, Point};
+use super::{Figure, MeasuredPoint};
 
 /// Width of a line, in points.
 pub(super) const LINE_WIDTH: f64 = 1.0;
@@ -18,7 +18,7 @@ const APART: f64 = LINE_WIDTH / 2.0;
 const HIDDEN: f64 = 1.0;
 
 /// Curves, by position, that are one line on a piece of paper.
-type Group = Vec<usize>;
+type CurveGroup = Vec<usize>;
 
 /// A stretch of a curve that is drawn in one go.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,12 +26,12 @@ pub(super) struct Stroke {
     /// Its rows, first and last.
     pub rows: Range<usize>,
     /// Whom it is shared with.
-    pub share: Option<Share>,
+    pub share: Option<CurveShare>,
 }
 
 /// A curve's part in a line that several share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Share {
+pub(super) struct CurveShare {
     /// How many share it.
     pub among: usize,
     /// Which of them this is, from 0.
@@ -40,7 +40,7 @@ pub(super) struct Share {
     pub from: f64,
 }
 
-impl Share {
+impl CurveShare {
     /// Length of the piece that each has in turn.
     fn piece(&self) -> f64 {
         (24.0 / self.among as f64).clamp(1.5, 4.0)
@@ -61,7 +61,7 @@ impl Share {
 impl Plot {
     /// For each row but the last: which curves are one line from there to the next row. Each curve
     /// that has a line there is in one group.
-    pub(super) fn one_line(&self) -> Vec<Vec<Group>> {
+    pub(super) fn one_line(&self) -> Vec<Vec<CurveGroup>> {
         let heights: Vec<Vec<Option<f64>>> = self
             .grid
             .curves
@@ -71,7 +71,7 @@ impl Plot {
         let between = |row: usize| {
             let ends = |curve: usize| heights[curve][row].zip(heights[curve][row + 1]);
             let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < APART && (a.1 - b.1).abs() < APART;
-            let mut found: Vec<Group> = Vec::new();
+            let mut found: Vec<CurveGroup> = Vec::new();
             for (curve, here) in (0..heights.len()).filter_map(|curve| Some((curve, ends(curve)?))) {
                 match found.iter_mut().find(|group| ends(group[0]).is_some_and(|there| near(here, there))) {
                     Some(group) => group.push(curve),
@@ -85,7 +85,7 @@ impl Plot {
 
     /// The strokes of a curve, from left to right.
     pub fn strokes(&self, curve: usize) -> Vec<Stroke> {
-        let mut strokes: Vec<(Stroke, &Group)> = Vec::new();
+        let mut strokes: Vec<(Stroke, &CurveGroup)> = Vec::new();
         for (row, groups) in self.groups.iter().enumerate() {
             let Some(group) = groups.iter().find(|group| group.contains(&curve)) else { continue };
             match strokes.last_mut() {
@@ -93,7 +93,7 @@ impl Plot {
                 _ => {
                     let turn = group.iter().position(|&other| other == curve).expect("the group has it");
                     let from = self.x.place(self.grid.xs[row]) * self.frame.width;
-                    let share = (group.len() > 1).then_some(Share { among: group.len(), turn, from });
+                    let share = (group.len() > 1).then_some(CurveShare { among: group.len(), turn, from });
                     strokes.push((Stroke { rows: row..row + 1, share }, group));
                 }
             }
@@ -147,7 +147,7 @@ impl Plot {
         })
     }
 
-    fn says(&self, point: &Point) -> bool {
+    fn says(&self, point: &MeasuredPoint) -> bool {
         let height = || self.at(point.x, point.low).1 - self.at(point.x, point.high).1;
         let certain = self.kind == YAxis::Ratio && (point.y <= 0.0 || point.y >= 1.0);
         has_interval(point) && !certain && height() > LINE_WIDTH
@@ -172,6 +172,6 @@ impl Plot {
     }
 }
 
-fn has_interval(point: &Point) -> bool {
+fn has_interval(point: &MeasuredPoint) -> bool {
     point.low.is_finite() && point.high.is_finite()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Figure, Point};
+use super::{Figure, MeasuredPoint};
 
 /// Beyond, sums and products might overflow.
 const LARGEST: f64 = 1e290;
@@ -12,7 +12,7 @@ pub(super) struct Grid {
     /// Every x that any curve has, in order.
     pub xs: Vec<f64>,
     /// For each curve, what it has at each x; the ends of intervals may be absent (not a number).
-    pub curves: Vec<Vec<Option<Point>>>,
+    pub curves: Vec<Vec<Option<MeasuredPoint>>>,
 }
 
 impl Grid {
@@ -22,7 +22,7 @@ impl Grid {
             points.filter_map(|point| {
                 let interval = [present(point.low), present(point.high)];
                 let ends = interval.map(|end| end.unwrap_or(f64::NAN));
-                Some(Point { x: present(point.x)?, y: present(point.y)?, low: ends[0], high: ends[1] })
+                Some(MeasuredPoint { x: present(point.x)?, y: present(point.y)?, low: ends[0], high: ends[1] })
             })
         };
         let mut xs: Vec<f64> = (0..figure.curves.len()).flat_map(points).map(|point| point.x).collect();
@@ -75,7 +75,10 @@ pub(super) fn present(number: f64) -> Option<f64> {
 }
 
 /// Rows without gaps in which the row has a point of this kind.
-pub(super) fn stretches(row: &[Option<Point>], has: impl Fn(usize, &Point) -> bool) -> Vec<Range<usize>> {
+pub(super) fn stretches(
+    row: &[Option<MeasuredPoint>],
+    has: impl Fn(usize, &MeasuredPoint) -> bool,
+) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in (0..row.len()).filter(|&at| row[at].as_ref().is_some_and(|point| has(at, point))) {
         match found.last_mut() {

@@ -6,14 +6,14 @@ use super::plot::{MARK, Plot};
 use super::text::{TICK, TITLE};
 
 /// A figure in its places.
-pub(super) struct Layout {
+pub(super) struct FigureLayout {
     pub plot: Plot,
     pub legend: Legend,
     pub height: f64,
 }
 
-impl Layout {
-    pub fn new(figure: &Figure) -> Layout {
+impl FigureLayout {
+    pub fn new(figure: &Figure) -> FigureLayout {
         let mut plot = Plot::new(figure);
         let legend = Legend::placed(figure, &plot);
         if !legend.inside {
@@ -21,6 +21,6 @@ impl Layout {
         }
         let title = if figure.x_label.is_empty() && plot.x.exponent == 0 { 0.0 } else { TITLE + 4.0 };
         let height = plot.frame.bottom() + MARK + TICK + 3.0 + title + 2.0;
-        Layout { plot, legend, height }
+        FigureLayout { plot, legend, height }
     }
 }

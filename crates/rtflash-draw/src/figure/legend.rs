@@ -1,7 +1,7 @@
 //! The legend, where it hides nothing: inside the plot if there is room, else above it.
 
 use super::Figure;
-use super::plot::{Frame, Plot, WIDTH};
+use super::plot::{Plot, Rectangle, WIDTH};
 use super::text::{LEGEND, shortened, width};
 
 /// Length of the piece of curve in front of a name.
@@ -105,7 +105,7 @@ struct Covered {
 
 impl Covered {
     fn new(plot: &Plot) -> Covered {
-        let Frame { left, top, width, height } = plot.frame;
+        let Rectangle { left, top, width, height } = plot.frame;
         let (columns, rows) = (cell(width), cell(height));
         let mut covered = vec![false; columns * rows];
         let mut cover = |x: f64, from: f64, to: f64| {

@@ -72,12 +72,12 @@ pub struct Curve {
     pub label: String,
     /// In any order; the first one counts where several are at one x. The line breaks where a point
     /// is absent: where its numbers are, or where another curve has a point and this one has none.
-    pub points: Vec<Point>,
+    pub points: Vec<MeasuredPoint>,
 }
 
 /// A measured value and its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct MeasuredPoint {
     /// The swept parameter.
     pub x: f64,
     /// What was measured there.

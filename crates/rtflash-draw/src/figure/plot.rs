@@ -1,6 +1,6 @@
 //! What the axes enclose, and where values are in it, in points of 1/72 inch.
 
-use super::axis::Axis;
+use super::axis::PlotAxis;
 use super::grid::Grid;
 use super::text::{TICK, TITLE};
 use super::{Figure, YAxis};
@@ -14,14 +14,14 @@ pub(super) const MARK: f64 = 2.5;
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
+pub(super) struct Rectangle {
     pub left: f64,
     pub top: f64,
     pub width: f64,
     pub height: f64,
 }
 
-impl Frame {
+impl Rectangle {
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
@@ -34,12 +34,12 @@ impl Frame {
 /// Values, axes, and the frame between them.
 pub(super) struct Plot {
     pub grid: Grid,
-    pub x: Axis,
-    pub y: Axis,
+    pub x: PlotAxis,
+    pub y: PlotAxis,
     /// What the y axis spans.
     pub kind: YAxis,
     /// What the axes enclose.
-    pub frame: Frame,
+    pub frame: Rectangle,
     /// For each row but the last, the curves that are one line from there to the next.
     pub groups: Vec<Vec<Vec<usize>>>,
 }
@@ -48,13 +48,13 @@ impl Plot {
     /// The plot at the top of the paper.
     pub fn new(figure: &Figure) -> Plot {
         let grid = Grid::new(figure);
-        let y = Axis::y(&grid, figure.y_axis);
+        let y = PlotAxis::y(&grid, figure.y_axis);
         let title = if figure.y_label.is_empty() { 0.0 } else { TITLE + 4.0 };
         let left = MARGIN - 2.0 + title + y.label_width() + MARK + 2.0;
         let width = WIDTH - left - MARGIN;
-        let x = Axis::x(&grid, figure.x_ticks.as_deref(), figure.x_logarithmic, width);
+        let x = PlotAxis::x(&grid, figure.x_ticks.as_deref(), figure.x_logarithmic, width);
         let over = if y.exponent == 0 { MARGIN } else { MARGIN + TICK };
-        let frame = Frame { left, top: over, width, height: HEIGHT };
+        let frame = Rectangle { left, top: over, width, height: HEIGHT };
         let mut plot = Plot { grid, x, y, kind: figure.y_axis, frame, groups: Vec::new() };
         plot.groups = plot.one_line();
         plot

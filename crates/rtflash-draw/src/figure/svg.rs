@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Figure;
 use super::coincide::{LINE_WIDTH, Stroke};
-use super::layout::Layout;
+use super::layout::FigureLayout;
 use super::legend::{SAMPLE, SPACE, Sample};
 use super::plot::{MARK, WIDTH};
 use super::style::{Fill, Style};
@@ -22,7 +22,7 @@ pub(super) const OPACITY: f64 = 0.17;
 const BAND: f64 = 5.0;
 
 pub(super) fn document(figure: &Figure) -> String {
-    let layout = Layout::new(figure);
+    let layout = FigureLayout::new(figure);
     let height = layout.height;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} {height:.2}\" \
@@ -52,7 +52,7 @@ pub(super) fn document(figure: &Figure) -> String {
     svg
 }
 
-fn grid_lines(svg: &mut String, layout: &Layout) {
+fn grid_lines(svg: &mut String, layout: &FigureLayout) {
     let frame = layout.plot.frame;
     svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
     for tick in &layout.plot.x.ticks {
@@ -64,7 +64,7 @@ fn grid_lines(svg: &mut String, layout: &Layout) {
     svg.push_str("\"/>\n");
 }
 
-fn bands(svg: &mut String, layout: &Layout, curve: usize) {
+fn bands(svg: &mut String, layout: &FigureLayout, curve: usize) {
     let points = &layout.plot.grid.curves[curve];
     for band in layout.plot.bands(curve).into_iter().filter(|band| band.len() > 1) {
         let points = || points[band.clone()].iter().flatten();
@@ -76,7 +76,7 @@ fn bands(svg: &mut String, layout: &Layout, curve: usize) {
     }
 }
 
-fn lines(svg: &mut String, layout: &Layout, curve: usize) {
+fn lines(svg: &mut String, layout: &FigureLayout, curve: usize) {
     let points = |line: Range<usize>| layout.plot.grid.curves[curve][line].iter().flatten();
     let (shared, own): (Vec<_>, Vec<_>) =
         layout.plot.strokes(curve).into_iter().partition(|stroke| stroke.share.is_some());
@@ -93,8 +93,9 @@ fn lines(svg: &mut String, layout: &Layout, curve: usize) {
     }
     // An interval that no band shows, since its neighbours have none.
     let alone = layout.plot.bands(curve).into_iter().filter(|band| band.len() == 1);
-    let bar =
-        |point: &super::Point| path_between(layout.plot.at(point.x, point.low), layout.plot.at(point.x, point.high));
+    let bar = |point: &super::MeasuredPoint| {
+        path_between(layout.plot.at(point.x, point.low), layout.plot.at(point.x, point.high))
+    };
     let bars: String = alone.flat_map(points).map(bar).collect();
     if !bars.is_empty() {
         let colour = Style::of(curve).colour;
@@ -130,7 +131,7 @@ fn markers(svg: &mut String, curve: usize, at: impl Iterator<Item = (f64, f64)>)
     svg.push_str("</g>\n");
 }
 
-fn axes(svg: &mut String, layout: &Layout) {
+fn axes(svg: &mut String, layout: &FigureLayout) {
     let frame = layout.plot.frame;
     let _ = write!(
         svg,
@@ -158,7 +159,7 @@ fn axes(svg: &mut String, layout: &Layout) {
     }
 }
 
-fn titles(svg: &mut String, figure: &Figure, layout: &Layout) {
+fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
     let frame = layout.plot.frame;
     let below = layout.height - 4.0;
     let mut room = WIDTH - 4.0;
@@ -181,7 +182,7 @@ fn titles(svg: &mut String, figure: &Figure, layout: &Layout) {
     text(svg, (x, y), &turned, &title);
 }
 
-fn legend(svg: &mut String, layout: &Layout) {
+fn legend(svg: &mut String, layout: &FigureLayout) {
     let legend = &layout.legend;
     if legend.inside && !legend.entries.is_empty() {
         let _ = writeln!(

@@ -7,11 +7,11 @@ use super::*;
 
 const NASTY: &str = "a<b & \"c\" > 5 % of $x_1^2 \\ {#~|} \u{0}\u{1b}\u{ffff} λ 漢字 \u{202e}";
 
-fn falling(middle: f64, points: u32) -> Vec<Point> {
+fn falling(middle: f64, points: u32) -> Vec<MeasuredPoint> {
     let point = |at: u32| {
         let x = f64::from(at) / 10.0;
         let y = ((middle - x) / 2.0 + 0.5).clamp(0.0, 1.0);
-        Point { x, y, low: (y - 0.05).max(0.0), high: (y + 0.05).min(1.0) }
+        MeasuredPoint { x, y, low: (y - 0.05).max(0.0), high: (y + 0.05).min(1.0) }
     };
     (0..points).map(point).collect()
 }
@@ -20,13 +20,13 @@ fn figure(curves: Vec<Curve>) -> Figure {
     Figure { x_label: "Utilization".into(), y_label: "Ratio".into(), curves, ..Figure::default() }
 }
 
-fn curve(label: &str, points: Vec<Point>) -> Curve {
+fn curve(label: &str, points: Vec<MeasuredPoint>) -> Curve {
     Curve { label: label.into(), points }
 }
 
 fn degenerate() -> Vec<Figure> {
-    let point = |x, y| Point { x, y, low: y, high: y };
-    let nothing = Point { x: f64::NAN, y: f64::INFINITY, low: f64::NEG_INFINITY, high: f64::NAN };
+    let point = |x, y| MeasuredPoint { x, y, low: y, high: y };
+    let nothing = MeasuredPoint { x: f64::NAN, y: f64::INFINITY, low: f64::NEG_INFINITY, high: f64::NAN };
     let curves = [
         vec![],
         vec![nothing],
@@ -129,41 +129,46 @@ fn lines_break_and_lone_points_are_marked() {
 
 #[test]
 fn ticks_are_where_they_are_wanted() {
-    let labels = |axis: &axis::Axis| axis.ticks.iter().map(|tick| tick.label.clone()).collect::<Vec<_>>().join(" ");
+    let labels = |axis: &axis::PlotAxis| axis.ticks.iter().map(|tick| tick.label.clone()).collect::<Vec<_>>().join(" ");
     let grid = grid::Grid::new(&figure(vec![curve("", falling(1.0, 36))]));
-    assert_eq!(labels(&axis::Axis::y(&grid, YAxis::Ratio)), "0.0 0.2 0.4 0.6 0.8 1.0");
-    assert_eq!(labels(&axis::Axis::x(&grid, None, false, 210.0)), "0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5");
-    let chips = axis::Axis::x(&grid::Grid::new(&figure(vec![])), Some(&[4.0, 8.0, 16.0, 32.0]), false, 210.0);
+    assert_eq!(labels(&axis::PlotAxis::y(&grid, YAxis::Ratio)), "0.0 0.2 0.4 0.6 0.8 1.0");
+    assert_eq!(labels(&axis::PlotAxis::x(&grid, None, false, 210.0)), "0.0 0.5 1.0 1.5 2.0 2.5 3.0 3.5");
+    let chips = axis::PlotAxis::x(&grid::Grid::new(&figure(vec![])), Some(&[4.0, 8.0, 16.0, 32.0]), false, 210.0);
     assert_eq!((labels(&chips).as_str(), chips.logarithmic), ("4 8 16 32", true));
-    let bandwidth = vec![Point { x: 0.0, y: 250_000.0, low: f64::NAN, high: f64::NAN }];
-    let bandwidth = axis::Axis::y(&grid::Grid::new(&figure(vec![curve("", bandwidth)])), YAxis::FromZero);
+    let bandwidth = vec![MeasuredPoint { x: 0.0, y: 250_000.0, low: f64::NAN, high: f64::NAN }];
+    let bandwidth = axis::PlotAxis::y(&grid::Grid::new(&figure(vec![curve("", bandwidth)])), YAxis::FromZero);
     assert_eq!((labels(&bandwidth).as_str(), bandwidth.exponent), ("0 50 100 150 200 250", 3));
 }
 
 #[test]
 fn legends_are_on_no_curve() {
-    let low = |at: u32| Point { x: f64::from(at), y: 0.1, low: 0.0, high: 0.2 };
-    let inside = layout::Layout::new(&figure(vec![curve("low", (0..9).map(low).collect())]));
+    let low = |at: u32| MeasuredPoint { x: f64::from(at), y: 0.1, low: 0.0, high: 0.2 };
+    let inside = layout::FigureLayout::new(&figure(vec![curve("low", (0..9).map(low).collect())]));
     assert!(inside.legend.inside && inside.legend.top + inside.legend.height() < inside.plot.at(0.0, 0.2).1);
-    let wide = |at: u32| Point { low: 0.0, high: 1.0, ..low(at) };
-    let above = layout::Layout::new(&figure(vec![curve("wide", (0..9).map(wide).collect())]));
+    let wide = |at: u32| MeasuredPoint { low: 0.0, high: 1.0, ..low(at) };
+    let above = layout::FigureLayout::new(&figure(vec![curve("wide", (0..9).map(wide).collect())]));
     assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.plot.frame.top);
 }
 
 /// Ratios of 100 sets, about.
-fn ratios(values: &[f64]) -> Vec<Point> {
-    let point =
-        |(at, &y): (u32, &f64)| Point { x: f64::from(at), y, low: (y - 0.04).max(0.0), high: (y + 0.04).min(1.0) };
+fn ratios(values: &[f64]) -> Vec<MeasuredPoint> {
+    let point = |(at, &y): (u32, &f64)| MeasuredPoint {
+        x: f64::from(at),
+        y,
+        low: (y - 0.04).max(0.0),
+        high: (y + 0.04).min(1.0),
+    };
     (0..).zip(values).map(point).collect()
 }
 
 #[test]
 fn bands_are_where_they_say_something() {
     let fall = ratios(&[1.0, 1.0, 1.0, 0.9, 0.5, 0.1, 0.0, 0.0]);
-    let narrow = |point: &Point| Point { low: point.y - 0.001, high: point.y + 0.001, ..*point };
-    let gap: Vec<Point> = [0, 1, 3, 4].map(|at| Point { low: if at == 1 { f64::NAN } else { 0.4 }, ..fall[at] }).into();
-    let of = |curves: Vec<Vec<Point>>| {
-        let layout = layout::Layout::new(&figure(curves.into_iter().map(|points| curve("a", points)).collect()));
+    let narrow = |point: &MeasuredPoint| MeasuredPoint { low: point.y - 0.001, high: point.y + 0.001, ..*point };
+    let gap: Vec<MeasuredPoint> =
+        [0, 1, 3, 4].map(|at| MeasuredPoint { low: if at == 1 { f64::NAN } else { 0.4 }, ..fall[at] }).into();
+    let of = |curves: Vec<Vec<MeasuredPoint>>| {
+        let layout = layout::FigureLayout::new(&figure(curves.into_iter().map(|points| curve("a", points)).collect()));
         let named = layout.legend.entries.iter().any(|(_, name)| name == "95 % interval");
         let bands: Vec<_> = (0..layout.plot.grid.curves.len()).map(|curve| layout.plot.bands(curve)).collect();
         (bands, named)
@@ -176,7 +181,7 @@ fn bands_are_where_they_say_something() {
     // No ratio: nothing is known at 1.
     let mut pages = figure(vec![curve("a", ratios(&[1.0; 3]))]);
     pages.y_axis = YAxis::FromZero;
-    assert_eq!(layout::Layout::new(&pages).plot.bands(0), vec![0..3]);
+    assert_eq!(layout::FigureLayout::new(&pages).plot.bands(0), vec![0..3]);
 }
 
 #[test]
@@ -198,7 +203,7 @@ fn curves_that_are_one_line_take_turns() {
         let turns = [0, 1, 2].map(|curve| plot.strokes(curve)[stretch].share).into_iter().flatten();
         let turns: Vec<_> = turns.filter(|share| share.among == 3 - stretch).collect();
         for at in 0..100 {
-            let drawn = |share: &&coincide::Share| {
+            let drawn = |share: &&coincide::CurveShare| {
                 let [stroke, gap] = share.dashes();
                 (f64::from(at) + 0.25 + share.phase()) % (stroke + gap) < stroke
             };
@@ -207,7 +212,7 @@ fn curves_that_are_one_line_take_turns() {
     }
     let marked = plot.marked();
     assert_eq!(marked, [vec![0, 4, 6], vec![1, 3, 4, 5, 7], vec![2, 3, 5]]);
-    let names: Vec<_> = layout::Layout::new(&figure).legend.entries.into_iter().map(|(_, name)| name).collect();
+    let names: Vec<_> = layout::FigureLayout::new(&figure).legend.entries.into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["a", "b", "c (= a)", "95 % interval"]);
     // Drawn alike in both forms.
     let (svg, tex) = (figure.svg(), figure.pgfplots());
@@ -243,7 +248,7 @@ fn any_label() -> impl Strategy<Value = String> {
 
 fn any_figure() -> impl Strategy<Value = Figure> {
     let numbers = (any_number(), any_number(), any_number(), any_number());
-    let point = numbers.prop_map(|(x, y, low, high)| Point { x, y, low, high });
+    let point = numbers.prop_map(|(x, y, low, high)| MeasuredPoint { x, y, low, high });
     let curve = (any_label(), vec(point, 0..30)).prop_map(|(label, points)| Curve { label, points });
     let axes = (any_label(), any_label(), any::<bool>(), proptest::option::of(vec(any_number(), 0..6)));
     (axes, vec(curve, 0..15)).prop_map(|((x_label, y_label, ratio, x_ticks), curves)| {
@@ -270,11 +275,11 @@ proptest! {
 #[test]
 fn logarithmic_axes_have_powers_of_ten() {
     let labels = |from: f64, to: f64| {
-        let points = [from, to].map(|x| Point { x, y: x, low: f64::NAN, high: f64::NAN });
+        let points = [from, to].map(|x| MeasuredPoint { x, y: x, low: f64::NAN, high: f64::NAN });
         let grid = grid::Grid::new(&figure(vec![curve("", points.to_vec())]));
-        let axis = axis::Axis::x(&grid, None, true, 210.0);
+        let axis = axis::PlotAxis::x(&grid, None, true, 210.0);
         assert!(axis.logarithmic);
-        let y = axis::Axis::y(&grid, YAxis::Logarithmic);
+        let y = axis::PlotAxis::y(&grid, YAxis::Logarithmic);
         assert_eq!((y.from, y.to), (axis.from, axis.to));
         let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
         labels.join(" ")
@@ -285,9 +290,9 @@ fn logarithmic_axes_have_powers_of_ten() {
     assert_eq!(labels(0.75, 0.95), "0.75 0.8 0.85 0.9 0.95");
     assert_eq!(labels(1e-6, 1.0), "10⁻⁶ 10⁻⁵ 10⁻⁴ 0.001 0.01 0.1 1");
     // What is not positive has no logarithm.
-    let points = [-1.0, 1.0].map(|x| Point { x, y: x, low: f64::NAN, high: f64::NAN });
+    let points = [-1.0, 1.0].map(|x| MeasuredPoint { x, y: x, low: f64::NAN, high: f64::NAN });
     let grid = grid::Grid::new(&figure(vec![curve("", points.to_vec())]));
-    assert!(!axis::Axis::x(&grid, None, true, 210.0).logarithmic);
+    assert!(!axis::PlotAxis::x(&grid, None, true, 210.0).logarithmic);
 }
 
 #[test]

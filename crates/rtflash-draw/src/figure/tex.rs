@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Figure;
-use super::axis::Axis;
+use super::axis::PlotAxis;
 use super::coincide::LINE_WIDTH;
-use super::layout::Layout;
+use super::layout::FigureLayout;
 use super::legend::Sample;
 use super::plot::Plot;
 use super::style::{Fill, Style};
@@ -27,7 +27,7 @@ const HEAD: &str = "\
 const ON_A_LINE: usize = 4;
 
 pub(super) fn picture(figure: &Figure) -> String {
-    let layout = Layout::new(figure);
+    let layout = FigureLayout::new(figure);
     let mut tex = String::from(HEAD);
     let _ = writeln!(tex, "  xlabel={{{}}}, ylabel={{{}}},", escaped(&figure.x_label), escaped(&figure.y_label));
     axis(&mut tex, &layout.plot.x, 'x');
@@ -66,12 +66,12 @@ pub(super) fn picture(figure: &Figure) -> String {
     tex
 }
 
-fn axis(tex: &mut String, axis: &Axis, name: char) {
+fn axis(tex: &mut String, axis: &PlotAxis, name: char) {
     let _ = writeln!(tex, "  {name}min={:e}, {name}max={:e},", axis.from, axis.to);
 }
 
 /// In the corner of the plot next to where the drawn figure has it, or above.
-fn place_legend(tex: &mut String, layout: &Layout) {
+fn place_legend(tex: &mut String, layout: &FigureLayout) {
     let (legend, frame) = (&layout.legend, layout.plot.frame);
     if !legend.inside {
         let columns = legend.entries.len().div_ceil(legend.rows.max(1));
@@ -152,7 +152,7 @@ fn marks(curve: usize) -> String {
     format!("color={}, mark={marker}, mark size=1.8pt, mark options={{solid{options}}}", colour(curve))
 }
 
-fn legend(tex: &mut String, figure: &Figure, layout: &Layout) {
+fn legend(tex: &mut String, figure: &Figure, layout: &FigureLayout) {
     for (sample, name) in &layout.legend.entries {
         let (image, name) = match *sample {
             // In full: there may be more room than in the drawn figure.

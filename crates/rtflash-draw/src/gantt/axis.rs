@@ -1,21 +1,21 @@
 //! The scale of a chart: ticks, and what is in a cell of time.
 
-use super::{Bar, JobId, Look};
+use super::{ChartBar, JobId, Look};
 
 /// Ticks at round times.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct TimeAxis {
     /// What the labels count.
     pub unit: &'static str,
     /// Where, and what is written there.
     pub ticks: Vec<(u64, String)>,
 }
 
-impl Axis {
+impl TimeAxis {
     /// As many ticks from `from` up to `to` as have room for their labels, `room` characters in
     /// all; at most a dozen.
-    pub fn new(from: u64, to: u64, room: usize) -> Axis {
-        let mut last = Axis { unit: "ns", ticks: Vec::new() };
+    pub fn new(from: u64, to: u64, room: usize) -> TimeAxis {
+        let mut last = TimeAxis { unit: "ns", ticks: Vec::new() };
         for intervals in (1..=12).rev() {
             let step = round_up((to - from).div_ceil(intervals));
             let (unit, scale) = match step {
@@ -26,7 +26,7 @@ impl Axis {
             };
             let first = from.div_ceil(step).saturating_mul(step);
             let ticks = std::iter::successors(Some(first), |tick| tick.checked_add(step)).take_while(|&tick| tick < to);
-            last = Axis { unit, ticks: ticks.map(|tick| (tick, (tick / scale).to_string())).collect() };
+            last = TimeAxis { unit, ticks: ticks.map(|tick| (tick, (tick / scale).to_string())).collect() };
             // Two blanks between labels.
             if last.ticks.iter().map(|(_, label)| label.len() + 2).sum::<usize>() <= room {
                 break;
@@ -75,7 +75,7 @@ pub(super) fn at_most(cells: usize, from: u64, to: u64) -> usize {
 
 /// What occupies most of each cell, if anything does: the look, and of this look the bar with the
 /// largest share.
-pub(super) fn cells(bars: &[Bar], from: u64, to: u64, cells: usize) -> Vec<Option<(Look, JobId)>> {
+pub(super) fn cells(bars: &[ChartBar], from: u64, to: u64, cells: usize) -> Vec<Option<(Look, JobId)>> {
     #[derive(Clone, Default)]
     struct Cell {
         of_look: [u64; Look::ALL.len()],
@@ -108,15 +108,15 @@ pub(super) fn cells(bars: &[Bar], from: u64, to: u64, cells: usize) -> Vec<Optio
 }
 
 /// The same bars, coarsely: cells with the same occupant in a row become one bar.
-pub(super) fn joined(bars: &[Bar], from: u64, to: u64, count: usize) -> Vec<Bar> {
-    let mut joined: Vec<Bar> = Vec::new();
+pub(super) fn joined(bars: &[ChartBar], from: u64, to: u64, count: usize) -> Vec<ChartBar> {
+    let mut joined: Vec<ChartBar> = Vec::new();
     let count = at_most(count, from, to);
     for (cell, occupant) in cells(bars, from, to, count).into_iter().enumerate() {
         let Some((look, job)) = occupant else { continue };
         let (start, end) = (cell_start(from, to, count, cell), cell_start(from, to, count, cell + 1));
         match joined.last_mut() {
             Some(last) if last.end == start && (last.look, last.job) == (look, job) => last.end = end,
-            _ => joined.push(Bar { start, end, job, look }),
+            _ => joined.push(ChartBar { start, end, job, look }),
         }
     }
     joined

@@ -14,14 +14,14 @@ const MAX_JOBS: usize = 1 << 17;
 
 /// A job of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Job {
+pub(super) struct LaneJob {
     pub(super) release: u64,
     pub(super) deadline: u64,
     /// `None` where it is pending at the end of the run.
     pub(super) completed: Option<u64>,
 }
 
-impl Job {
+impl LaneJob {
     /// Whether it is late; one that is pending at `end` only if it was due until then.
     pub(super) fn is_late(&self, end: u64) -> bool {
         self.completed.map_or(self.deadline <= end, |completed| completed > self.deadline)
@@ -30,7 +30,7 @@ impl Job {
 
 /// The requests of one kind of a task.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct RequestLane {
     pub(super) name: String,
     /// What its jobs do.
     pub(super) look: Look,
@@ -38,12 +38,12 @@ pub(super) struct Lane {
     pub(super) member: usize,
     /// The cluster, by position.
     pub(super) group: usize,
-    jobs: Vec<Job>,
+    jobs: Vec<LaneJob>,
 }
 
-impl Lane {
+impl RequestLane {
     /// Its jobs in order of release.
-    pub(super) fn jobs(&self) -> Vec<Job> {
+    pub(super) fn jobs(&self) -> Vec<LaneJob> {
         let mut jobs = self.jobs.clone();
         jobs.sort_unstable();
         jobs
@@ -53,7 +53,7 @@ impl Lane {
 /// All lanes.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Vec<RequestLane>,
     /// The lane of each source of the plan.
     of_source: PerId<SourceId, Option<usize>>,
     from: u64,
@@ -80,13 +80,13 @@ impl Lanes {
             of_source[position] = Some(lanes.len());
             let (name, group) = (printable(&source.name), cluster.index());
             let look = if source.kind == Kind::Write { Look::Write } else { Look::Read };
-            lanes.push(Lane { name, look, member, group, jobs: Vec::new() });
+            lanes.push(RequestLane { name, look, member, group, jobs: Vec::new() });
         }
         Lanes { lanes, of_source, from, to, kept: 0, more: 0 }
     }
 
     /// Those of the group at this position, of the first `count`.
-    pub(super) fn of(&self, group: usize, count: usize) -> &[Lane] {
+    pub(super) fn of(&self, group: usize, count: usize) -> &[RequestLane] {
         let lanes = self.lanes.get(..count).unwrap_or(&self.lanes);
         let start = lanes.partition_point(|lane| lane.group < group);
         let end = lanes.partition_point(|lane| lane.group <= group);
@@ -99,7 +99,7 @@ impl Lanes {
     }
 
     /// A job that is complete, or still pending at the end.
-    pub(super) fn note(&mut self, id: JobId, job: Job) {
+    pub(super) fn note(&mut self, id: JobId, job: LaneJob) {
         let Some(lane) = self.of_source[id.source] else { return };
         let end = job.completed.unwrap_or(self.to).max(job.deadline);
         if job.release >= self.to || end < self.from {

@@ -9,9 +9,9 @@ use rtflash_model::format_ns;
 mod lanes;
 
 use self::lanes::HEIGHT;
-use super::axis::{Axis, joined};
+use super::axis::{TimeAxis, joined};
 use super::look::HUES;
-use super::{Bar, Gantt, Look, Miss, Row};
+use super::{ChartBar, ChartRow, Gantt, Look, Miss};
 
 /// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a
 /// screen shows.
@@ -49,10 +49,10 @@ impl Gantt {
     /// Where there are too many operations to draw each, boxes show what occupies most of a
     /// stretch, and the figure says so.
     pub fn svg(&self) -> String {
-        let drawn: Vec<Vec<&Row>> = self.groups.iter().map(|group| self.folded(group).0).collect();
+        let drawn: Vec<Vec<&ChartRow>> = self.groups.iter().map(|group| self.folded(group).0).collect();
         let all = drawn.iter().map(Vec::len).sum::<usize>();
         let rows = all.clamp(1, MAX_ROWS);
-        let listed: Vec<&Row> = drawn.iter().flatten().copied().take(MAX_ROWS).collect();
+        let listed: Vec<&ChartRow> = drawn.iter().flatten().copied().take(MAX_ROWS).collect();
         let mut shown: Vec<_> = listed.iter().map(|row| self.boxes(&row.bars)).collect();
         let mut notes = Vec::new();
         let mut coarse = self.coarse;
@@ -83,9 +83,9 @@ impl Gantt {
     /// All rows and lanes, and where they end.
     fn body(
         &self,
-        drawn: &[Vec<&Row>],
-        listed: &[&Row],
-        shown: &[Vec<Bar>],
+        drawn: &[Vec<&ChartRow>],
+        listed: &[&ChartRow],
+        shown: &[Vec<ChartBar>],
         lanes: usize,
         marks: &[&Miss],
     ) -> (String, u64) {
@@ -152,10 +152,10 @@ impl Gantt {
     }
 
     /// The bars in order, narrow neighbours of one job as one box.
-    fn boxes(&self, bars: &[Bar]) -> Vec<Bar> {
+    fn boxes(&self, bars: &[ChartBar]) -> Vec<ChartBar> {
         let mut bars = bars.to_vec();
         bars.sort_by_key(|bar| bar.start);
-        let mut boxes: Vec<Bar> = Vec::new();
+        let mut boxes: Vec<ChartBar> = Vec::new();
         for bar in bars {
             let narrow = self.x(bar.end) - self.x(bar.start) < 4 * PX;
             match boxes.last_mut() {
@@ -172,7 +172,7 @@ impl Gantt {
         boxes
     }
 
-    fn row(&self, svg: &mut String, name: &str, boxes: &[Bar], y: u64, height: u64) {
+    fn row(&self, svg: &mut String, name: &str, boxes: &[ChartBar], y: u64, height: u64) {
         let inner = height - 4 * PX;
         let (top, baseline) = (y + 2 * PX, y + height / 2 + 4 * PX);
         self.text_at(svg, "l", LEFT - 8 * PX, baseline, name);
@@ -210,17 +210,18 @@ impl Gantt {
     }
 
     /// One label for what is drawn without gaps for one job.
-    fn labels(&self, svg: &mut String, boxes: &[Bar], height: u64, baseline: u64) {
+    fn labels(&self, svg: &mut String, boxes: &[ChartBar], height: u64, baseline: u64) {
         let mut rest = boxes;
         while let Some(first) = rest.first() {
-            let joins = |pair: &[Bar]| {
+            let joins = |pair: &[ChartBar]| {
                 pair[0].job == pair[1].job
                     && pair[0].look == pair[1].look
                     && self.x(pair[1].start) <= self.x(pair[0].end) + PX
             };
             let count = 1 + rest.windows(2).take_while(|pair| joins(pair)).count();
             let (run, behind) = rest.split_at(count);
-            let (x, end) = (self.x(first.start), run.iter().map(|bar| self.x(bar.end)).max().unwrap_or(0));
+            let end = run.iter().map(|bar| self.x(bar.end)).max().expect("a run has its first bar");
+            let x = self.x(first.start);
             let room = end.saturating_sub(x);
             let fits = |name: &str| height >= 20 * PX && text_width(name) + 6 * PX <= room;
             let (full, short) = (self.job_name(first.job), self.short_name(first.job));
@@ -278,7 +279,7 @@ impl Gantt {
     }
 
     fn axis(&self, svg: &mut String, bottom: u64) {
-        let axis = Axis::new(self.from, self.to, 120);
+        let axis = TimeAxis::new(self.from, self.to, 120);
         for (tick, label) in &axis.ticks {
             let x = self.x(*tick);
             let _ = writeln!(svg, "<path class=\"g\" d=\"M{0} {1}V{2}\"/>", Px(x), Px(TOP), Px(bottom + 4 * PX));

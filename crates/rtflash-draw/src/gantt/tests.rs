@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rtflash_model::{ChipId, ClusterId, Lpn, TIME_LIMIT_NS};
 
-use super::axis::{Axis, cell_of, cell_start, cells, joined};
+use super::axis::{TimeAxis, cell_of, cell_start, cells, joined};
 use super::*;
 use crate::samples::{any_record, at, plan, run};
 use rtflash_exec::trace::Record;
@@ -129,7 +129,7 @@ fn many_misses_are_counted() {
 #[test]
 fn ticks_are_round_and_as_many_as_fit() {
     let labels = |from, to, room| {
-        let axis = Axis::new(from, to, room);
+        let axis = TimeAxis::new(from, to, room);
         let labels: Vec<_> = axis.ticks.into_iter().map(|(_, label)| label).collect();
         format!("{} {}", labels.join(" "), axis.unit)
     };
@@ -142,7 +142,7 @@ fn ticks_are_round_and_as_many_as_fit() {
 #[test]
 fn the_longest_share_of_a_cell_is_shown() {
     let job = |index| JobId { source: SourceId(0), index };
-    let bar = |start, end, index, look| Bar { start, end, job: job(index), look };
+    let bar = |start, end, index, look| ChartBar { start, end, job: job(index), look };
     let bars =
         [bar(0, 3, 0, Look::Read), bar(3, 7, 1, Look::Write), bar(7, 10, 2, Look::Read), bar(25, 30, 3, Look::Erase)];
     let shown = cells(&bars, 0, 40, 4);
@@ -161,7 +161,8 @@ fn two_tasks() -> Plan {
         ]
     }"#;
     let set = rtflash_model::read_task_set(text).expect("a task set").set;
-    let cluster = |chips: &[u32], tasks: &[usize]| rtflash_model::Cluster { chips: chips.into(), tasks: tasks.into() };
+    let cluster =
+        |chips: &[u32], tasks: &[u32]| rtflash_model::Cluster::of(chips.iter().copied(), tasks.iter().copied());
     let clusters = [cluster(&[0], &[0, 1]), cluster(&[1], &[]), cluster(&[2], &[]), cluster(&[3], &[])];
     let allocation = rtflash_model::Allocation::new(4, 2, &clusters).expect("an allocation");
     let us = rtflash_model::Span::from_us;
@@ -258,7 +259,7 @@ proptest! {
     #[test]
     fn ticks_are_within(from in 0..TIME_LIMIT_NS - 1, length in 1..TIME_LIMIT_NS, room in 0..200_usize) {
         let to = from.saturating_add(length).min(TIME_LIMIT_NS);
-        let axis = Axis::new(from, to, room);
+        let axis = TimeAxis::new(from, to, room);
         prop_assert!(axis.ticks.len() <= 13);
         prop_assert!(axis.ticks.iter().all(|(tick, _)| (from..to).contains(tick)));
         prop_assert!(axis.ticks.is_sorted());

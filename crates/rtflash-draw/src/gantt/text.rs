@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use rtflash_model::format_ns;
 
-use super::axis::{Axis, at_most, cell_of, cells};
-use super::lanes::Lane;
-use super::{Gantt, Group, JobId, Look, Miss, shortened};
+use super::axis::{TimeAxis, at_most, cell_of, cells};
+use super::lanes::RequestLane;
+use super::{Gantt, JobId, Look, Miss, RowGroup, shortened};
 
 /// Misses that are described one by one.
 const LISTED: usize = 20;
@@ -17,16 +17,16 @@ impl Gantt {
     /// The chart in lines of `width` characters, or little more where that is too narrow to show
     /// anything.
     pub fn text(&self, width: usize) -> String {
-        let names = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max("misses".len());
-        let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME)).max().unwrap_or(0);
-        let names = 2 + names.max(lanes);
+        let names = self.rows.iter().map(|row| row.name.len()).fold("misses".len(), usize::max);
+        let lanes = self.lanes.lanes.iter().map(|lane| lane.name.chars().count().min(LANE_NAME));
+        let names = 2 + lanes.fold(names, usize::max);
         let columns = at_most(width.saturating_sub(names + 1).max(16), self.from, self.to);
         let mut text = String::new();
         let mut line = |line: &str| {
             text.push_str(line.trim_end());
             text.push('\n');
         };
-        let axis = Axis::new(self.from, self.to, columns);
+        let axis = TimeAxis::new(self.from, self.to, columns);
         let (labels, marks) = self.axis_lines(&axis, columns);
         let unit = format!("time ({})", axis.unit);
         line(&format!("{unit:names$} {labels}"));
@@ -88,7 +88,7 @@ impl Gantt {
 
     /// Of each job a release, a deadline, and what is between release and completion; a missed
     /// deadline hides everything else.
-    fn lane_marks(&self, lane: &Lane, columns: usize) -> String {
+    fn lane_marks(&self, lane: &RequestLane, columns: usize) -> String {
         let mut marks = vec![' '; columns];
         let shown = self.from..self.to;
         let column = |at: u64| cell_of(self.from, self.to, columns, at);
@@ -97,7 +97,10 @@ impl Gantt {
             let done = job.completed.unwrap_or(self.end).min(self.to - 1);
             if done >= self.from {
                 let cells = column(job.release.max(self.from))..column(done) + 1;
-                marks.get_mut(cells).unwrap_or_default().fill('=');
+                // A job that is released behind the chart has none.
+                if let Some(cells) = marks.get_mut(cells) {
+                    cells.fill('=');
+                }
             }
         }
         for job in &jobs {
@@ -116,7 +119,7 @@ impl Gantt {
     }
 
     /// Labels, and marks below their first character.
-    fn axis_lines(&self, axis: &Axis, columns: usize) -> (String, String) {
+    fn axis_lines(&self, axis: &TimeAxis, columns: usize) -> (String, String) {
         let (mut labels, mut marks) = (String::new(), vec![' '; columns]);
         for (tick, label) in &axis.ticks {
             let column = cell_of(self.from, self.to, columns, *tick);
@@ -163,7 +166,7 @@ impl Gantt {
 }
 
 /// The name of a group, and the letters of its tasks.
-fn heading(group: &Group, width: usize) -> String {
+fn heading(group: &RowGroup, width: usize) -> String {
     let mut text = group.name.clone();
     for (member, task) in group.tasks.iter().enumerate() {
         let part = format!("{} {} {task}", if member == 0 { ":" } else { "," }, Look::Read.character(member));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rtflash_model::{Instant, Span};
 
 use crate::ids::{ChipId, PerId, SourceId};
-use crate::trace::{JobId, Kind, Release};
+use crate::trace::{Action, JobId, Kind, Operation, Release};
 
 /// A pending job.
 #[derive(Debug, Clone)]
@@ -42,6 +42,34 @@ impl Pending {
     /// The deadline, the end of time for a job without one.
     pub(crate) fn deadline(&self) -> u64 {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
+    }
+
+    /// Whether it is served in the background.
+    pub(crate) fn is_background(&self) -> bool {
+        self.release.kind == Kind::Server && self.release.deadline.is_none()
+    }
+
+    /// An operation on a page of its own.
+    #[inline]
+    pub(crate) fn serves(&mut self, operation: &Operation) {
+        self.last_end = operation.end.max(self.last_end);
+        self.service = self.service.saturating_add(operation.end.since(operation.start).as_ns());
+        match operation.action {
+            Action::Read => self.reads += 1,
+            _ => self.programs += 1,
+        }
+        self.begun.get_or_insert(operation.start);
+    }
+
+    /// An operation of a pass that it has.
+    #[inline]
+    pub(crate) fn collects(&mut self, operation: &Operation) {
+        self.last_end = operation.end.max(self.last_end);
+        self.collected = true;
+        if operation.action == Action::Erase {
+            self.erased = true;
+            self.erases += 1;
+        }
     }
 }
 

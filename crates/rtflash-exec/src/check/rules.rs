@@ -6,14 +6,15 @@ use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED};
 use super::collect::Collections;
 use super::gauge::Gauge;
 use super::ledger::Pending;
+use super::mapping::Mapping;
 use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
 use super::passes::{Collecting, Passes};
 use super::processors::Processors;
 use super::timing::{Blocking, lateness};
-use crate::ids::{ClusterId, PerId};
+use crate::ids::{ClusterId, ColumnId, PerId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::{Certified, Plan, Promise, Releases};
-use crate::trace::{Operation, Release};
+use crate::trace::{Action, Kind, Operation, Release};
 
 /// The checkers that only one of the two kinds of plan has.
 #[derive(Debug)]
@@ -151,6 +152,36 @@ impl<'a> Rules<'a> {
         }
     }
 
+    /// An operation of a job on a chip, by position in its cluster and among those that are
+    /// watched, before the map knows of it.
+    #[inline(always)]
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation,
+        (position, chip): (ColumnId, usize),
+        pending: &mut Pending,
+        plan: &Plan,
+        mapping: &Mapping,
+    ) {
+        let gc = operation.kind == Kind::Gc;
+        match self {
+            Rules::Certified(by) => {
+                by.processors.operation(operation, pending, plan);
+                if gc {
+                    by.collections.operation(operation, position, pending, mapping);
+                } else {
+                    by.collections.own(operation);
+                }
+            }
+            Rules::Utilization(by) => {
+                by.on_chip(operation, pending, plan);
+                if gc {
+                    by.passes.operation(operation, (position, chip), pending, mapping);
+                }
+            }
+        }
+    }
+
     /// The run is over, and a job is pending in a cluster, under parallel dispatch or certificates:
     /// what it waits for should not have idled.
     pub(super) fn end_on_chips(&mut self, plan: &Plan, cluster: ClusterId, duration: Instant, pending: &Pending) {
@@ -211,6 +242,23 @@ impl<'a> Rules<'a> {
                     named: &CERTIFIED,
                 }
             }
+        }
+    }
+}
+
+impl ByCertificates<'_> {
+    /// An operation that may have taken a page that is not pending has begun, and the map knows of
+    /// it.
+    #[inline(always)]
+    pub(super) fn took(&mut self, operation: &Operation, pending: &Pending, mapping: &mut Mapping) {
+        let takes = match operation.kind {
+            Kind::Gc => operation.action != Action::Erase,
+            Kind::Server => operation.action == Action::Program,
+            Kind::Read | Kind::Write => false,
+        };
+        if takes {
+            let background = pending.is_background() && operation.kind != Kind::Gc;
+            self.collections.took(operation, background, mapping);
         }
     }
 }

@@ -136,59 +136,33 @@ impl Observer for Checks<'_> {
         }
         let gc = first.kind == Kind::Gc;
         self.rules.begins(first, pending);
-        let background = pending.release.kind == Kind::Server && pending.release.deadline.is_none();
         for operation in operations {
             let Some((position, chip)) = self.chips[operation.chip].of(operation.cluster, pending) else {
                 // A chip of another cluster.
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
             };
-            match &mut self.rules {
-                Rules::Certified(by) => {
-                    by.processors.operation(operation, pending, self.plan);
-                    if gc {
-                        by.collections.operation(operation, position, pending, &self.mapping);
-                    } else {
-                        by.collections.own(operation);
-                    }
-                }
-                Rules::Utilization(by) => {
-                    by.on_chip(operation, pending, self.plan);
-                    if gc {
-                        by.passes.operation(operation, (position, chip), pending, &self.mapping);
-                    }
-                }
-            }
+            self.rules.operation(operation, (position, chip), pending, self.plan, &self.mapping);
             self.chip_exclusion.operation(operation);
             self.desks.operation(operation);
             self.page_order.operation(operation, chip);
             self.mapping.operation(operation, position, chip);
             if let Rules::Certified(by) = &mut self.rules {
-                let copied = gc && operation.action != Action::Erase;
-                if copied || (first.kind == Kind::Server && operation.action == Action::Program) {
-                    by.collections.took(operation, background && !gc, &mut self.mapping);
-                }
+                by.took(operation, pending, &mut self.mapping);
             }
-            pending.last_end = operation.end.max(pending.last_end);
             if gc {
-                pending.collected = true;
-                pending.erased |= operation.action == Action::Erase;
-                pending.erases += u64::from(operation.action == Action::Erase);
+                pending.collects(operation);
                 continue;
             }
             if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
                 // A page of somebody else.
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }
-            pending.service = pending.service.saturating_add(operation.end.since(operation.start).as_ns());
-            if operation.action == Action::Read {
-                pending.reads += 1;
-            } else {
-                pending.programs += 1;
+            pending.serves(operation);
+            if operation.action != Action::Read {
                 // It has found a page.
                 self.starved.note(0, 0, || place(operation.start, pending, Some(operation.chip)));
             }
-            pending.begun.get_or_insert(operation.start);
             self.bus_wait.operation(operation, pending, self.plan);
         }
         // A copy inside a chip is begun with its read.

@@ -1,7 +1,7 @@
 //! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs
 //! draw.
 
-use rtflash_model::{Instant, TIME_LIMIT_NS};
+use rtflash_model::{Id, Instant, TIME_LIMIT_NS, TaskId};
 
 use crate::ftl::{Addresses, Collector, PageMap, Place};
 use crate::groups::groups;
@@ -61,7 +61,10 @@ impl Cluster {
         };
         for (number, source) in plan.sources().enumerate().filter(|(_, source)| source.cluster == Some(position)) {
             // GC draws nothing; its slot keeps the order of the sources.
-            let owner = cluster.tasks.binary_search(&source.owner).expect("a source's task is one of its cluster's");
+            let owner = cluster
+                .tasks
+                .binary_search(&TaskId::from_index(source.owner))
+                .expect("a source's task is one of its cluster's");
             add(number, source.kind == Kind::Read, owner);
         }
         let streams = addresses_of_tasks(plan, position);

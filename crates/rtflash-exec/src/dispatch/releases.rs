@@ -25,19 +25,13 @@ struct Periodic {
     next: u64,
 }
 
-/// All that will be released in a group of clusters.
-#[derive(Debug)]
-pub(crate) struct Releaser {
-    periodic: Vec<Periodic>,
-    arrivals: VecDeque<Arrival>,
-    service: Service,
-    /// The stream of each source of jobs that are not real-time.
-    streams: PerId<SourceId, usize>,
-}
+/// Periodic sources that are run together.
+#[derive(Debug, Default)]
+pub(crate) struct Periodics(Vec<Periodic>);
 
-impl Releaser {
+impl Periodics {
     /// The sources of these clusters (positions in the plan, ascending).
-    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], service: Service) -> Releaser {
+    fn new(plan: &Plan, clusters: &[ClusterId]) -> Periodics {
         let mut slots = vec![0; clusters.len()];
         let mut periodic = Vec::new();
         for (number, source) in plan.sources().enumerate() {
@@ -57,28 +51,26 @@ impl Releaser {
             });
             slots[cluster] += 1;
         }
-        let streams = plan.sources().iter().map(|source| source.owner).collect();
-        Releaser { periodic, arrivals: VecDeque::new(), service, streams }
+        Periodics(periodic)
     }
 
-    /// When each periodic source releases first: all at the start.
+    /// The sources of these clusters, each cluster's for itself.
+    pub(crate) fn by_cluster(plan: &Plan, clusters: &[ClusterId]) -> Vec<Periodics> {
+        let mut all: Vec<Periodics> = clusters.iter().map(|_| Periodics::default()).collect();
+        for source in Periodics::new(plan, clusters).0 {
+            all[source.cluster].0.push(source);
+        }
+        all
+    }
+
+    /// When each source releases first: all at the start.
     pub(crate) fn first(&self) -> impl Iterator<Item = (Instant, usize)> + '_ {
-        (0..self.periodic.len()).map(|position| (Instant::START, position))
+        (0..self.0.len()).map(|position| (Instant::START, position))
     }
 
-    /// More arrivals, in order.
-    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
-        self.arrivals.extend(arrivals);
-    }
-
-    /// When the next known job arrives.
-    pub(crate) fn next_arrival(&self) -> Option<Instant> {
-        self.arrivals.front().map(|arrival| arrival.at)
-    }
-
-    /// The job that a periodic source releases now, and when it releases the next one.
+    /// The job that a source releases now, and when it releases the next one.
     pub(crate) fn release(&mut self, position: usize) -> (Job, Instant) {
-        let source = &mut self.periodic[position];
+        let source = &mut self.0[position];
         let number = source.next;
         source.next += 1;
         let job = Job {
@@ -94,6 +86,34 @@ impl Releaser {
             starved: false,
         };
         (job, source.period.release(source.next))
+    }
+}
+
+/// All that will be released in a group of clusters.
+#[derive(Debug)]
+pub(crate) struct Releaser {
+    pub(crate) periodic: Periodics,
+    arrivals: VecDeque<Arrival>,
+    service: Service,
+    /// The stream of each source of jobs that are not real-time.
+    streams: PerId<SourceId, usize>,
+}
+
+impl Releaser {
+    /// The sources of these clusters (positions in the plan, ascending).
+    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], service: Service) -> Releaser {
+        let streams = plan.sources().iter().map(|source| source.owner).collect();
+        Releaser { periodic: Periodics::new(plan, clusters), arrivals: VecDeque::new(), service, streams }
+    }
+
+    /// More arrivals, in order.
+    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        self.arrivals.extend(arrivals);
+    }
+
+    /// When the next known job arrives.
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+        self.arrivals.front().map(|arrival| arrival.at)
     }
 
     /// The next arriving job, and the record of its release. No job where no cluster serves it.

@@ -1,5 +1,5 @@
-//! Buses that several lanes share: who asks, who is next, and when: first come, first served, at one
-//! instant by chip. Rules S3 and D2, and (Q2).
+//! Buses that several lanes share: first come, first served, at one instant by chip. Rules S3 and
+//! D2, and (Q2).
 //!
 //! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
 //! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask

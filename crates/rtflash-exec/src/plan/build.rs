@@ -1,7 +1,7 @@
 //! A plan of an allocation, and what cannot be run.
 
 use rtflash_model::{
-    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Id, PerId, Placement, Span, TaskSet, capped,
+    Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Placement, Span, TaskId, TaskSet, capped,
 };
 
 use super::layout::Layout;
@@ -30,8 +30,8 @@ fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result
     if pages > MAX_PAGES {
         return Err(PlanError::TooManyPages(pages));
     }
-    let of_device = |cluster: &Cluster| cluster.chips.iter().all(|&chip| chip < device.chips());
-    let of_set = |cluster: &Cluster| cluster.tasks.iter().all(|&task| task < set.tasks().len());
+    let of_device = |cluster: &Cluster| cluster.chips.iter().all(|&chip| chip.0 < device.chips());
+    let of_set = |cluster: &Cluster| cluster.tasks.iter().all(|&task| task.0 < set.tasks().count());
     if clusters.len() != terms.len() || !clusters.iter().all(|cluster| of_device(cluster) && of_set(cluster)) {
         return Err(PlanError::OtherAllocation);
     }
@@ -41,11 +41,6 @@ fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result
     Ok(())
 }
 
-/// The chips of a cluster.
-pub(super) fn chips_of(cluster: &Cluster) -> Vec<ChipId> {
-    cluster.chips.iter().copied().map(ChipId).collect()
-}
-
 /// A cluster of the plan, at this position, that a utilization test accepted.
 fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize) -> Result<ClusterPlan, PlanError> {
     let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks()[task].write?.pages()));
@@ -53,7 +48,7 @@ fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize
     let layout = Layout::new(set.device(), cluster.size(), writes, owners)
         .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
     let data = declared(set, &cluster, None);
-    Ok(ClusterPlan { chips: chips_of(&cluster), tasks: cluster.tasks, page_delay, layout, data })
+    Ok(ClusterPlan { chips: cluster.chips, tasks: cluster.tasks, page_delay, layout, data })
 }
 
 /// The terms of all clusters, which are of one kind.
@@ -90,11 +85,11 @@ fn by_utilization(
     set: &TaskSet,
     clusters: Vec<Cluster>,
     terms: &[(Span, &[Option<Period>])],
-) -> Result<(Clusters, Vec<Option<Period>>), PlanError> {
+) -> Result<(Clusters, PerId<TaskId, Option<Period>>), PlanError> {
     if let Some(task) = set.tasks().iter().find(|task| !task.is_implicit()) {
         return Err(PlanError::NotImplicit { task: task.name.clone() });
     }
-    let (mut plans, mut periods) = (Clusters::default(), vec![None; set.tasks().len()]);
+    let (mut plans, mut periods) = (Clusters::default(), PerId::filled(None, set.tasks().count()));
     for (position, (cluster, &(page_delay, gc_periods))) in clusters.into_iter().zip(terms).enumerate() {
         if cluster.tasks.len() != gc_periods.len() {
             return Err(PlanError::OtherAllocation);
@@ -151,7 +146,7 @@ impl Plan {
             Terms::Certified(certificates) => {
                 let (clusters, certified) = by_certificates(set, allocated, certificates)?;
                 let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
-                plan.add_tasks(set, allocation, &[])?;
+                plan.add_tasks(set, allocation, &PerId::default())?;
                 plan.add_processors();
                 plan.add_jobs(set);
                 plan.refuse_large()?;
@@ -186,10 +181,11 @@ impl Plan {
         &mut self,
         set: &TaskSet,
         allocation: &Allocation,
-        periods: &[Option<Period>],
+        periods: &PerId<TaskId, Option<Period>>,
     ) -> Result<(), PlanError> {
-        for (owner, task) in set.tasks().iter().enumerate() {
-            let position = allocation.cluster_of_task(owner).ok_or(PlanError::OtherAllocation)?;
+        for (id, task) in set.tasks().enumerate() {
+            let owner = id.index();
+            let position = allocation.cluster_of_task(id).ok_or(PlanError::OtherAllocation)?;
             let number = ClusterId::from_index(position);
             let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
             let requests =
@@ -215,7 +211,7 @@ impl Plan {
                     bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
                 });
             }
-            if let (Some(_), Some(period)) = (task.write, periods.get(owner)) {
+            if let (Some(_), Some(period)) = (task.write, periods.get(id)) {
                 let period = period.ok_or(PlanError::OtherAllocation)?;
                 self.sources.push(Source {
                     name: format!("{}.gc", task.name),

@@ -1,8 +1,8 @@
 //! The parts of a plan that follow from certificates.
 
-use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
+use rtflash_model::{Certificate, ChipId, Cluster, Collection, Device, Placement, Span, TaskSet};
 
-use super::build::{chips_of, declared};
+use super::build::declared;
 use super::layout::Layout;
 use super::ranges::ranges;
 use super::{Certified, ClusterPlan, Plan, PlanError, Promise, Releases, Source};
@@ -54,7 +54,7 @@ pub(super) fn cluster(
     let found = ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal);
     let Some(ranges) = found.filter(|_| reserve <= spare) else { return Err(room) };
     let page_delay = longest_wait(device, &cluster.chips);
-    let plan = ClusterPlan { page_delay, chips: chips_of(&cluster), tasks: cluster.tasks, layout, data };
+    let plan = ClusterPlan { page_delay, chips: cluster.chips, tasks: cluster.tasks, layout, data };
     let pass = certificate.collection.map(|collection| {
         let cost = pass_cost(device, &plan, certificate.placement, collection.victim_pages);
         cost.ok_or(fault("has passes that take 2^63 ns or longer"))
@@ -64,8 +64,8 @@ pub(super) fn cluster(
 
 /// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel.
 /// m_c is that of the fullest of the cluster's channels.
-fn longest_wait(device: &Device, chips: &[u32]) -> Span {
-    let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip))).max();
+fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
+    let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip.0))).max();
     let others = fullest.expect("a cluster has chips") - 1;
     transfers(device, others)
 }

@@ -9,7 +9,7 @@ mod timing;
 
 use std::ops::Range;
 
-use rtflash_model::{Access, Certificate, Device, Job, Span};
+use rtflash_model::{Access, Certificate, Device, Id, Job, Span, TaskId};
 
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
@@ -108,7 +108,7 @@ pub struct ClusterPlan {
     /// Its chips, ascending.
     pub chips: Vec<ChipId>,
     /// Its tasks, by position in the task set, ascending.
-    pub tasks: Vec<usize>,
+    pub tasks: Vec<TaskId>,
     /// D(s); under a certificate what a page waits for its bus at most.
     pub page_delay: Span,
     /// How its blocks are divided.
@@ -193,7 +193,10 @@ impl Plan {
     pub(crate) fn range(&self, source: &Source) -> Range<Lpn> {
         let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
         let of = &self.clusters[cluster];
-        let place = of.tasks.binary_search(&source.owner).expect("a request's task is one of its cluster's");
+        let place = of
+            .tasks
+            .binary_search(&TaskId::from_index(source.owner))
+            .expect("a request's task is one of its cluster's");
         match &self.promise {
             Promise::Utilization => of.layout.part(place),
             Promise::Certified(certified) => certified[cluster].ranges[place].clone(),

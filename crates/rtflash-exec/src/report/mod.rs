@@ -7,7 +7,7 @@ use rtflash_model::{Instant, Span};
 
 pub(crate) use responses::EXACT_RESPONSES;
 pub use responses::Responses;
-pub use wear::Wear;
+pub use wear::MostWorn;
 
 use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};

@@ -10,7 +10,7 @@ const DAYS_A_YEAR: f64 = 365.25;
 
 /// The chip of some that was erased most often, the lowest among equals.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wear {
+pub struct MostWorn {
     /// The chip.
     pub chip: ChipId,
     /// Its erases.
@@ -29,14 +29,14 @@ pub struct Wear {
 impl Report {
     /// Of these chips of the device, over a run of `duration`; `None` where there is no chip.
     #[allow(clippy::cast_precision_loss)]
-    pub fn wear(&self, device: &Device, chips: impl Iterator<Item = ChipId>, duration: Instant) -> Option<Wear> {
+    pub fn wear(&self, device: &Device, chips: impl Iterator<Item = ChipId>, duration: Instant) -> Option<MostWorn> {
         let erased = chips.map(|chip| (chip, self.chips[chip].operations.erases));
         let (chip, erases) = erased.max_by_key(|&(chip, erases)| (erases, std::cmp::Reverse(chip)))?;
         let erases_per_day = erases as f64 / duration.as_ns().max(1) as f64 * NS_A_DAY;
         let blocks = f64::from(device.blocks_per_chip());
         let endured = device.erase_cycles().filter(|_| erases > 0).map(|cycles| f64::from(cycles) * blocks);
         let lifetime_years = endured.map(|endured| endured / erases_per_day / DAYS_A_YEAR);
-        Some(Wear { chip, erases, erases_per_day, turns: erases as f64 / blocks, lifetime_years })
+        Some(MostWorn { chip, erases, erases_per_day, turns: erases as f64 / blocks, lifetime_years })
     }
 }
 

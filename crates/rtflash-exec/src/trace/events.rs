@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use rtflash_model::Instant;
 
-use super::jsonl::{Line, quoted};
+use super::jsonl::{JsonLine, quoted};
 
 /// Writes trace events, as they come, inside one JSON object.
 ///
@@ -14,7 +14,7 @@ use super::jsonl::{Line, quoted};
 #[derive(Debug)]
 pub struct TraceEvents<W: Write> {
     out: W,
-    line: Line,
+    line: JsonLine,
     has_some: bool,
 }
 
@@ -25,7 +25,7 @@ impl<W: Write> TraceEvents<W> {
     /// Those of the writer.
     pub fn new(mut out: W) -> io::Result<TraceEvents<W>> {
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
-        Ok(TraceEvents { out, line: Line::default(), has_some: false })
+        Ok(TraceEvents { out, line: JsonLine::default(), has_some: false })
     }
 
     /// Names a process, which viewers show at this position among them.
@@ -47,14 +47,14 @@ impl<W: Write> TraceEvents<W> {
     }
 
     /// Begins an event of this phase. [`end`](TraceEvents::end) writes it.
-    pub fn begin(&mut self, phase: &str, pid: u64, tid: u64, at: Instant) -> &mut Line {
+    pub fn begin(&mut self, phase: &str, pid: u64, tid: u64, at: Instant) -> &mut JsonLine {
         self.open();
         self.line.text("{\"ph\":\"").text(phase).text("\",\"pid\":").number(pid).text(",\"tid\":").number(tid);
         self.line.text(",\"ts\":").microseconds(at.as_ns())
     }
 
     /// The event that has been begun: fields are added to it.
-    pub fn line(&mut self) -> &mut Line {
+    pub fn line(&mut self) -> &mut JsonLine {
         &mut self.line
     }
 

@@ -5,8 +5,10 @@
 mod accounts;
 mod fields;
 mod reader;
+mod sources;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use std::io::{self, Write};
 
@@ -25,13 +27,13 @@ pub use reader::{MAX_LINE, TraceError, TraceReader};
 pub struct JsonLines<W: Write> {
     out: W,
     names: JobNames,
-    line: Line,
+    line: JsonLine,
 }
 
 impl<W: Write> JsonLines<W> {
     /// Lines for a run of this plan.
     pub fn new(plan: &Plan, out: W) -> JsonLines<W> {
-        JsonLines { out, names: JobNames::new(plan), line: Line::default() }
+        JsonLines { out, names: JobNames::new(plan), line: JsonLine::default() }
     }
 
     /// Writes one line.
@@ -127,9 +129,9 @@ fn escaped(text: &str) -> String {
 
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
 #[derive(Debug, Default)]
-pub struct Line(pub(super) Vec<u8>);
+pub struct JsonLine(pub(super) Vec<u8>);
 
-impl Line {
+impl JsonLine {
     /// Nothing in it any more.
     pub(super) fn clear(&mut self) {
         self.0.clear();
@@ -140,13 +142,13 @@ impl Line {
     }
 
     /// Adds a text as it is.
-    pub fn text(&mut self, text: &str) -> &mut Line {
+    pub fn text(&mut self, text: &str) -> &mut JsonLine {
         self.0.extend_from_slice(text.as_bytes());
         self
     }
 
     /// Adds a number in digits.
-    pub fn number(&mut self, mut number: u64) -> &mut Line {
+    pub fn number(&mut self, mut number: u64) -> &mut JsonLine {
         let mut digits = [b'0'; 20];
         let mut first = digits.len() - 1;
         while number > 9 {
@@ -160,7 +162,7 @@ impl Line {
     }
 
     /// Adds nanoseconds as microseconds, exactly: `50.001`.
-    pub fn microseconds(&mut self, nanoseconds: u64) -> &mut Line {
+    pub fn microseconds(&mut self, nanoseconds: u64) -> &mut JsonLine {
         self.number(nanoseconds / 1000);
         match nanoseconds % 1000 {
             0 => self,
@@ -173,7 +175,7 @@ impl Line {
     }
 
     /// Adds a number, or `null`.
-    pub fn or_null(&mut self, number: Option<u64>) -> &mut Line {
+    pub fn or_null(&mut self, number: Option<u64>) -> &mut JsonLine {
         match number {
             Some(number) => self.number(number),
             None => self.text("null"),
@@ -181,15 +183,15 @@ impl Line {
     }
 
     /// Adds the name of a job, without quotes: `camera.read#0`.
-    pub fn job_name(&mut self, names: &JobNames, job: JobId) -> &mut Line {
+    pub fn job_name(&mut self, names: &JobNames, job: JobId) -> &mut JsonLine {
         self.text(names.source(job.source)).text("#").number(job.index)
     }
 
-    fn job(&mut self, names: &JobNames, job: JobId) -> &mut Line {
+    fn job(&mut self, names: &JobNames, job: JobId) -> &mut JsonLine {
         self.text(",\"job\":\"").job_name(names, job).text("\"")
     }
 
-    fn kind(&mut self, kind: Kind) -> &mut Line {
+    fn kind(&mut self, kind: Kind) -> &mut JsonLine {
         self.text(",\"kind\":\"").text(kind.name()).text("\"")
     }
 }

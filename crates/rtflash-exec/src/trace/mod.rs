@@ -9,7 +9,7 @@ mod samples;
 mod setup;
 
 pub use events::TraceEvents;
-pub use jsonl::{JobNames, JsonLines, Line, MAX_LINE, TraceError, TraceReader, quoted};
+pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
 pub use record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,

@@ -22,7 +22,7 @@ pub(crate) fn plan() -> Plan {
         "jobs": [{ "name": "log", "read_pages": 2, "write_pages": 8, "arrivals": { "every": "12.5ms" } }]
     }"#;
     let set = read_task_set(text).expect("a task set").set;
-    let clusters = [Cluster { chips: vec![0, 1, 2], tasks: vec![0] }, Cluster { chips: vec![3, 4], tasks: vec![1] }];
+    let clusters = [Cluster::of([0, 1, 2], [0]), Cluster::of([3, 4], [1])];
     let allocation = Allocation::new(6, 2, &clusters).expect("an allocation");
     let timing = Timing::new(Span::from_us(50), Span::from_us(500), Span::from_us(20)).expect("a timing");
     let terms =

@@ -9,7 +9,7 @@ use rtflash_exec::dispatch::{Arrival, NoServers};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{Options, Plan, Times, run};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
 
 /// Something to run.
 #[derive(Debug)]
@@ -70,14 +70,14 @@ pub fn allocation(rng: &mut Rng, set: &TaskSet) -> Option<Allocation> {
     let chips = set.device().chips();
     let most = rng.small(1, chips);
     let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();
-    for chip in 0..chips {
+    for chip in ChipId::first(chips) {
         let cluster = rng.small(0, most);
         if let Some(cluster) = clusters.get_mut(cluster as usize) {
             cluster.chips.push(chip);
         }
     }
     clusters.retain(|cluster| !cluster.chips.is_empty());
-    for task in 0..set.tasks().len() {
+    for task in set.tasks().ids() {
         let cluster = rng.within(0, (clusters.len() as u64).checked_sub(1)?);
         clusters[usize::try_from(cluster).ok()?].tasks.push(task);
     }

@@ -98,7 +98,7 @@ impl Cluster {
             let part = match source.kind {
                 Kind::Gc => continue,
                 Kind::Server => layout.part(tasks.len() + source.owner),
-                Kind::Read | Kind::Write => match tasks.iter().position(|&task| task == source.owner) {
+                Kind::Read | Kind::Write => match tasks.iter().position(|task| task.index() == source.owner) {
                     Some(place) => layout.part(place),
                     None => continue,
                 },

@@ -175,7 +175,7 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
         let Releases::Periodic(period) = source.releases else { continue };
         let cluster = source.cluster.expect("a task is somewhere").index();
         let of = &plan.clusters().as_slice()[cluster];
-        let owner = of.tasks.iter().position(|&task| task == source.owner).expect("a task of the cluster");
+        let owner = of.tasks.iter().position(|task| task.index() == source.owner).expect("a task of the cluster");
         let certified = certified(plan, cluster);
         let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));

@@ -5,7 +5,7 @@ use rtflash_exec::trace::Kind;
 use rtflash_exec::{Options, Placed, Service, Times, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
-use rtflash_run::{Servers, plan as executable};
+use rtflash_run::{TbsServers, plan as executable};
 
 use crate::plan::{Bandwidth, Contender, Plan};
 use crate::tally::Tally;
@@ -29,7 +29,7 @@ pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, 
     for (read_pages, write_pages) in [(options.read_pages, 0), (0, options.write_pages)] {
         let arrivals = Arrivals::Uniform(options.gap.0, options.gap.1);
         let job = Job { name: "job".into(), read_pages, write_pages, arrivals };
-        let Ok(set) = TaskSet::new(*set.device(), set.tasks().to_vec(), vec![job]) else { break };
+        let Ok(set) = TaskSet::new(*set.device(), set.tasks().as_slice().to_vec(), vec![job]) else { break };
         let runs: Option<Vec<(u64, u64)>> = plan
             .contenders()
             .iter()
@@ -82,8 +82,8 @@ fn serve(
         return None;
     }
     let mut servers = match contender.service {
-        Service::Tbs => Servers::new(set, allocation, contender.analysis),
-        Service::Background => Servers::none(),
+        Service::Tbs => TbsServers::new(set, allocation, contender.analysis),
+        Service::Background => TbsServers::none(),
     };
     let statistics = run(&plan, &run_options, &mut servers, |_| Statistics::new(&plan, duration)).ok()?;
     let report = statistics

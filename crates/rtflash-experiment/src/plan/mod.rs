@@ -111,7 +111,7 @@ impl Default for Spec {
 
 /// Why there is no such experiment. Says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PlanError {
+pub enum ExperimentError {
     /// No utilization, no value, no set or nobody to compare.
     Empty(&'static str),
     /// More than [`MAX_POINTS`] points.
@@ -135,38 +135,38 @@ pub enum PlanError {
     Sweep(SweepError),
 }
 
-impl fmt::Display for PlanError {
+impl fmt::Display for ExperimentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlanError::Empty(what) => write!(f, "no {what}: at least one"),
-            PlanError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
-            PlanError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
-            PlanError::TooManyContenders(count) => {
+            ExperimentError::Empty(what) => write!(f, "no {what}: at least one"),
+            ExperimentError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
+            ExperimentError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
+            ExperimentError::TooManyContenders(count) => {
                 write!(f, "{count} algorithms and analyses are too many: at most {MAX_CONTENDERS}")
             }
-            PlanError::Twice(contender) => write!(f, "{contender} is there twice"),
-            PlanError::NotImplicit(analysis) => write!(
+            ExperimentError::Twice(contender) => write!(f, "{contender} is there twice"),
+            ExperimentError::NotImplicit(analysis) => write!(
                 f,
                 "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock or sound take them"
             ),
-            PlanError::SeveralAnalyses => {
+            ExperimentError::SeveralAnalyses => {
                 f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
             }
-            PlanError::Options(None, error) => error.fmt(f),
-            PlanError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
-            PlanError::Impossible(of, utilization) => {
+            ExperimentError::Options(None, error) => error.fmt(f),
+            ExperimentError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
+            ExperimentError::Impossible(of, utilization) => {
                 let at = of.map_or_else(String::new, |(axis, value)| format!(" with {}={value}", axis.name()));
                 write!(
                     f,
                     "no set{at} has a utilization of {utilization}, because no task has one above 1: more tasks (--tasks), or a lower --util"
                 )
             }
-            PlanError::Sweep(error) => error.fmt(f),
+            ExperimentError::Sweep(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for PlanError {}
+impl std::error::Error for ExperimentError {}
 
 /// A point of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,43 +198,43 @@ impl Plan {
     ///
     /// # Errors
     /// The first thing found wrong.
-    pub fn new(spec: Spec) -> Result<Plan, PlanError> {
+    pub fn new(spec: Spec) -> Result<Plan, ExperimentError> {
         if spec.utilizations.is_empty() {
-            return Err(PlanError::Empty("utilization"));
+            return Err(ExperimentError::Empty("utilization"));
         }
         if spec.contenders.is_empty() {
-            return Err(PlanError::Empty("algorithm"));
+            return Err(ExperimentError::Empty("algorithm"));
         }
         if spec.sets_per_point == 0 {
-            return Err(PlanError::Empty("set at each point"));
+            return Err(ExperimentError::Empty("set at each point"));
         }
         if spec.contenders.len() > MAX_CONTENDERS {
-            return Err(PlanError::TooManyContenders(spec.contenders.len()));
+            return Err(ExperimentError::TooManyContenders(spec.contenders.len()));
         }
         let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
         if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
-            return Err(PlanError::Twice(name.clone()));
+            return Err(ExperimentError::Twice(name.clone()));
         }
         let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
         if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
-            return Err(PlanError::NotImplicit(other.name()));
+            return Err(ExperimentError::NotImplicit(other.name()));
         }
         let (makers, maker_of) = makers(&spec);
         if makers.len() > 1 && matches!(spec.measure, Measure::Bandwidth(_)) {
-            return Err(PlanError::SeveralAnalyses);
+            return Err(ExperimentError::SeveralAnalyses);
         }
         let settings = settings(&spec, &makers)?;
         if settings.is_empty() {
-            return Err(PlanError::Empty("value to try"));
+            return Err(ExperimentError::Empty("value to try"));
         }
         refuse_impossible(&spec, &settings)?;
         let points = settings.len().saturating_mul(spec.utilizations.len());
         if points > MAX_POINTS {
-            return Err(PlanError::TooManyPoints(points));
+            return Err(ExperimentError::TooManyPoints(points));
         }
         // Numbers of sets are multiplied with what a shard adds to them.
         if spec.sets_per_point > (1 << 52) / points as u64 {
-            return Err(PlanError::TooManySets);
+            return Err(ExperimentError::TooManySets);
         }
         Ok(Plan { spec, makers, maker_of, settings })
     }
@@ -309,18 +309,18 @@ impl Plan {
 
 /// Every utilization needs a value of the sweep, and every value a utilization, at which there are
 /// sets.
-fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), PlanError> {
+fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), ExperimentError> {
     let possible = |setting: &Setting, utilization: Utilization| {
         setting.1.first().is_some_and(|options| options.is_possible(utilization))
     };
     let beyond = |&&utilization: &&Utilization| !settings.iter().any(|setting| possible(setting, utilization));
     if let Some(&utilization) = spec.utilizations.iter().find(beyond) {
-        return Err(PlanError::Impossible(None, utilization));
+        return Err(ExperimentError::Impossible(None, utilization));
     }
     let empty = |setting: &&Setting| !spec.utilizations.iter().any(|&utilization| possible(setting, utilization));
     match settings.iter().find(empty) {
         Some((value, _)) => {
-            Err(PlanError::Impossible(spec.sweep.as_ref().map(Sweep::axis).zip(*value), spec.utilizations[0]))
+            Err(ExperimentError::Impossible(spec.sweep.as_ref().map(Sweep::axis).zip(*value), spec.utilizations[0]))
         }
         None => Ok(()),
     }
@@ -342,18 +342,18 @@ fn makers(spec: &Spec) -> (Vec<&'static dyn Analysis>, Vec<usize>) {
 }
 
 /// What to draw at each value of the sweep, for each analysis.
-fn settings(spec: &Spec, makers: &[&'static dyn Analysis]) -> Result<Vec<Setting>, PlanError> {
+fn settings(spec: &Spec, makers: &[&'static dyn Analysis]) -> Result<Vec<Setting>, ExperimentError> {
     let priced = |sets: SetSpec, maker: &dyn Analysis| SetSpec { page_costs: maker.page_costs(&sets.device), ..sets };
     let each = |sets: SetSpec| makers.iter().map(move |&maker| SetOptions::new(priced(sets, maker)));
     let Some(sweep) = &spec.sweep else {
         let options: Result<_, _> = each(spec.sets).collect();
-        return Ok(vec![(None, options.map_err(|error| PlanError::Options(None, error))?)]);
+        return Ok(vec![(None, options.map_err(|error| ExperimentError::Options(None, error))?)]);
     };
     let axis = sweep.axis();
     let values = sweep.values().iter().map(|&value| {
-        let sets = sweep::apply(axis, value, &spec.sets).map_err(PlanError::Sweep)?;
+        let sets = sweep::apply(axis, value, &spec.sets).map_err(ExperimentError::Sweep)?;
         let options: Result<_, _> = each(sets).collect();
-        Ok((Some(value), options.map_err(|error| PlanError::Options(Some((axis, value)), error))?))
+        Ok((Some(value), options.map_err(|error| ExperimentError::Options(Some((axis, value)), error))?))
     });
     values.collect()
 }

@@ -13,12 +13,12 @@ use std::fmt;
 
 use rtflash_model::{Allocation, Span, TaskSet};
 
-use crate::run::{Clusters, Device, Nvme, Scenario, hand_over_jitter};
-use crate::scheduler::Settings;
+use crate::run::{CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
+use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
-pub use observe::{Assumption, Assumptions};
-use response::{Effort, Limit, Queue, Window};
+pub use observe::{Assumptions, BoundAssumption};
+use response::{Effort, NoWindow, UrgentQueue, Window};
 use view::{Loops, Releasing, queues};
 
 /// How a bound was found.
@@ -45,7 +45,7 @@ impl Rule {
 
 /// What a bound consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct LatencyTerms {
     /// What can be inside when the I/O is released, or when what goes ahead of it begins to wait.
     pub inside: Span,
     /// What other real-time jobs send ahead.
@@ -54,7 +54,7 @@ pub struct Terms {
     pub own: Span,
 }
 
-impl Terms {
+impl LatencyTerms {
     /// The bound on the latency, from release to the end of the last request.
     pub fn bound(&self) -> Span {
         self.inside.saturating_add(self.ahead).saturating_add(self.own)
@@ -146,7 +146,7 @@ pub struct Bound {
     /// By which rule it is looked for.
     pub rule: Rule,
     /// What the bound consists of, or why there is none.
-    pub terms: Result<Terms, Why>,
+    pub terms: Result<LatencyTerms, Why>,
 }
 
 /// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases,
@@ -163,7 +163,7 @@ pub fn bounds_judged(
 ) -> Vec<Bound> {
     let rule = rule(scenario);
     let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
-    if let Device::Clusters(clusters) = &scenario.device {
+    if let HostDevice::Clusters(clusters) = &scenario.device {
         let judged = judge(clusters.set(), clusters.allocation());
         let of = |job| judged.clone().and_then(|()| certified(scenario, clusters, job)).map_err(Why::Certificate);
         return real_time.map(|job| Bound { job, rule, terms: of(job) }).collect();
@@ -207,15 +207,15 @@ pub fn bounds_judged(
 
 fn rule(scenario: &Scenario) -> Rule {
     match &scenario.device {
-        Device::Emmc(_) => Rule::H1,
-        Device::Nvme(_) => Rule::H2,
-        Device::Clusters(_) => Rule::H3,
+        HostDevice::Emmc(_) => Rule::H1,
+        HostDevice::Nvme(_) => Rule::H2,
+        HostDevice::Clusters(_) => Rule::H3,
     }
 }
 
 /// H3: the deadline of a certified task, from its nominal release on, if the host keeps its
 /// requests for no longer than the certificate allows.
-fn certified(scenario: &Scenario, clusters: &Clusters, job: usize) -> Result<Terms, String> {
+fn certified(scenario: &Scenario, clusters: &CertifiedClusters, job: usize) -> Result<LatencyTerms, String> {
     let late = hand_over_jitter(scenario, job)?;
     let (declared, own) = clusters.promised(job).ok_or("it is no task of the device")?;
     if late > declared {
@@ -223,31 +223,31 @@ fn certified(scenario: &Scenario, clusters: &Clusters, job: usize) -> Result<Ter
             "its requests reach the device up to {late} late, and the certificate is one for {declared}"
         ));
     }
-    Ok(Terms { inside: Span::ZERO, ahead: Span::ZERO, own })
+    Ok(LatencyTerms { inside: Span::ZERO, ahead: Span::ZERO, own })
 }
 
 /// H2: in each round of so long as a command takes at most, as many are handed over as may be
 /// inside.
-fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effort) -> Result<Terms, Limit> {
-    let Some(limit) = nvme.ends_within else { return Err(Limit::Unlimited) };
+fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effort) -> Result<LatencyTerms, NoWindow> {
+    let Some(limit) = nvme.ends_within else { return Err(NoWindow::Unlimited) };
     let handed = match &scenario.scheduler {
-        Settings::K2(k2) => Some(k2.max_inflight),
+        SchedulerSettings::K2(k2) => Some(k2.max_inflight),
         _ => None,
     };
-    let max = handed.filter(|&max| max <= nvme.inside).ok_or(Limit::Beyond(handed, nvme.inside))?;
+    let max = handed.filter(|&max| max <= nvme.inside).ok_or(NoWindow::Beyond(handed, nvme.inside))?;
     let (limit, turnaround) = (u128::from(limit.as_ns()), u128::from(scenario.host.turnaround.as_ns()));
     let round = limit + turnaround;
     let begun = Window { inside: round, fixed: 0, earlier: 0, gaps: 0 };
     let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, max.into(), &ahead.higher, effort)?;
-    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(Limit::Overload);
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload);
     span(window.total() + limit)?;
-    Ok(Terms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
+    Ok(LatencyTerms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
 }
 
 /// What goes ahead of a job's last command whatever the device is.
 struct Ahead<'a> {
     own: &'a Loops,
-    higher: Vec<Queue>,
+    higher: Vec<UrgentQueue>,
     /// Commands of an I/O of its own, and of those that its equals have pending.
     own_commands: u128,
     equal_commands: u128,
@@ -256,17 +256,17 @@ struct Ahead<'a> {
 }
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
-fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<Terms, Why>> {
-    let mut found: Vec<Result<Terms, Why>> = vec![Err(Why::Overload); loops.len()];
+fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<LatencyTerms, Why>> {
+    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Overload); loops.len()];
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
     for job in order {
         found[job] = one(scenario, loops, job, &found, effort).map_err(|limit| match limit {
-            Limit::Overload => Why::Overload,
-            Limit::Effort => Why::Effort,
-            Limit::Merged => Why::Merged,
-            Limit::Unlimited => Why::Unlimited,
-            Limit::Beyond(handed, inside) => Why::Beyond { handed, inside },
+            NoWindow::Overload => Why::Overload,
+            NoWindow::Effort => Why::Effort,
+            NoWindow::Merged => Why::Merged,
+            NoWindow::Unlimited => Why::Unlimited,
+            NoWindow::Beyond(handed, inside) => Why::Beyond { handed, inside },
         });
     }
     found
@@ -277,19 +277,19 @@ fn one(
     scenario: &Scenario,
     loops: &[Loops],
     job: usize,
-    found: &[Result<Terms, Why>],
+    found: &[Result<LatencyTerms, Why>],
     effort: &Effort,
-) -> Result<Terms, Limit> {
+) -> Result<LatencyTerms, NoWindow> {
     effort.spend(loops.len())?;
     let own = &loops[job];
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     if loops.iter().any(|other| rank(&other).is_eq() && other.is_merged) {
-        return Err(Limit::Merged);
+        return Err(NoWindow::Merged);
     }
     let mut ahead = Ahead { own, higher: Vec::new(), own_commands: own.number(), equal_commands: 0, equal: 0 };
     for (at, (other, found)) in loops.iter().zip(found).enumerate() {
         match rank(&other) {
-            Ordering::Less => ahead.higher.push(other.queue_of(found.as_ref().ok().map(Terms::bound))),
+            Ordering::Less => ahead.higher.push(other.queue_of(found.as_ref().ok().map(LatencyTerms::bound))),
             Ordering::Equal => {
                 let pending = u128::from(if at == job { other.pending - 1 } else { other.pending });
                 ahead.equal += other.cost * pending;
@@ -299,9 +299,9 @@ fn one(
         }
     }
     match &scenario.device {
-        Device::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, effort),
-        Device::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, effort),
-        Device::Clusters(_) => Err(Limit::Overload),
+        HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, effort),
+        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, effort),
+        HostDevice::Clusters(_) => Err(NoWindow::Overload),
     }
 }
 
@@ -312,7 +312,7 @@ fn added_up(
     loops: &[Loops],
     ahead: &Ahead<'_>,
     effort: &Effort,
-) -> Result<Terms, Limit> {
+) -> Result<LatencyTerms, NoWindow> {
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     let last = own.last;
@@ -339,7 +339,7 @@ fn added_up(
                 worst = Some(window);
             }
         }
-        worst.ok_or(Limit::Overload)
+        worst.ok_or(NoWindow::Overload)
     };
     let smaller = match (from_release, from_calm()) {
         (Ok(one), Ok(other)) => Ok(if one.total() <= other.total() { one } else { other }),
@@ -347,8 +347,8 @@ fn added_up(
         (Err(why), Err(_)) => Err(why),
     };
     let window = smaller?;
-    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(Limit::Overload);
-    let terms = Terms {
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload);
+    let terms = LatencyTerms {
         inside: span(window.inside)?,
         ahead: span(window.total() - window.inside - before)?,
         own: span(before + last)?,

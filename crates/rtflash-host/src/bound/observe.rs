@@ -6,12 +6,12 @@ use rtflash_model::{Instant, Span};
 
 use super::{Bound, bounds};
 use crate::Command;
-use crate::run::{Device, Job, Releases, Scenario, Seen, Watch};
-use crate::scheduler::Settings;
+use crate::run::{HostDevice, Job, JobReleases, RunEvent, Scenario, Watch};
+use crate::scheduler::SchedulerSettings;
 
 /// Something that bounds suppose, or the bounds themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Assumption {
+pub struct BoundAssumption {
     /// What it is called.
     pub name: &'static str,
     /// Whether there was something to be looked at.
@@ -52,7 +52,9 @@ impl<'a> Assumptions<'a> {
             limits[job] = terms.ok().map(|terms| terms.bound());
         }
         let max = match scenario.scheduler {
-            Settings::K2(k2) => Some(k2.max_inflight_ahead.map_or(k2.max_inflight, |ahead| ahead.max(k2.max_inflight))),
+            SchedulerSettings::K2(k2) => {
+                Some(k2.max_inflight_ahead.map_or(k2.max_inflight, |ahead| ahead.max(k2.max_inflight)))
+            }
             _ => None,
         };
         Assumptions {
@@ -68,15 +70,15 @@ impl<'a> Assumptions<'a> {
     }
 
     /// What was seen, in the order of [`Assumptions::NAMES`].
-    pub fn found(&self) -> impl Iterator<Item = Assumption> + '_ {
+    pub fn found(&self) -> impl Iterator<Item = BoundAssumption> + '_ {
         let real_time = self.scenario.jobs.iter().any(Job::is_real_time);
-        let periodic = |job: &Job| job.is_real_time() && matches!(job.releases, Releases::Every { .. });
+        let periodic = |job: &Job| job.is_real_time() && matches!(job.releases, JobReleases::Every { .. });
         let periodic = self.scenario.jobs.iter().any(periodic);
-        let within = matches!(&self.scenario.device, Device::Nvme(nvme) if nvme.ends_within.is_some());
+        let within = matches!(&self.scenario.device, HostDevice::Nvme(nvme) if nvme.ends_within.is_some());
         let bounded = self.bounds.iter().any(Option::is_some);
         let observed = [real_time, periodic, self.max.is_some(), true, bounded, within];
         let found = Self::NAMES.into_iter().zip(observed).zip(self.broken);
-        found.map(|((name, observed), broken)| Assumption { name, observed, broken })
+        found.map(|((name, observed), broken)| BoundAssumption { name, observed, broken })
     }
 
     /// A command, or the first part of it, leaves the queue. Says whether it is what was queued.
@@ -99,37 +101,37 @@ impl<'a> Assumptions<'a> {
 }
 
 impl Watch for Assumptions<'_> {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match *what {
-            Seen::Released { io, job } => {
+            RunEvent::Released { io, job } => {
                 let of = &self.scenario.jobs[job];
                 if of.is_real_time() {
                     self.pending[job] += 1;
                     self.released.insert(io, now);
-                    let several = matches!(of.releases, Releases::Every { .. }) && self.pending[job] > 1;
+                    let several = matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > 1;
                     self.judge(1, !several, now);
                 }
             }
-            Seen::Queued { io, command } => {
+            RunEvent::Queued { io, command } => {
                 let at_once = self.released.get(&io).is_none_or(|&released| released == now);
                 self.judge(0, at_once, now);
                 self.queued.insert(command.id, *command);
             }
-            Seen::Merged { io, command, into } => {
+            RunEvent::Merged { io, command, into } => {
                 let at_once = self.released.get(&io).is_none_or(|&released| released == now);
                 self.judge(0, at_once, now);
                 self.judge(3, command.class == into.class, now);
                 self.queued.insert(into.id, *into);
             }
-            Seen::HandedOver(command) | Seen::PartHandedOver(command) => {
+            RunEvent::HandedOver(command) | RunEvent::PartHandedOver(command) => {
                 self.inside += 1;
                 self.judge(2, self.max.is_none_or(|max| self.inside <= max), now);
                 let as_queued = self.leave(command);
                 self.judge(3, as_queued, now);
             }
-            Seen::Late { .. } => self.judge(5, false, now),
-            Seen::Ended(_) => self.inside = self.inside.saturating_sub(1),
-            Seen::Finished { io, job, released } => {
+            RunEvent::Late { .. } => self.judge(5, false, now),
+            RunEvent::Ended(_) => self.inside = self.inside.saturating_sub(1),
+            RunEvent::Finished { io, job, released } => {
                 if self.released.remove(&io).is_some() {
                     self.pending[job] = self.pending[job].saturating_sub(1);
                     let within = self.bounds[job].is_none_or(|bound| now.since(released) <= bound);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// Why a window has no end that could be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum NoWindow {
     /// What goes ahead is as much as time passes, or more.
     Overload,
     /// Others may be merged into what goes ahead.
@@ -19,7 +19,7 @@ pub(super) enum Limit {
 
 /// What a more urgent job sends ahead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Queue {
+pub(super) struct UrgentQueue {
     /// Of each I/O.
     pub(super) cost: u128,
     /// Its commands.
@@ -36,7 +36,7 @@ pub(super) struct Queue {
     pub(super) is_closed: bool,
 }
 
-impl Queue {
+impl UrgentQueue {
     /// I/Os that are pending as the window begins, or are released in it, both ends included.
     fn carried(&self, total: u128, _: &Window) -> u128 {
         let apart = self.apart.max(1);
@@ -80,8 +80,8 @@ impl Effort {
     }
 
     /// Spends so many.
-    pub(super) fn spend(&self, steps: usize) -> Result<(), Limit> {
-        let left = self.0.get().checked_sub(steps as u64).ok_or(Limit::Effort)?;
+    pub(super) fn spend(&self, steps: usize) -> Result<(), NoWindow> {
+        let left = self.0.get().checked_sub(steps as u64).ok_or(NoWindow::Effort)?;
         self.0.set(left);
         Ok(())
     }
@@ -97,13 +97,13 @@ impl Window {
     }
 
     /// With what is pending as it begins, and what is released in it.
-    pub(super) fn with_carried(self, higher: &[Queue], effort: &Effort) -> Result<Window, Limit> {
-        self.least_fixed_point(higher, effort, Queue::carried)
+    pub(super) fn with_carried(self, higher: &[UrgentQueue], effort: &Effort) -> Result<Window, NoWindow> {
+        self.least_fixed_point(higher, effort, UrgentQueue::carried)
     }
 
     /// With what is released in it.
-    pub(super) fn fresh(self, higher: &[Queue], effort: &Effort) -> Result<Window, Limit> {
-        self.least_fixed_point(higher, effort, Queue::fresh)
+    pub(super) fn fresh(self, higher: &[UrgentQueue], effort: &Effort) -> Result<Window, NoWindow> {
+        self.least_fixed_point(higher, effort, UrgentQueue::fresh)
     }
 
     /// With what is pending as it begins, and what is released in it, counted in rounds of its
@@ -112,17 +112,17 @@ impl Window {
         self,
         commands: u128,
         max: u128,
-        higher: &[Queue],
+        higher: &[UrgentQueue],
         effort: &Effort,
-    ) -> Result<Window, Limit> {
+    ) -> Result<Window, NoWindow> {
         let mut rounds = commands.div_ceil(max.max(1)).max(1);
         loop {
             effort.spend(higher.len() + 1)?;
-            let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(Limit::Overload)?;
+            let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(NoWindow::Overload)?;
             let ahead = higher.iter().try_fold(commands, |sum, queue| {
                 sum.checked_add(queue.carried(total, &self).checked_mul(queue.commands)?)
             });
-            let next = ahead.ok_or(Limit::Overload)?.div_ceil(max.max(1)).max(1);
+            let next = ahead.ok_or(NoWindow::Overload)?.div_ceil(max.max(1)).max(1);
             if next <= rounds {
                 return Ok(Window { fixed: total - self.inside, ..self });
             }
@@ -133,12 +133,12 @@ impl Window {
     /// The least window that holds all that arrives in it.
     fn least_fixed_point(
         self,
-        higher: &[Queue],
+        higher: &[UrgentQueue],
         effort: &Effort,
-        arrived: fn(&Queue, u128, &Window) -> u128,
-    ) -> Result<Window, Limit> {
+        arrived: fn(&UrgentQueue, u128, &Window) -> u128,
+    ) -> Result<Window, NoWindow> {
         if is_overloaded(higher) {
-            return Err(Limit::Overload);
+            return Err(NoWindow::Overload);
         }
         let mut total = self.total();
         loop {
@@ -147,7 +147,7 @@ impl Window {
                 .iter()
                 .try_fold(0_u128, |sum, queue| sum.checked_add(arrived(queue, total, &self).checked_mul(queue.cost)?));
             let next = ahead.and_then(|ahead| self.total().checked_add(ahead));
-            let Some(next) = next.filter(|&next| next < END) else { return Err(Limit::Overload) };
+            let Some(next) = next.filter(|&next| next < END) else { return Err(NoWindow::Overload) };
             if next == total {
                 return Ok(Window { fixed: total - self.inside, ..self });
             }
@@ -157,9 +157,9 @@ impl Window {
 }
 
 /// Whether the queues without an end send as much as time passes, or more.
-fn is_overloaded(queues: &[Queue]) -> bool {
+fn is_overloaded(queues: &[UrgentQueue]) -> bool {
     let endless = queues.iter().filter(|queue| queue.count == u128::from(u64::MAX));
     // In parts of 2^-40, rounded down: what is just below one may be left to the search.
-    let share = |queue: &Queue| queue.cost.saturating_mul(queue.places << 40) / queue.apart.max(1);
+    let share = |queue: &UrgentQueue| queue.cost.saturating_mul(queue.places << 40) / queue.apart.max(1);
     endless.map(share).fold(0, u128::saturating_add) >= 1 << 40
 }

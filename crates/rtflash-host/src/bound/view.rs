@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use rtflash_model::Span;
 
 use super::max::Max;
-use super::response::Queue;
-use crate::run::{Job, Releases, Scenario, cut};
-use crate::scheduler::{Levels, Scheduler, Settings};
+use super::response::UrgentQueue;
+use crate::run::{Job, JobReleases, Scenario, cut};
+use crate::scheduler::{Levels, Scheduler, SchedulerSettings};
 use crate::{Class, Command, LEVELS, Op};
 
 /// Into which queue a scheduler puts what a job does: the lowest number goes first, each is first
 /// in, first out.
-pub(super) type Queues = fn(&Settings, &Job) -> u8;
+pub(super) type Queues = fn(&SchedulerSettings, &Job) -> u8;
 
 /// The queues of a scheduler; `None` where it is not made of queues that go one before the other.
-pub(super) fn queues(settings: &Settings) -> Option<Queues> {
+pub(super) fn queues(settings: &SchedulerSettings) -> Option<Queues> {
     match settings {
-        Settings::None => Some(|_, _| 0),
-        Settings::K2(_) => Some(|settings, job| match settings {
-            Settings::K2(k2) if job.class == Class::RealTime => match k2.levels {
+        SchedulerSettings::None => Some(|_, _| 0),
+        SchedulerSettings::K2(_) => Some(|settings, job| match settings {
+            SchedulerSettings::K2(k2) if job.class == Class::RealTime => match k2.levels {
                 Levels::Eight => job.level.min(LEVELS - 1),
                 Levels::One => 0,
             },
@@ -32,7 +32,7 @@ pub(super) fn queues(settings: &Settings) -> Option<Queues> {
 /// Commands that may be inside: those of the scheduler, or those of the device if it takes less.
 pub(super) fn max_inside(scenario: &Scenario, depth: u32) -> Max {
     match &scenario.scheduler {
-        Settings::K2(k2) => {
+        SchedulerSettings::K2(k2) => {
             let all = k2.max_inflight.min(depth);
             Max { all, rest: k2.max_inflight_rest.unwrap_or(all).min(all) }
         }
@@ -100,14 +100,14 @@ impl Loops {
         }
         let count = job.max_ios();
         let (releasing, pending) = match job.releases {
-            Releases::Every { period, jitter } => {
+            JobReleases::Every { period, jitter } => {
                 let apart = Span::from_ns(period.as_ns().saturating_sub(jitter.as_ns())).unwrap_or(period);
                 (Releasing::Every(apart), 1)
             }
-            Releases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(shortest)), depth.into()),
+            JobReleases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(shortest)), depth.into()),
             // A flush releases as many as are whole, and one more at most where something was
             // carried over.
-            Releases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
+            JobReleases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
         let longest =
@@ -142,12 +142,12 @@ impl Loops {
     fn most_released(&self, scenario: &Scenario, position: usize) -> u64 {
         let job = &scenario.jobs[position];
         let released = match job.releases {
-            Releases::Every { period, .. } => {
+            JobReleases::Every { period, .. } => {
                 let time = scenario.duration.since(job.phase.min(scenario.duration)).as_ns();
                 (time / period.as_ns().max(1)).saturating_add(1)
             }
-            Releases::Closed { depth, .. } => depth.into(),
-            Releases::WriteBack(written) => {
+            JobReleases::Closed { depth, .. } => depth.into(),
+            JobReleases::WriteBack(written) => {
                 let flushes = written.flushes(job.phase.min(scenario.duration), scenario.duration);
                 written.released(flushes, job.size)
             }
@@ -161,9 +161,9 @@ impl Loops {
     }
 
     /// What it sends ahead of what is less urgent. `response`: the bound of its own.
-    pub(super) fn queue_of(&self, response: Option<Span>) -> Queue {
+    pub(super) fn queue_of(&self, response: Option<Span>) -> UrgentQueue {
         let (Releasing::Every(apart) | Releasing::Closed(apart)) = self.releasing;
-        Queue {
+        UrgentQueue {
             cost: self.cost,
             commands: self.number(),
             apart: u128::from(apart.as_ns()),

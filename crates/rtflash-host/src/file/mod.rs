@@ -10,23 +10,23 @@ pub(crate) use scheduler::scheduler;
 use crate::{Class, Op};
 
 /// A field of an object that is being read.
-pub(crate) struct Fields<'r, 't, 'p, const N: usize> {
+pub(crate) struct ObjectField<'r, 't, 'p, const N: usize> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
     names: [&'static str; N],
     slots: [Slot<'t>; N],
 }
 
-impl<'r, 't, 'p, const N: usize> Fields<'r, 't, 'p, N> {
+impl<'r, 't, 'p, const N: usize> ObjectField<'r, 't, 'p, N> {
     /// The known fields of an object; `None` where it is none, which has been recorded.
     pub(crate) fn open(
         reader: &'r mut Reader<'t>,
         raw: &'t str,
         place: &'p Place<'p>,
         names: [&'static str; N],
-    ) -> Option<Fields<'r, 't, 'p, N>> {
+    ) -> Option<ObjectField<'r, 't, 'p, N>> {
         let slots = reader.object(raw, place, &names)?;
-        Some(Fields { reader, place, names, slots })
+        Some(ObjectField { reader, place, names, slots })
     }
 
     /// The text of a field, null being as good as absent.

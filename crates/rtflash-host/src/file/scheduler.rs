@@ -1,23 +1,23 @@
 //! The field `scheduler`: a name, or an object with a name and parameters.
 
-use rtflash_model::reading::{Kind, Place, Reader};
+use rtflash_model::reading::{JsonKind, Place, Reader};
 
-use super::{Fields, above_zero, bytes_above_zero, time_above_zero};
+use super::{ObjectField, above_zero, bytes_above_zero, time_above_zero};
 use crate::scheduler::{
-    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, Settings,
+    BfqSettings, Cut, K2Settings, KyberSettings, Levels, MinimalEffortSettings, MqDeadlineSettings, SchedulerSettings,
     UserCentricSettings,
 };
 
 const A_SCHEDULER: &str = "a scheduler: its name in a string, or an object with `name` and its parameters";
 
 /// A scheduler, with its parameters.
-pub(crate) fn scheduler<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
-    match Kind::of(raw) {
-        Kind::Text => {
-            let at = reader.choice(raw, place, "scheduler", &Settings::NAMES)?;
-            Settings::named(Settings::NAMES[at])
+pub(crate) fn scheduler<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
+    match JsonKind::of(raw) {
+        JsonKind::Text => {
+            let at = reader.choice(raw, place, "scheduler", &SchedulerSettings::NAMES)?;
+            SchedulerSettings::named(SchedulerSettings::NAMES[at])
         }
-        Kind::Object => described(reader, raw, place),
+        JsonKind::Object => described(reader, raw, place),
         _ => {
             reader.refuse_kind(raw, place, A_SCHEDULER);
             None
@@ -25,34 +25,34 @@ pub(crate) fn scheduler<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place
     }
 }
 
-fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
     // The name says which other fields there are.
     let [name] = reader.open_object(raw, place, &["name"], |_| {})?;
     let name = reader.required(name, raw, place, "name", "a scheduler's name")?;
-    let at = reader.choice(name, &place.key("name"), "scheduler", &Settings::NAMES)?;
-    match Settings::named(Settings::NAMES[at])? {
-        Settings::None => reader.object(raw, place, &["name"]).map(|_| Settings::None),
-        Settings::K2(settings) if settings.split.is_none() => k2(reader, raw, place, settings),
-        Settings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => k2_ahead(reader, raw, place),
-        Settings::K2(_) => k2_split(reader, raw, place),
-        Settings::MqDeadline(settings) => mq_deadline(reader, raw, place, settings),
-        Settings::Kyber(settings) => kyber(reader, raw, place, settings),
-        Settings::Bfq(settings) => {
-            let mut fields = Fields::open(reader, raw, place, ["name", "budget"])?;
-            Some(Settings::Bfq(BfqSettings { budget: fields.or("budget", settings.budget, bytes_above_zero) }))
+    let at = reader.choice(name, &place.key("name"), "scheduler", &SchedulerSettings::NAMES)?;
+    match SchedulerSettings::named(SchedulerSettings::NAMES[at])? {
+        SchedulerSettings::None => reader.object(raw, place, &["name"]).map(|_| SchedulerSettings::None),
+        SchedulerSettings::K2(settings) if settings.split.is_none() => k2(reader, raw, place, settings),
+        SchedulerSettings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => k2_ahead(reader, raw, place),
+        SchedulerSettings::K2(_) => k2_split(reader, raw, place),
+        SchedulerSettings::MqDeadline(settings) => mq_deadline(reader, raw, place, settings),
+        SchedulerSettings::Kyber(settings) => kyber(reader, raw, place, settings),
+        SchedulerSettings::Bfq(settings) => {
+            let mut fields = ObjectField::open(reader, raw, place, ["name", "budget"])?;
+            Some(SchedulerSettings::Bfq(BfqSettings { budget: fields.or("budget", settings.budget, bytes_above_zero) }))
         }
-        Settings::MinimalEffort(settings) => {
-            let mut fields = Fields::open(reader, raw, place, ["name", "rate", "slice", "most_reads"])?;
-            Some(Settings::MinimalEffort(MinimalEffortSettings {
+        SchedulerSettings::MinimalEffort(settings) => {
+            let mut fields = ObjectField::open(reader, raw, place, ["name", "rate", "slice", "most_reads"])?;
+            Some(SchedulerSettings::MinimalEffort(MinimalEffortSettings {
                 rate: fields.or("rate", settings.rate, bytes_above_zero),
                 slice: fields.or("slice", settings.slice, time_above_zero),
                 max_reads: fields.or("most_reads", settings.max_reads, Reader::whole_u32),
             }))
         }
-        Settings::UserCentric(settings) => {
-            let mut fields = Fields::open(reader, raw, place, ["name", "separated", "shortest", "high_priority"])?;
+        SchedulerSettings::UserCentric(settings) => {
+            let mut fields = ObjectField::open(reader, raw, place, ["name", "separated", "shortest", "high_priority"])?;
             let mut truth = |name, default| fields.or(name, default, |reader, raw, place| reader.truth(raw, place));
-            Some(Settings::UserCentric(UserCentricSettings {
+            Some(SchedulerSettings::UserCentric(UserCentricSettings {
                 separated: truth("separated", settings.separated),
                 shortest: truth("shortest", settings.shortest),
                 high_priority: truth("high_priority", settings.high_priority),
@@ -66,10 +66,10 @@ fn levels<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Optio
     Some([Levels::Eight, Levels::One][at])
 }
 
-fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2Settings) -> Option<Settings> {
+fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2Settings) -> Option<SchedulerSettings> {
     let names = ["name", "max_inflight", "max_inflight_rest", "levels"];
-    let mut fields = Fields::open(reader, raw, place, names)?;
-    Some(Settings::K2(K2Settings {
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
+    Some(SchedulerSettings::K2(K2Settings {
         max_inflight: fields.or("max_inflight", settings.max_inflight, above_zero),
         max_inflight_rest: fields
             .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
@@ -79,16 +79,16 @@ fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2
     }))
 }
 
-fn k2_ahead<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+fn k2_ahead<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
     let names = ["name", "max_inflight", "max_inflight_rest", "max_inflight_ahead", "levels", "max_sectors"];
-    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
     let defaults = K2Settings::ahead();
     let max_inflight = fields.or("max_inflight", defaults.max_inflight, above_zero);
     let split = defaults.split.map(|mut split| {
         split.max_sectors = fields.or("max_sectors", split.max_sectors, bytes_above_zero);
         split
     });
-    Some(Settings::K2(K2Settings {
+    Some(SchedulerSettings::K2(K2Settings {
         max_inflight,
         max_inflight_rest: fields
             .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
@@ -100,9 +100,9 @@ fn k2_ahead<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     }))
 }
 
-fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Settings> {
+fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
     let names = ["name", "max_inflight", "max_inflight_rest", "levels", "max_sectors", "cut", "multiples"];
-    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
     let cut = fields.or("cut", Cut::Idle, |reader, raw, place| {
         reader.choice(raw, place, "way to cut", &["idle", "rest"]).map(|at| [Cut::Idle, Cut::Rest][at])
     });
@@ -112,7 +112,7 @@ fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
         split.multiples = fields.or("multiples", split.multiples, |reader, raw, place| reader.truth(raw, place));
         split
     });
-    Some(Settings::K2(K2Settings {
+    Some(SchedulerSettings::K2(K2Settings {
         max_inflight: fields.or("max_inflight", defaults.max_inflight, above_zero),
         max_inflight_rest: fields
             .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
@@ -127,10 +127,10 @@ fn mq_deadline<'t>(
     raw: &'t str,
     place: &Place<'_>,
     settings: MqDeadlineSettings,
-) -> Option<Settings> {
+) -> Option<SchedulerSettings> {
     let names = ["name", "read_expire", "write_expire", "prio_aging_expire", "writes_starved", "fifo_batch"];
-    let mut fields = Fields::open(reader, raw, place, names)?;
-    Some(Settings::MqDeadline(MqDeadlineSettings {
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
+    Some(SchedulerSettings::MqDeadline(MqDeadlineSettings {
         read_expire: fields.or("read_expire", settings.read_expire, Reader::time),
         write_expire: fields.or("write_expire", settings.write_expire, Reader::time),
         prio_aging_expire: fields.or("prio_aging_expire", settings.prio_aging_expire, Reader::time),
@@ -139,7 +139,12 @@ fn mq_deadline<'t>(
     }))
 }
 
-fn kyber<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: KyberSettings) -> Option<Settings> {
+fn kyber<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    settings: KyberSettings,
+) -> Option<SchedulerSettings> {
     const TOKENS: [&str; 4] = ["read_tokens", "write_tokens", "discard_tokens", "other_tokens"];
     const BATCHES: [&str; 4] = ["read_batch", "write_batch", "discard_batch", "other_batch"];
     const TARGETS: [&str; 3] = ["read_target", "write_target", "discard_target"];
@@ -147,7 +152,7 @@ fn kyber<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings:
         "name", TOKENS[0], TOKENS[1], TOKENS[2], TOKENS[3], BATCHES[0], BATCHES[1], BATCHES[2], BATCHES[3], TARGETS[0],
         TARGETS[1], TARGETS[2],
     ];
-    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
     let mut settings = settings;
     for (name, tokens) in TOKENS.into_iter().zip(&mut settings.tokens) {
         *tokens = fields.or(name, *tokens, above_zero);
@@ -158,5 +163,5 @@ fn kyber<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings:
     for (name, target) in TARGETS.into_iter().zip(&mut settings.targets) {
         *target = fields.or(name, *target, time_above_zero);
     }
-    Some(Settings::Kyber(settings))
+    Some(SchedulerSettings::Kyber(settings))
 }

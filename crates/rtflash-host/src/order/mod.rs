@@ -13,13 +13,13 @@ use rtflash_model::{Diagnostic, Diagnostics, Instant, Path};
 pub use names::Names;
 pub use read::read_script;
 
-use crate::{Command, Scheduler, Settings};
+use crate::{Command, Scheduler, SchedulerSettings};
 
 /// A script: a scheduler, and what happens to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     /// The scheduler.
-    pub scheduler: Settings,
+    pub scheduler: SchedulerSettings,
     /// What happens, in order; times never decrease.
     pub steps: Vec<Step>,
     /// What requests and pieces are called.

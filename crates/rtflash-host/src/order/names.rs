@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// A request that has been inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Request {
+struct InsertedRequest {
     name: String,
     /// The number of its first piece, or its own.
     first: u64,
@@ -18,7 +18,7 @@ struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     /// In order of their numbers.
-    requests: Vec<Request>,
+    requests: Vec<InsertedRequest>,
     /// The position of each.
     positions: HashMap<String, usize>,
     /// Of requests whose name is that of a piece of this one: which.
@@ -54,7 +54,7 @@ impl Names {
         }
         let first = self.commands;
         self.positions.insert(name.to_owned(), self.requests.len());
-        self.requests.push(Request { name: name.to_owned(), first, pieces });
+        self.requests.push(InsertedRequest { name: name.to_owned(), first, pieces });
         self.commands += pieces.unwrap_or(1);
         Some(first)
     }
@@ -62,11 +62,11 @@ impl Names {
     /// The number of a command by its name.
     pub(super) fn find(&self, name: &str) -> Option<u64> {
         let request = |name: &str| self.positions.get(name).and_then(|&position| self.requests.get(position));
-        if let Some(Request { first, pieces: None, .. }) = request(name) {
+        if let Some(InsertedRequest { first, pieces: None, .. }) = request(name) {
             return Some(*first);
         }
         let (of, number) = piece(name)?;
-        let Request { first, pieces, .. } = request(of)?;
+        let InsertedRequest { first, pieces, .. } = request(of)?;
         (number < (*pieces)?).then(|| first + number)
     }
 
@@ -81,8 +81,8 @@ impl Names {
         let behind = self.requests.partition_point(|request| request.first <= id);
         match behind.checked_sub(1).and_then(|at| self.requests.get(at)).filter(|_| id < self.commands) {
             None => Cow::Borrowed(""),
-            Some(Request { name, pieces: None, .. }) => Cow::Borrowed(name),
-            Some(Request { name, first, .. }) => Cow::Owned(format!("{name}.{}", id - first)),
+            Some(InsertedRequest { name, pieces: None, .. }) => Cow::Borrowed(name),
+            Some(InsertedRequest { name, first, .. }) => Cow::Owned(format!("{name}.{}", id - first)),
         }
     }
 }

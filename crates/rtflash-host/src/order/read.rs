@@ -6,8 +6,8 @@ use rtflash_model::reading::{Place, Reader, quote};
 use rtflash_model::{Diagnostics, Instant};
 
 use super::{Event, Names, Script, Step};
-use crate::file::{Fields, bytes_above_zero, class, level, op, scheduler};
-use crate::scheduler::{Scheduler, Settings};
+use crate::file::{ObjectField, bytes_above_zero, class, level, op, scheduler};
+use crate::scheduler::{Scheduler, SchedulerSettings};
 use crate::{Class, Command, Op};
 
 const A_SCRIPT: &str = "a script: an object with `scheduler` and `script`";
@@ -27,9 +27,9 @@ pub fn read_script(text: &str) -> Result<Script, Diagnostics> {
 
 fn script<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<Script> {
     let place = Place::Root;
-    let mut fields = Fields::open(reader, root, &place, ["scheduler", "script"])?;
+    let mut fields = ObjectField::open(reader, root, &place, ["scheduler", "script"])?;
     let settings = fields.required(root, "scheduler", "a scheduler's name, or an object with it", scheduler);
-    let mut writer = Writer::new(settings);
+    let mut writer = StepList::new(settings);
     fields.required(root, "script", "an array of steps", |reader, raw, place| {
         reader
             .list(raw, place, "an array of steps", |reader, raw, place| {
@@ -44,7 +44,7 @@ fn script<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<Script> {
 }
 
 /// The steps so far.
-struct Writer {
+struct StepList {
     scheduler: Box<dyn Scheduler>,
     /// Whether this is the script's, so that it is known what is cut.
     known: bool,
@@ -54,10 +54,10 @@ struct Writer {
     jobs: HashMap<String, u32>,
 }
 
-impl Writer {
-    fn new(settings: Option<Settings>) -> Writer {
-        Writer {
-            scheduler: settings.unwrap_or(Settings::None).scheduler(),
+impl StepList {
+    fn new(settings: Option<SchedulerSettings>) -> StepList {
+        StepList {
+            scheduler: settings.unwrap_or(SchedulerSettings::None).scheduler(),
             known: settings.is_some(),
             now: Instant::START,
             steps: Vec::new(),
@@ -67,7 +67,9 @@ impl Writer {
     }
 
     fn step<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
-        let Some(mut fields) = Fields::open(reader, raw, place, ["at", "insert", "ask", "complete"]) else { return };
+        let Some(mut fields) = ObjectField::open(reader, raw, place, ["at", "insert", "ask", "complete"]) else {
+            return;
+        };
         let now = self.now;
         let at = fields.required(raw, "at", "when, such as \"2ms\"", |reader, raw, place| {
             let at = Instant::from_ns(reader.time(raw, place)?.as_ns())?;
@@ -134,7 +136,7 @@ impl Writer {
 
     fn request<'t>(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, commands: &mut Vec<Command>) {
         let names = ["id", "op", "from", "size", "class", "level", "cpu", "job", "user_centric"];
-        let Some(mut fields) = Fields::open(reader, raw, place, names) else { return };
+        let Some(mut fields) = ObjectField::open(reader, raw, place, names) else { return };
         let id = fields.required(raw, "id", "a string that tells it from the others", |reader, raw, place| {
             let name = reader.string(raw, place, "a string that tells it from the others")?;
             Some((name, raw))

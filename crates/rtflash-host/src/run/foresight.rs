@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rtflash_model::{Instant, Span};
 
-use super::job::{Job, Releases};
+use super::job::{Job, JobReleases};
 use super::scenario::Scenario;
 
 /// What is known of a real-time job's next releases.
@@ -29,7 +29,7 @@ impl Foresight {
     pub(super) fn new(scenario: &Scenario) -> Foresight {
         let coming = |(job, of): (usize, &Job)| {
             let think = match of.releases {
-                Releases::Closed { think, .. } => Some(think),
+                JobReleases::Closed { think, .. } => Some(think),
                 _ => None,
             };
             let (planned, until) = (BTreeSet::new(), of.until);

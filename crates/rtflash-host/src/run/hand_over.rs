@@ -3,16 +3,16 @@
 
 use rtflash_model::Span;
 
-use super::device::Device;
-use super::job::Releases;
+use super::device::HostDevice;
+use super::job::JobReleases;
 use super::scenario::Scenario;
-use crate::scheduler::{K2Settings, Settings};
+use crate::scheduler::{K2Settings, SchedulerSettings};
 use crate::{Class, Op};
 
 /// How long after its nominal arrival a task's request is handed over to a device of
-/// [`Clusters`](super::Clusters), at most: J. `job` is its position in the scenario. The
-/// certificate has to be one for this J at least
-/// ([`Clusters::declared_jitter`](super::Clusters::declared_jitter)); then deadlines hold from end
+/// [`CertifiedClusters`](super::CertifiedClusters), at most: J. `job` is its position in the
+/// scenario. The certificate has to be one for this J at least
+/// ([`declared_jitter`](super::CertifiedClusters::declared_jitter)); then deadlines hold from end
 /// to end.
 ///
 /// The host adds nothing to what the releases themselves are late where the request finds a tag and
@@ -29,13 +29,13 @@ use crate::{Class, Op};
 /// # Errors
 /// Why nothing bounds it, in a sentence.
 pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String> {
-    let Device::Clusters(clusters) = &scenario.device else {
+    let HostDevice::Clusters(clusters) = &scenario.device else {
         return Err("the device has no certificates".to_owned());
     };
     let Some(of) = scenario.jobs.get(job).filter(|_| job < clusters.tasks()) else {
         return Err("it is no task of the device: a server ends its commands when it pleases".to_owned());
     };
-    let Releases::Every { jitter, .. } = of.releases else {
+    let JobReleases::Every { jitter, .. } = of.releases else {
         return Err(format!("`{}` has no period", of.name));
     };
     let outstanding = |real_time: bool| -> Result<u64, String> {
@@ -53,8 +53,11 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
         return Err(format!("{all} requests can be outstanding, and there are {tags} tags"));
     }
     match scenario.scheduler {
-        Settings::None | Settings::MqDeadline(_) | Settings::Bfq(_) | Settings::UserCentric(_) => Ok(jitter),
-        Settings::K2(K2Settings { max_inflight, max_inflight_rest, .. }) => {
+        SchedulerSettings::None
+        | SchedulerSettings::MqDeadline(_)
+        | SchedulerSettings::Bfq(_)
+        | SchedulerSettings::UserCentric(_) => Ok(jitter),
+        SchedulerSettings::K2(K2Settings { max_inflight, max_inflight_rest, .. }) => {
             let let_in = max_inflight_rest.map_or(rest, |max| rest.min(max.into()));
             if urgent.saturating_add(let_in) <= max_inflight.into() {
                 return Ok(jitter);
@@ -64,9 +67,9 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
                  those of the rest end when a server pleases"
             ))
         }
-        Settings::MinimalEffort(_) if of.op == Op::Read => Ok(jitter),
-        Settings::MinimalEffort(_) => Err("writes are held back".to_owned()),
-        Settings::Kyber(_) => Err("tokens are taken by all classes alike, and may become one".to_owned()),
+        SchedulerSettings::MinimalEffort(_) if of.op == Op::Read => Ok(jitter),
+        SchedulerSettings::MinimalEffort(_) => Err("writes are held back".to_owned()),
+        SchedulerSettings::Kyber(_) => Err("tokens are taken by all classes alike, and may become one".to_owned()),
     }
 }
 
@@ -74,8 +77,8 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
 fn commands(scenario: &Scenario, position: usize) -> Option<u64> {
     let job = scenario.jobs.get(position)?;
     let ios = match job.releases {
-        Releases::Closed { depth, .. } => u64::from(depth).min(job.max_ios()),
-        Releases::Every { .. } | Releases::WriteBack(_) => job.count?,
+        JobReleases::Closed { depth, .. } => u64::from(depth).min(job.max_ios()),
+        JobReleases::Every { .. } | JobReleases::WriteBack(_) => job.count?,
     };
     let scheduler = scenario.scheduler.scheduler();
     let each = scenario.requests(scenario.whole(position, 0)?).map(|request| {

@@ -23,7 +23,7 @@ pub struct Host {
 
 /// Where the I/Os of a job lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pattern {
+pub enum JobPattern {
     /// One behind the other, and from the beginning again where the next one would not fit into the
     /// span.
     #[default]
@@ -34,7 +34,7 @@ pub enum Pattern {
 
 /// When the I/Os of a job are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Releases {
+pub enum JobReleases {
     /// The k-th at phase + k · period, or up to `jitter` later.
     Every {
         /// Above zero.
@@ -61,8 +61,8 @@ pub struct Job {
     pub name: String,
     /// What it does.
     pub op: Op,
-    /// See [`Pattern`].
-    pub pattern: Pattern,
+    /// See [`JobPattern`].
+    pub pattern: JobPattern,
     /// Where its stretch of the device begins, in bytes.
     pub from: u64,
     /// How long that is, in bytes; `None` for no end.
@@ -77,8 +77,8 @@ pub struct Job {
     pub cpu: u32,
     /// Whether a user waits for it.
     pub user_centric: bool,
-    /// See [`Releases`].
-    pub releases: Releases,
+    /// See [`JobReleases`].
+    pub releases: JobReleases,
     /// When it begins.
     pub phase: Instant,
     /// How many I/Os it has; `None` for no end.

@@ -2,7 +2,7 @@
 
 use rtflash_model::Instant;
 
-use super::watch::{Seen, Watch};
+use super::watch::{RunEvent, Watch};
 
 /// A queue's length over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ pub struct QueueLengths {
 /// Measures the lengths of queues in a run, from the warm-up on. What is there for no time, such as
 /// a request that is handed over as it comes, is not counted.
 #[derive(Debug, Clone, Copy)]
-pub struct Lengths {
+pub struct LengthMeasure {
     from: Instant,
     now: Instant,
     waiting: u64,
@@ -42,10 +42,10 @@ pub struct Lengths {
     lengths: QueueLengths,
 }
 
-impl Lengths {
+impl LengthMeasure {
     /// Measures from this instant on.
-    pub fn new(warmup: Instant) -> Lengths {
-        Lengths { from: warmup, now: Instant::START, waiting: 0, inside: 0, lengths: QueueLengths::default() }
+    pub fn new(warmup: Instant) -> LengthMeasure {
+        LengthMeasure { from: warmup, now: Instant::START, waiting: 0, inside: 0, lengths: QueueLengths::default() }
     }
 
     /// The lengths until the end of the run.
@@ -68,18 +68,19 @@ impl Lengths {
     }
 }
 
-impl Watch for Lengths {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+impl Watch for LengthMeasure {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         self.advance(now);
         match what {
-            Seen::Queued { .. } => self.waiting += 1,
-            Seen::HandedOver(_) => {
+            RunEvent::Queued { .. } => self.waiting += 1,
+            RunEvent::HandedOver(_) => {
                 self.waiting = self.waiting.saturating_sub(1);
                 self.inside += 1;
             }
-            Seen::PartHandedOver(_) => self.inside += 1,
-            Seen::Ended(_) => self.inside = self.inside.saturating_sub(1),
-            Seen::Released { .. } | Seen::Merged { .. } | Seen::Late { .. } | Seen::Finished { .. } => {}
+            RunEvent::PartHandedOver(_) => self.inside += 1,
+            RunEvent::Ended(_) => self.inside = self.inside.saturating_sub(1),
+            RunEvent::Released { .. } | RunEvent::Merged { .. } | RunEvent::Late { .. } | RunEvent::Finished { .. } => {
+            }
         }
     }
 }
@@ -102,7 +103,7 @@ mod tests {
         };
         let lengths = |warmup: &str| {
             let scenario = read_scenario(&text(warmup), None).expect("a scenario");
-            let mut lengths = Lengths::new(scenario.warmup);
+            let mut lengths = LengthMeasure::new(scenario.warmup);
             run_watched(&scenario, 1, &mut lengths).expect("a run");
             lengths.finish(scenario.duration)
         };

@@ -6,21 +6,21 @@ use crate::{Class, Command, Op};
 
 /// What two requests have in common that can be merged, a place where one begins or ends, and the
 /// number of the command.
-type Key = (Op, Class, u8, u64, u64);
+type MergeKey = (Op, Class, u8, u64, u64);
 
 /// Commands at the scheduler that others may be merged into.
 #[derive(Debug)]
-pub(super) struct Merger {
+pub(super) struct CommandMerger {
     /// The longest request, in bytes.
     limit: u64,
     /// As they are by now.
     queued: HashMap<u64, Command>,
     /// By where they end, and by where they begin.
-    ends: BTreeSet<Key>,
-    begins: BTreeSet<Key>,
+    ends: BTreeSet<MergeKey>,
+    begins: BTreeSet<MergeKey>,
 }
 
-fn key(command: &Command, place: u64, id: u64) -> Key {
+fn key(command: &Command, place: u64, id: u64) -> MergeKey {
     (command.op, command.class, command.level, place, id)
 }
 
@@ -28,10 +28,10 @@ fn end(command: &Command) -> u64 {
     command.from.saturating_add(command.size)
 }
 
-impl Merger {
+impl CommandMerger {
     /// For requests of at most so many bytes.
-    pub(super) fn new(limit: u64) -> Merger {
-        Merger { limit, queued: HashMap::new(), ends: BTreeSet::new(), begins: BTreeSet::new() }
+    pub(super) fn new(limit: u64) -> CommandMerger {
+        CommandMerger { limit, queued: HashMap::new(), ends: BTreeSet::new(), begins: BTreeSet::new() }
     }
 
     /// A request is at the scheduler.
@@ -63,7 +63,7 @@ impl Merger {
         let fits = |queued: &Command| {
             queued.size.checked_add(request.size).is_some_and(|size| size <= self.limit) && may(queued, request)
         };
-        let at = |places: &BTreeSet<Key>, place: u64| {
+        let at = |places: &BTreeSet<MergeKey>, place: u64| {
             let all = key(request, place, 0)..=key(request, place, u64::MAX);
             places.range(all).filter_map(|key| self.queued.get(&key.4)).find(|&queued| fits(queued)).copied()
         };

@@ -16,15 +16,17 @@ mod scenario;
 mod trace;
 mod watch;
 
-pub use device::{Between, Clusters, ClustersError, CommandCost, Cost, Costs, Device, Emmc, Nvme, NvmeError, Slow};
-pub use engine::{RunError, run, run_by, run_watched};
+pub use device::{
+    Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError, Slow,
+};
+pub use engine::{HostRunError, run, run_by, run_watched};
 pub use fio::{is_fio, read_fio};
 pub use hand_over::hand_over_jitter;
-pub use job::{Host, Job, Pattern, Releases};
-pub use lengths::{Lengths, QueueLength, QueueLengths};
+pub use job::{Host, Job, JobPattern, JobReleases};
+pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
 pub use releases::{WriteBack, paced};
 pub use report::{JobReport, Latencies};
-pub use scenario::{Scenario, Setup, cut};
+pub use scenario::{HostSetup, Scenario, cut};
 pub use trace::QueueTrace;
-pub use watch::{Seen, Watch};
+pub use watch::{RunEvent, Watch};

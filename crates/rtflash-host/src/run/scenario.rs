@@ -2,20 +2,20 @@
 
 use rtflash_model::Instant;
 
-use super::device::Device;
+use super::device::HostDevice;
 use super::job::{Host, Job};
 use crate::Command;
-use crate::scheduler::{Scheduler, Settings};
+use crate::scheduler::{Scheduler, SchedulerSettings};
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     /// The device.
-    pub device: Device,
+    pub device: HostDevice,
     /// The host.
     pub host: Host,
     /// The scheduler.
-    pub scheduler: Settings,
+    pub scheduler: SchedulerSettings,
     /// Who has I/O to do; at least one.
     pub jobs: Vec<Job>,
     /// Nothing that ends later counts.
@@ -26,13 +26,13 @@ pub struct Scenario {
 
 /// What jobs run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub struct HostSetup {
     /// The device.
-    pub device: Device,
+    pub device: HostDevice,
     /// The host.
     pub host: Host,
     /// The scheduler.
-    pub scheduler: Settings,
+    pub scheduler: SchedulerSettings,
 }
 
 impl Scenario {

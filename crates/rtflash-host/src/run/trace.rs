@@ -8,7 +8,7 @@ use rtflash_exec::trace::{TraceEvents, quoted};
 use rtflash_model::Instant;
 
 use super::scenario::Scenario;
-use super::watch::{Seen, Watch};
+use super::watch::{RunEvent, Watch};
 use crate::Command;
 
 /// Numbers of processes. Zero is the idle process of an operating system.
@@ -96,38 +96,38 @@ impl<W: Write> QueueTrace<W> {
         self.events.finish()
     }
 
-    fn write(&mut self, now: Instant, what: &Seen<'_>) -> io::Result<()> {
+    fn write(&mut self, now: Instant, what: &RunEvent<'_>) -> io::Result<()> {
         if now > self.now {
             self.counters()?;
             self.now = now;
         }
         match *what {
-            Seen::Released { io, job } => {
+            RunEvent::Released { io, job } => {
                 self.ios.insert(io, (job, now));
                 self.io("b", io, job);
                 self.events.line().text(",\"args\":{\"io\":").number(io).text("}");
                 self.events.end()
             }
-            Seen::Finished { io, job, released } => {
+            RunEvent::Finished { io, job, released } => {
                 self.ios.remove(&io);
                 self.io("e", io, job);
                 self.events.line().text(",\"args\":{\"latency_ns\":").number(now.since(released).as_ns()).text("}");
                 self.events.end()
             }
-            Seen::Queued { io, command } => {
+            RunEvent::Queued { io, command } => {
                 self.commands.insert(command.id, Under { command: *command, is_inside: false });
                 self.lengths[0] += 1;
                 self.command("b", command, false);
                 self.events.line().text(",\"args\":{\"io\":").number(io);
                 self.content(command)
             }
-            Seen::Merged { io, command, into } => {
+            RunEvent::Merged { io, command, into } => {
                 let tid = thread(SCHEDULER, command.job.into());
                 self.events.begin("i", SCHEDULER, tid, now).text(",\"s\":\"t\",\"cat\":\"merged\",\"name\":\"merged\"");
                 self.events.line().text(",\"args\":{\"into\":").number(into.id).text(",\"io\":").number(io);
                 self.content(command)
             }
-            Seen::HandedOver(command) => {
+            RunEvent::HandedOver(command) => {
                 if let Some(before) = self.commands.insert(command.id, Under { command: *command, is_inside: true }) {
                     self.lengths[0] = self.lengths[0].saturating_sub(1);
                     self.command("e", &before.command, false);
@@ -135,9 +135,9 @@ impl<W: Write> QueueTrace<W> {
                 }
                 self.goes_in(command)
             }
-            Seen::PartHandedOver(command) => self.goes_in(command),
-            Seen::Late { .. } => Ok(()),
-            Seen::Ended(command) => {
+            RunEvent::PartHandedOver(command) => self.goes_in(command),
+            RunEvent::Late { .. } => Ok(()),
+            RunEvent::Ended(command) => {
                 // A part may end while the rest is queued.
                 if self.commands.get(&command.id).is_some_and(|under| under.is_inside) {
                     self.commands.remove(&command.id);
@@ -209,7 +209,7 @@ fn thread(pid: u64, number: u64) -> u64 {
 }
 
 impl<W: Write> Watch for QueueTrace<W> {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         if self.wrong.is_ok() {
             self.wrong = self.write(now, what);
         }

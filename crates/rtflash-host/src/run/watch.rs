@@ -7,7 +7,7 @@ use crate::Command;
 
 /// Something that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen<'a> {
+pub enum RunEvent<'a> {
     /// A job releases an I/O.
     Released {
         /// Its number, in order of release.
@@ -58,7 +58,7 @@ pub enum Seen<'a> {
 /// Somebody who is told of a run as it goes.
 pub trait Watch {
     /// Something happens; times never decrease.
-    fn see(&mut self, now: Instant, what: &Seen<'_>);
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>);
 
     /// Whether it is to be told what the flash does. For devices that have one: to keep that takes
     /// time.
@@ -75,12 +75,12 @@ pub trait Watch {
 
 /// Nobody.
 impl Watch for () {
-    fn see(&mut self, _: Instant, _: &Seen<'_>) {}
+    fn see(&mut self, _: Instant, _: &RunEvent<'_>) {}
 }
 
 /// Both of them.
 impl<A: Watch, B: Watch> Watch for (A, B) {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         self.0.see(now, what);
         self.1.see(now, what);
     }
@@ -97,7 +97,7 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
 
 /// Somebody, if there is one.
 impl<A: Watch> Watch for Option<A> {
-    fn see(&mut self, now: Instant, what: &Seen<'_>) {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         if let Some(watch) = self {
             watch.see(now, what);
         }

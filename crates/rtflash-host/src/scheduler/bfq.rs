@@ -35,7 +35,7 @@ const SCALE: u128 = 1 << 24;
 
 /// A job's queue.
 #[derive(Debug, Default)]
-struct Queue {
+struct JobQueue {
     requests: VecDeque<Command>,
     weight: u64,
     /// Where it begins and ends on the virtual clock, and what it was served since.
@@ -49,7 +49,7 @@ struct Queue {
 struct Tree {
     clock: u128,
     /// By job and level.
-    queues: BTreeMap<(u32, u8), Queue>,
+    queues: BTreeMap<(u32, u8), JobQueue>,
     /// The one that is being served.
     current: Option<(u32, u8)>,
 }
@@ -64,7 +64,7 @@ impl Tree {
         let weight = 10 * u64::from(LEVELS - command.level.min(LEVELS - 1));
         let clock = self.clock;
         let key = (command.job, command.level);
-        let queue = self.queues.entry(key).or_insert_with(|| Queue { weight, ..Queue::default() });
+        let queue = self.queues.entry(key).or_insert_with(|| JobQueue { weight, ..JobQueue::default() });
         if queue.requests.is_empty() && self.current != Some(key) {
             queue.start = queue.finish.max(clock);
             queue.finish = queue.start + over(budget, weight);

@@ -13,7 +13,7 @@ use std::fmt;
 use rtflash_model::{Instant, Span};
 
 pub use bfq::{Bfq, BfqSettings};
-pub use k2::{Cut, Ends, K2, K2Settings, Levels, Line, Split};
+pub use k2::{Cut, Ends, K2, K2Settings, Levels, Split, TimeBySize};
 pub use kyber::{Kyber, KyberSettings};
 pub use minimal_effort::{MinimalEffort, MinimalEffortSettings};
 pub use mq_deadline::{MqDeadline, MqDeadlineSettings};
@@ -95,7 +95,7 @@ fn own_queue(command: &Command, unfetched: &[u32]) -> usize {
 
 /// A scheduler and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settings {
+pub enum SchedulerSettings {
     /// Linux's `none`: in order of arrival.
     None,
     /// K2 and K2-split (papers 000, 003), and k2-ahead.
@@ -112,23 +112,23 @@ pub enum Settings {
     UserCentric(UserCentricSettings),
 }
 
-impl Settings {
+impl SchedulerSettings {
     /// The schedulers' names, as files have them.
     pub const NAMES: [&'static str; 9] =
         ["none", "k2", "k2-split", "k2-ahead", "mq-deadline", "kyber", "bfq", "minimal-effort", "user-centric"];
 
     /// A scheduler of this name with its defaults.
-    pub fn named(name: &str) -> Option<Settings> {
+    pub fn named(name: &str) -> Option<SchedulerSettings> {
         Some(match name {
-            "none" => Settings::None,
-            "k2" => Settings::K2(K2Settings::k2()),
-            "k2-split" => Settings::K2(K2Settings::split(Cut::Idle)),
-            "k2-ahead" => Settings::K2(K2Settings::ahead()),
-            "mq-deadline" => Settings::MqDeadline(MqDeadlineSettings::default()),
-            "kyber" => Settings::Kyber(KyberSettings::default()),
-            "bfq" => Settings::Bfq(BfqSettings::default()),
-            "minimal-effort" => Settings::MinimalEffort(MinimalEffortSettings::default()),
-            "user-centric" => Settings::UserCentric(UserCentricSettings::default()),
+            "none" => SchedulerSettings::None,
+            "k2" => SchedulerSettings::K2(K2Settings::k2()),
+            "k2-split" => SchedulerSettings::K2(K2Settings::split(Cut::Idle)),
+            "k2-ahead" => SchedulerSettings::K2(K2Settings::ahead()),
+            "mq-deadline" => SchedulerSettings::MqDeadline(MqDeadlineSettings::default()),
+            "kyber" => SchedulerSettings::Kyber(KyberSettings::default()),
+            "bfq" => SchedulerSettings::Bfq(BfqSettings::default()),
+            "minimal-effort" => SchedulerSettings::MinimalEffort(MinimalEffortSettings::default()),
+            "user-centric" => SchedulerSettings::UserCentric(UserCentricSettings::default()),
             _ => return None,
         })
     }
@@ -136,28 +136,28 @@ impl Settings {
     /// Its name, as files have it.
     pub fn name(&self) -> &'static str {
         match self {
-            Settings::None => "none",
-            Settings::K2(K2Settings { split: None, .. }) => "k2",
-            Settings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => "k2-ahead",
-            Settings::K2(_) => "k2-split",
-            Settings::MqDeadline(_) => "mq-deadline",
-            Settings::Kyber(_) => "kyber",
-            Settings::Bfq(_) => "bfq",
-            Settings::MinimalEffort(_) => "minimal-effort",
-            Settings::UserCentric(_) => "user-centric",
+            SchedulerSettings::None => "none",
+            SchedulerSettings::K2(K2Settings { split: None, .. }) => "k2",
+            SchedulerSettings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => "k2-ahead",
+            SchedulerSettings::K2(_) => "k2-split",
+            SchedulerSettings::MqDeadline(_) => "mq-deadline",
+            SchedulerSettings::Kyber(_) => "kyber",
+            SchedulerSettings::Bfq(_) => "bfq",
+            SchedulerSettings::MinimalEffort(_) => "minimal-effort",
+            SchedulerSettings::UserCentric(_) => "user-centric",
         }
     }
 
     /// A scheduler with nothing in it.
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match *self {
-            Settings::None => Box::new(Noop::default()),
-            Settings::K2(settings) => Box::new(K2::new(settings)),
-            Settings::MqDeadline(settings) => Box::new(MqDeadline::new(settings)),
-            Settings::Kyber(settings) => Box::new(Kyber::new(settings)),
-            Settings::Bfq(settings) => Box::new(Bfq::new(settings)),
-            Settings::MinimalEffort(settings) => Box::new(MinimalEffort::new(settings)),
-            Settings::UserCentric(settings) => Box::new(UserCentric::new(settings)),
+            SchedulerSettings::None => Box::new(Noop::default()),
+            SchedulerSettings::K2(settings) => Box::new(K2::new(settings)),
+            SchedulerSettings::MqDeadline(settings) => Box::new(MqDeadline::new(settings)),
+            SchedulerSettings::Kyber(settings) => Box::new(Kyber::new(settings)),
+            SchedulerSettings::Bfq(settings) => Box::new(Bfq::new(settings)),
+            SchedulerSettings::MinimalEffort(settings) => Box::new(MinimalEffort::new(settings)),
+            SchedulerSettings::UserCentric(settings) => Box::new(UserCentric::new(settings)),
         }
     }
 }

@@ -43,7 +43,7 @@ impl Default for MqDeadlineSettings {
 
 /// Requests of one class and direction.
 #[derive(Debug, Default)]
-struct Queue {
+struct ClassQueue {
     /// By position, then by arrival.
     sorted: BTreeMap<(u64, u64), (Command, Instant)>,
     /// Position and arrival, by arrival.
@@ -52,7 +52,7 @@ struct Queue {
     last: u64,
 }
 
-impl Queue {
+impl ClassQueue {
     /// The lowest position at or above the last.
     fn following(&self) -> Option<(u64, u64)> {
         self.sorted.range((self.last, 0)..).next().map(|(&key, _)| key)
@@ -93,7 +93,7 @@ impl Queue {
 #[derive(Debug, Default)]
 struct Level {
     /// Reads, and all others.
-    queues: [Queue; 2],
+    queues: [ClassQueue; 2],
     /// Requests queued or inside.
     unfinished: u64,
 }

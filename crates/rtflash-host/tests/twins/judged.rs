@@ -1,6 +1,6 @@
 //! Kyber and minimal-effort write: what is adjusted as time goes by.
 
-use rtflash_host::scheduler::{KyberSettings, MinimalEffortSettings, Settings};
+use rtflash_host::scheduler::{KyberSettings, MinimalEffortSettings, SchedulerSettings};
 use rtflash_host::{Command, Op};
 use rtflash_model::Instant;
 
@@ -30,9 +30,9 @@ pub struct Kyber {
 }
 
 impl Kyber {
-    pub fn new(settings: &Settings) -> Kyber {
+    pub fn new(settings: &SchedulerSettings) -> Kyber {
         let depth = match settings {
-            Settings::Kyber(kyber) => kyber.tokens.map(u64::from),
+            SchedulerSettings::Kyber(kyber) => kyber.tokens.map(u64::from),
             _ => [0; 4],
         };
         Kyber {
@@ -168,9 +168,9 @@ fn asked(settings: &MinimalEffortSettings) -> u64 {
 }
 
 impl Writes {
-    pub fn new(settings: &Settings) -> Writes {
+    pub fn new(settings: &SchedulerSettings) -> Writes {
         let quota = match settings {
-            Settings::MinimalEffort(settings) => asked(settings),
+            SchedulerSettings::MinimalEffort(settings) => asked(settings),
             _ => 0,
         };
         Writes { quota, ratio: 1, passed: 0, slice: 0, written: 0, held: false }

@@ -3,7 +3,7 @@
 mod judged;
 mod queued;
 
-use rtflash_host::scheduler::{Levels, Settings};
+use rtflash_host::scheduler::{Levels, SchedulerSettings};
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::Instant;
 
@@ -17,7 +17,7 @@ pub struct Waiting {
 /// A scheduler as its rules have it.
 #[derive(Debug)]
 pub struct Twin {
-    settings: Settings,
+    settings: SchedulerSettings,
     /// In order of arrival.
     waiting: Vec<Waiting>,
     inside: Vec<Command>,
@@ -30,7 +30,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    pub fn new(settings: Settings) -> Twin {
+    pub fn new(settings: SchedulerSettings) -> Twin {
         Twin {
             settings,
             waiting: Vec::new(),
@@ -44,7 +44,7 @@ impl Twin {
     }
 
     pub fn piece(&self, request: &Command) -> Option<u64> {
-        let Settings::K2(k2) = self.settings else { return None };
+        let SchedulerSettings::K2(k2) = self.settings else { return None };
         let split = k2.split?;
         let kib = (split.max_sectors / 1_024 / 4 * 4).max(4);
         let piece = kib * 1_024;
@@ -61,7 +61,7 @@ impl Twin {
 
     pub fn insert(&mut self, command: Command, now: Instant) {
         self.tick(now);
-        if let Settings::Bfq(bfq) = self.settings {
+        if let SchedulerSettings::Bfq(bfq) = self.settings {
             self.bfq.insert(&command, &self.waiting, bfq.budget);
         }
         self.waiting.push(Waiting { command, since: now });
@@ -77,12 +77,14 @@ impl Twin {
     pub fn merges(&self, queued: &Command, request: &Command) -> bool {
         let same_core = queued.cpu == request.cpu;
         match self.settings {
-            Settings::K2(k2) => k2.split.is_none(),
-            Settings::Bfq(_) => queued.job == request.job,
-            Settings::None | Settings::Kyber(_) => same_core,
-            Settings::UserCentric(user) if user.separated => same_core && queued.user_centric == request.user_centric,
-            Settings::UserCentric(_) => same_core,
-            Settings::MqDeadline(_) | Settings::MinimalEffort(_) => true,
+            SchedulerSettings::K2(k2) => k2.split.is_none(),
+            SchedulerSettings::Bfq(_) => queued.job == request.job,
+            SchedulerSettings::None | SchedulerSettings::Kyber(_) => same_core,
+            SchedulerSettings::UserCentric(user) if user.separated => {
+                same_core && queued.user_centric == request.user_centric
+            }
+            SchedulerSettings::UserCentric(_) => same_core,
+            SchedulerSettings::MqDeadline(_) | SchedulerSettings::MinimalEffort(_) => true,
         }
     }
 
@@ -98,10 +100,10 @@ impl Twin {
     }
 
     fn tick(&mut self, now: Instant) {
-        if let Settings::Kyber(settings) = self.settings {
+        if let SchedulerSettings::Kyber(settings) = self.settings {
             self.kyber.tick(&settings, now);
         }
-        if let Settings::MinimalEffort(settings) = self.settings {
+        if let SchedulerSettings::MinimalEffort(settings) = self.settings {
             let writes = self.waiting.iter().any(|waiting| waiting.command.op != Op::Read);
             self.writes.tick(&settings, writes, now);
         }
@@ -116,8 +118,8 @@ impl Twin {
     pub fn ask(&mut self, now: Instant) -> Option<Command> {
         self.tick(now);
         let taken = match self.settings {
-            Settings::None => self.take(|_| true),
-            Settings::K2(k2) => {
+            SchedulerSettings::None => self.take(|_| true),
+            SchedulerSettings::K2(k2) => {
                 if self.inside.len() >= k2.max_inflight as usize {
                     return None;
                 }
@@ -134,25 +136,25 @@ impl Twin {
                     None => self.take(|_| true),
                 }
             }
-            Settings::MqDeadline(settings) => {
+            SchedulerSettings::MqDeadline(settings) => {
                 let at = self.deadline.choose(&settings, &self.waiting, &self.inside, now)?;
                 Some(self.waiting.remove(at))
             }
-            Settings::Kyber(settings) => {
+            SchedulerSettings::Kyber(settings) => {
                 let at = self.kyber.choose(&settings, &self.waiting, &self.inside)?;
                 let taken = self.waiting.remove(at);
                 self.kyber.dispatched(taken, now);
                 Some(taken)
             }
-            Settings::Bfq(bfq) => {
+            SchedulerSettings::Bfq(bfq) => {
                 let at = self.bfq.choose(&self.waiting, bfq.budget)?;
                 Some(self.waiting.remove(at))
             }
-            Settings::MinimalEffort(settings) => {
+            SchedulerSettings::MinimalEffort(settings) => {
                 let at = self.writes.choose(&settings, &self.waiting)?;
                 Some(self.waiting.remove(at))
             }
-            Settings::UserCentric(settings) => {
+            SchedulerSettings::UserCentric(settings) => {
                 let after = |core: u32| self.core.is_none_or(|last| core > last);
                 let urgent = |waiting: &&Waiting| settings.high_priority && waiting.command.user_centric;
                 let mut cores: Vec<u32> = self.waiting.iter().filter(urgent).map(|of| of.command.cpu).collect();

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
-use super::tree::{Kind, for_each_element};
+use super::tree::{JsonKind, for_each_element};
 use crate::allocation::{Allocation, Cluster, Remarks};
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
+use crate::ids::{ChipId, Id, PerId, TaskId};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
 use crate::task_set::TaskSet;
@@ -32,14 +33,14 @@ pub fn read_allocation(text: &str, set: &TaskSet) -> Result<Allocation, Diagnost
 /// `None` where something wrong has been recorded.
 fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<Allocation> {
     let place = Place::Root;
-    if Kind::of(root) != Kind::Object {
-        reader.refuse(root, &place, format!("the text holds {}", Kind::of(root).noun()), AN_ALLOCATION);
+    if JsonKind::of(root) != JsonKind::Object {
+        reader.refuse(root, &place, format!("the text holds {}", JsonKind::of(root).noun()), AN_ALLOCATION);
         return None;
     }
     let [clusters, schedulable] = reader.open_object(root, &place, &["clusters", "schedulable"], |_| ())?;
     let raw = reader.required(clusters, root, &place, "clusters", "an array of clusters")?;
     let clusters_place = place.key("clusters");
-    let mut empty = Kind::of(raw) == Kind::Array;
+    let mut empty = JsonKind::of(raw) == JsonKind::Array;
     for_each_element(raw, |_| empty = false);
     if empty && schedulable == Slot::Given("false") && !set.tasks().is_empty() {
         let problem = "this is the record of an allocation that failed: it holds none";
@@ -65,11 +66,11 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
 /// The clusters read so far, and where each chip and task was named.
 struct Draft<'s, 't> {
     set: &'s TaskSet,
-    position: HashMap<&'s str, usize>,
+    position: HashMap<&'s str, TaskId>,
     /// The cluster that has the chip, and its position there.
-    chip_at: HashMap<u32, (usize, usize)>,
+    chip_at: HashMap<ChipId, (usize, usize)>,
     /// The cluster that has the task, and its position there.
-    task_at: Vec<Option<(usize, usize)>>,
+    task_at: PerId<TaskId, Option<(usize, usize)>>,
     clusters: Vec<Cluster>,
     certificates: Vec<Option<Certificate>>,
     remarks: Vec<Remarks>,
@@ -81,9 +82,9 @@ impl<'s, 't> Draft<'s, 't> {
     fn new(set: &'s TaskSet) -> Draft<'s, 't> {
         Draft {
             set,
-            position: set.tasks().iter().enumerate().map(|(position, task)| (task.name.as_str(), position)).collect(),
+            position: set.tasks().enumerate().map(|(id, task)| (task.name.as_str(), id)).collect(),
             chip_at: HashMap::new(),
-            task_at: vec![None; set.tasks().len()],
+            task_at: PerId::filled(None, set.tasks().count()),
             clusters: Vec::new(),
             certificates: Vec::new(),
             remarks: Vec::new(),
@@ -126,7 +127,8 @@ impl<'s, 't> Draft<'s, 't> {
             let here = (index, at);
             at += 1;
             let Some(chip) = reader.whole_u32(raw, place) else { return };
-            if chip > max {
+            let chip = ChipId(chip);
+            if chip.0 > max {
                 reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {max}"));
             } else if let Some(first) = self.chip_at.get(&chip) {
                 let problem = format!("chip {chip} stands already at {}", entry(*first, "chips"));
@@ -173,7 +175,10 @@ impl<'s, 't> Draft<'s, 't> {
             let name = &self.remarks[cluster].gone_tasks[seen[cluster]];
             seen[cluster] += 1;
             let expected = match reader.nearest(name, names.clone()) {
-                Some(near) => format!("{}, the nearest of the task names", quote(&self.set.tasks()[near].name)),
+                Some(near) => format!(
+                    "{}, the nearest of the task names",
+                    quote(&self.set.tasks()[TaskId::from_index(near)].name)
+                ),
                 None => "a task of the task set".to_owned(),
             };
             let cluster = clusters.index(cluster);
@@ -251,8 +256,8 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         "tightest_ns",
         "slack_ns",
     ];
-    if Kind::of(raw) != Kind::Object {
-        reader.refuse(raw, place, format!("this is {}", Kind::of(raw).noun()), A_CERTIFICATE);
+    if JsonKind::of(raw) != JsonKind::Object {
+        reader.refuse(raw, place, format!("this is {}", JsonKind::of(raw).noun()), A_CERTIFICATE);
         return None;
     }
     let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;

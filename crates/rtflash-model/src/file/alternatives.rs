@@ -98,8 +98,8 @@ pub(super) fn job(schema: &mut Schema) {
     require(schema, vec![moves, not_both("read_pages", "read_size"), not_both("write_pages", "write_size")]);
 }
 
-/// Our names and those of datasheets.
-const NAMES: [(&str, &str); 3] = [("page_read", "tR"), ("page_program", "tPROG"), ("block_erase", "tBERS")];
+/// Fields of a device that datasheets name: by our names, and by theirs.
+pub(super) const NAMES: [(&str, &str); 3] = [("page_read", "tR"), ("page_program", "tPROG"), ("block_erase", "tBERS")];
 
 fn name_as_datasheets_do(schema: &mut Schema) {
     for (ours, theirs) in NAMES {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::diagnostic::BYTE_ORDER_MARK;
 use super::place::quote;
-use super::tree::{Kind, decode, for_each_element, for_each_field, range_in};
+use super::tree::{JsonKind, decode, for_each_element, for_each_field, range_in};
 
 /// Steps of a path at most.
 const MAX_STEPS: usize = 16;
@@ -132,9 +132,9 @@ impl Change {
     fn within(&self, raw: &str, depth: usize) -> Result<String, ChangeError> {
         let Some(step) = self.steps.get(depth) else { return Ok(self.value.clone()) };
         let last = depth + 1 == self.steps.len();
-        let found = match (Kind::of(raw), step) {
-            (Kind::Object, Way::Name(name)) => field(raw, name),
-            (Kind::Array, step) => element(raw, step),
+        let found = match (JsonKind::of(raw), step) {
+            (JsonKind::Object, Way::Name(name)) => field(raw, name),
+            (JsonKind::Array, step) => element(raw, step),
             _ => None,
         };
         if let Some(inner) = found {
@@ -144,13 +144,13 @@ impl Change {
         }
         let key = serde_json::Value::from(step.to_string());
         let is_name = matches!(step, Way::Name(_));
-        match Kind::of(raw) {
-            Kind::Object if last && is_name => {
+        match JsonKind::of(raw) {
+            JsonKind::Object if last && is_name => {
                 let inner = raw.strip_prefix('{').unwrap_or(raw);
                 let comma = if inner.trim_start().starts_with('}') { "" } else { "," };
                 Ok(format!("{{{key}:{}{comma}{inner}", self.value))
             }
-            Kind::Text if last && is_name && depth == 1 && self.steps[0].to_string() == "device" => {
+            JsonKind::Text if last && is_name && depth == 1 && self.steps[0].to_string() == "device" => {
                 Ok(format!("{{\"profile\":{raw},{key}:{}}}", self.value))
             }
             kind => {
@@ -181,7 +181,7 @@ fn element<'t>(array: &'t str, step: &Way) -> Option<&'t str> {
         let is_it = match step {
             Way::Number(number) => *number == index,
             Way::Name(wanted) => {
-                let name = if Kind::of(value) == Kind::Object { field(value, "name") } else { None };
+                let name = if JsonKind::of(value) == JsonKind::Object { field(value, "name") } else { None };
                 name.and_then(decode).as_deref() == Some(wanted)
             }
         };

@@ -1,42 +1,18 @@
 //! Devices: a profile's name, a profile with fields of one's own, or all fields.
 
+use super::alternatives::NAMES;
 use super::diagnostic::Diagnostics;
 use super::place::{Place, Slot, quote, quoted};
 use super::reader::Reader;
-use super::request::{SHORTEST, refuse_both};
-use super::tree::Kind;
-use crate::device::{Device, DeviceSpec, Shortest};
-use crate::invalid::{Invalid, Step};
+use super::request::refuse_both;
+use super::tree::JsonKind;
+use super::wire::device::{FIELDS, NEEDED, Read, Visitor, stand_ins, visit};
+use crate::device::{Device, DeviceSpec};
+use crate::invalid::{Invalid, PathStep};
 use crate::profiles::PROFILES;
-use crate::ratio::LogicalRatio;
-use crate::time::Span;
 
-const FIELDS: [&str; 15] = [
-    "profile",
-    "chips",
-    "chips_per_channel",
-    "blocks_per_chip",
-    "pages_per_block",
-    "page_size",
-    "logical_ratio",
-    "page_read",
-    "page_program",
-    "block_erase",
-    "page_transfer",
-    "erase_cycles",
-    "tR",
-    "tPROG",
-    "tBERS",
-];
-
-/// What datasheets call them, from `tR` on, by the position of ours behind `profile`.
-const DATASHEET: [usize; 3] = [6, 7, 8];
-
-/// Those of them, from `chips` on, that a device without a profile has to have.
-const NEEDED: usize = 10;
-
-/// What stands in for a count that is wrong.
-const STAND_IN: u32 = 1;
+/// What may stand in a description: a profile, and fields by our names and by those of datasheets.
+const COUNT: usize = 1 + FIELDS.len() + NAMES.len();
 
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
 
@@ -52,9 +28,9 @@ pub fn read_device(text: &str) -> Result<Device, Diagnostics> {
 
 /// Reads a device; `None` where something wrong with it has been recorded.
 pub(super) fn device<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
-    match Kind::of(raw) {
-        Kind::Text => profile(reader, raw, place),
-        Kind::Object => described(reader, raw, place),
+    match JsonKind::of(raw) {
+        JsonKind::Text => profile(reader, raw, place),
+        JsonKind::Object => described(reader, raw, place),
         _ => {
             reader.refuse_kind(raw, place, A_DEVICE);
             None
@@ -78,7 +54,11 @@ fn profile<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opti
 
 fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
     let before = reader.faults();
-    let [base, fields @ ..] = reader.object(raw, place, &FIELDS)?;
+    let mut known = ["profile"; COUNT];
+    known[1..=FIELDS.len()].copy_from_slice(&FIELDS);
+    known[1 + FIELDS.len()..].copy_from_slice(&NAMES.map(|(_, theirs)| theirs));
+    let slots: [Slot<'_>; COUNT] = reader.object(raw, place, &known)?;
+    let [base, fields @ ..] = slots;
     let base = base.or_null();
     let defaults = match base {
         Slot::Given(name) => profile(reader, name, &place.key("profile")).map(|device| device.spec()),
@@ -86,47 +66,25 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     };
     let fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
     let (mut fields, names) = by_our_names(reader, place, fields);
-    fields[NEEDED] = fields[NEEDED].or_null();
-    let mut parts = Parts { reader, place, fields, names, defaults, next: 0 };
-    let (chips, chips_per_channel) = (parts.count(|spec| spec.chips), parts.count(|spec| spec.chips_per_channel));
-    let (blocks, pages) = (parts.count(|spec| spec.blocks_per_chip), parts.count(|spec| spec.pages_per_block));
-    let page_size = parts.take(page_size, |spec| spec.page_size);
-    let ratio = parts.ratio();
-    let read = parts.times(|spec| (spec.shortest.page_read, spec.page_read));
-    let program = parts.times(|spec| (spec.shortest.page_program, spec.page_program));
-    let erase = parts.times(|spec| (spec.shortest.block_erase, spec.block_erase));
-    let transfer = parts.times(|spec| (spec.shortest.page_transfer, spec.page_transfer));
-    let erase_cycles = parts.take(|reader, raw, place| Some(reader.whole_u32(raw, place)), |spec| spec.erase_cycles);
+    fields[NEEDED..].iter_mut().for_each(|optional| *optional = optional.or_null());
+    let mut parts = Parts { reader, place, fields, names, defaults, next: 0, spec: stand_ins(), unknown: Vec::new() };
+    visit(&mut parts);
+    let Parts { spec, unknown, .. } = parts;
     if base == Slot::Absent {
         refuse_absent_fields(reader, raw, place, &fields);
     }
-    // Stand-ins that make no fault of their own, so that the other fields are checked all the same.
-    let spec = DeviceSpec {
-        chips: chips.unwrap_or(STAND_IN),
-        chips_per_channel: chips_per_channel.unwrap_or(STAND_IN),
-        blocks_per_chip: blocks.unwrap_or(STAND_IN),
-        pages_per_block: pages.unwrap_or(2 * STAND_IN),
-        page_size: page_size.unwrap_or(STAND_IN),
-        logical_ratio: ratio.unwrap_or(LogicalRatio::HALF),
-        page_read: read.map_or(SHORTEST, |times| times.1),
-        page_program: program.map_or(SHORTEST, |times| times.1),
-        block_erase: erase.map_or(SHORTEST, |times| times.1),
-        page_transfer: transfer.map_or(SHORTEST, |times| times.1),
-        shortest: Shortest {
-            page_read: read.and_then(|times| times.0),
-            page_program: program.and_then(|times| times.0),
-            block_erase: erase.and_then(|times| times.0),
-            page_transfer: transfer.and_then(|times| times.0),
-        },
-        erase_cycles: erase_cycles.flatten(),
-    };
+    let is_unknown = |field: &str| unknown.contains(&field);
     match Device::new(spec) {
         Ok(device) if reader.faults() == before => Some(device),
         Ok(_) => None,
         Err(wrong) => {
             let doubtful = |invalid: &Invalid| match invalid.path.steps() {
-                [Step::Key(field)] if field == "logical_ratio" => ratio.is_none() || pages.is_none(),
-                [Step::Key(field)] if field == "pages_per_block" => ratio.is_none() && pages != Some(0),
+                [PathStep::Key(field)] if field == "logical_ratio" => {
+                    is_unknown("logical_ratio") || is_unknown("pages_per_block")
+                }
+                [PathStep::Key(field)] if field == "pages_per_block" => {
+                    is_unknown("logical_ratio") && spec.pages_per_block != 0
+                }
                 _ => false,
             };
             for invalid in wrong.into_iter().filter(|invalid| !doubtful(invalid)) {
@@ -141,12 +99,13 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
 fn by_our_names<'t>(
     reader: &mut Reader<'_>,
     place: &Place<'_>,
-    given: [Slot<'t>; 14],
-) -> ([Slot<'t>; 11], [&'static str; 11]) {
-    let [ours @ .., read, program, erase] = given;
-    let (mut fields, mut names) = (ours, [""; 11]);
-    names.copy_from_slice(&FIELDS[1..12]);
-    for ((slot, name), ours) in [read, program, erase].into_iter().zip(&FIELDS[12..]).zip(DATASHEET) {
+    given: [Slot<'t>; COUNT - 1],
+) -> ([Slot<'t>; FIELDS.len()], [&'static str; FIELDS.len()]) {
+    let (ours, theirs) = given.split_at(FIELDS.len());
+    let (mut fields, mut names) = ([Slot::Absent; FIELDS.len()], FIELDS);
+    fields.copy_from_slice(ours);
+    for (&slot, (ours, name)) in theirs.iter().zip(NAMES) {
+        let ours = FIELDS.iter().position(|field| *field == ours).expect("datasheets name fields that there are");
         match (fields[ours], slot) {
             (_, Slot::Absent) => {}
             (Slot::Absent | Slot::Misspelt, slot) => (fields[ours], names[ours]) = (slot, name),
@@ -157,21 +116,8 @@ fn by_our_names<'t>(
     (fields, names)
 }
 
-/// Bytes of a page: a whole number of them, or a size with its unit.
-fn page_size<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
-    if Kind::of(raw) != Kind::Text {
-        return reader.whole_u32(raw, place);
-    }
-    let bytes = reader.bytes(raw, place)?;
-    let fits = u32::try_from(bytes).ok();
-    if fits.is_none() {
-        reader.refuse(raw, place, format!("a page of {bytes} bytes is too large"), format!("at most {}", u32::MAX));
-    }
-    fits
-}
-
-fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>; 11]) {
-    let absent = fields.iter().zip(&FIELDS[1..]).take(NEEDED).filter(|(slot, _)| **slot == Slot::Absent);
+fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>]) {
+    let absent = fields.iter().zip(&FIELDS).take(NEEDED).filter(|(slot, _)| **slot == Slot::Absent);
     let absent: Vec<&str> = absent.map(|(_, name)| *name).collect();
     if !absent.is_empty() {
         let problem = format!("missing field{} {}", if absent.len() == 1 { "" } else { "s" }, quoted(&absent));
@@ -183,38 +129,29 @@ fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, f
 struct Parts<'r, 't, 'p> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
-    fields: [Slot<'t>; 11],
+    fields: [Slot<'t>; FIELDS.len()],
     /// What they are called in the text.
-    names: [&'static str; 11],
+    names: [&'static str; FIELDS.len()],
     defaults: Option<DeviceSpec>,
     next: usize,
+    /// What has been read so far.
+    spec: DeviceSpec,
+    /// Fields for which a value stands in.
+    unknown: Vec<&'static str>,
 }
 
-impl<'t> Parts<'_, 't, '_> {
-    fn take<T>(
-        &mut self,
-        read: fn(&mut Reader<'t>, &'t str, &Place<'_>) -> Option<T>,
-        default: impl FnOnce(&DeviceSpec) -> T,
-    ) -> Option<T> {
+impl<'t> Visitor<'t> for Parts<'_, 't, '_> {
+    fn field<T>(&mut self, read: Read<'t, T>, of: fn(&DeviceSpec) -> T, put: fn(&mut DeviceSpec, T)) {
         let field = self.next;
         self.next += 1;
-        match self.fields[field] {
+        let value = match self.fields[field] {
             Slot::Given(value) => read(self.reader, value, &self.place.key(self.names[field])),
-            Slot::Absent => self.defaults.as_ref().map(default),
+            Slot::Absent => self.defaults.as_ref().map(of),
             Slot::Misspelt => None,
+        };
+        match value {
+            Some(value) => put(&mut self.spec, value),
+            None => self.unknown.push(FIELDS[field]),
         }
-    }
-
-    fn count(&mut self, default: fn(&DeviceSpec) -> u32) -> Option<u32> {
-        self.take(|reader, raw, place| reader.whole_u32(raw, place), default)
-    }
-
-    /// A time, or a range of times: the shortest, where it is another, and the longest.
-    fn times(&mut self, default: fn(&DeviceSpec) -> (Option<Span>, Span)) -> Option<(Option<Span>, Span)> {
-        self.take(|reader, raw, place| reader.times(raw, place), default)
-    }
-
-    fn ratio(&mut self) -> Option<LogicalRatio> {
-        self.take(|reader, raw, place| reader.ratio(raw, place), |spec| spec.logical_ratio)
     }
 }

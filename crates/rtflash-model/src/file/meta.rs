@@ -17,6 +17,14 @@ impl MetaJson {
         RawValue::from_string(text.replace(['\n', '\r'], " ")).ok().map(MetaJson)
     }
 
+    /// A value that serde has found.
+    pub(super) fn from_raw(raw: &RawValue) -> Option<MetaJson> {
+        if raw.get().contains(['\n', '\r']) {
+            return MetaJson::from_json(raw.get());
+        }
+        Some(MetaJson(raw.to_owned()))
+    }
+
     /// A value of any type that can be written as JSON; `None` where it cannot.
     pub fn of(value: &impl Serialize) -> Option<MetaJson> {
         to_raw_value(value).ok().map(MetaJson)

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::diagnostic::{BYTE_ORDER_MARK, Collected, Diagnostic, Diagnostics, MAX_KEPT, at};
 use super::place::{MAX_SHOWN, Place, Slot, quote, quoted};
-use super::tree::{Kind, child, decode, for_each_element, for_each_field, range_in};
+use super::tree::{JsonKind, child, decode, for_each_element, for_each_field, range_in};
 use crate::invalid::Invalid;
 
 /// How many unknown names are compared with all the known ones: about as many as anybody is shown.
@@ -40,7 +40,12 @@ impl<'t> Reader<'t> {
             let problem = "text after the end of the JSON value";
             return Err(Diagnostics::one(range_in(text, line), problem, "nothing more"));
         }
-        Ok((Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }, value))
+        Ok((Reader::of(text), value))
+    }
+
+    /// For values of a text that is known to hold JSON.
+    pub(super) fn of(text: &'t str) -> Reader<'t> {
+        Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }
     }
 
     /// How many things have been found wrong.
@@ -86,7 +91,7 @@ impl<'t> Reader<'t> {
 
     /// Records that the value is of the wrong kind.
     pub fn refuse_kind(&mut self, raw: &str, place: &Place<'_>, expected: &str) {
-        self.refuse(raw, place, format!("{} is {}", place.subject(), Kind::of(raw).noun()), expected);
+        self.refuse(raw, place, format!("{} is {}", place.subject(), JsonKind::of(raw).noun()), expected);
     }
 
     /// Records that a field is missing in the object `raw` at `place`.

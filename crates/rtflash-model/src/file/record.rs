@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostics;
 use super::place::Place;
 use super::reader::Reader;
-use super::tree::{Kind, for_each_element};
+use super::tree::{JsonKind, for_each_element};
 
 /// The format of the answers that rtflash writes and reads: their field `format`.
 pub const ANSWER_FORMAT: u64 = 1;
@@ -40,7 +40,7 @@ pub fn read_allocation_record(text: &str) -> Result<AllocationRecord, Diagnostic
 fn record<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<AllocationRecord> {
     const FIELDS: [&str; 6] = ["format", "error", "clusters", "schedulable", "algorithm", "reason"];
     let place = Place::Root;
-    if Kind::of(root) != Kind::Object {
+    if JsonKind::of(root) != JsonKind::Object {
         // Whoever reads allocations says what is wrong with it.
         return Some(AllocationRecord::Allocation);
     }
@@ -57,7 +57,7 @@ fn record<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<AllocationRecord
     if let Some(raw) = error.filter(|raw| *raw != "null") {
         return Some(AllocationRecord::Error(message(reader, raw)));
     }
-    let mut empty = clusters.is_none_or(|raw| Kind::of(raw) == Kind::Array);
+    let mut empty = clusters.is_none_or(|raw| JsonKind::of(raw) == JsonKind::Array);
     for_each_element(clusters.unwrap_or("[]"), |_| empty = false);
     let schedulable = match schedulable {
         Some("false") if empty => Some(false),
@@ -69,7 +69,7 @@ fn record<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<AllocationRecord
         }
         _ => return Some(AllocationRecord::Allocation),
     };
-    let reason = reason.filter(|raw| Kind::of(raw) == Kind::Text);
+    let reason = reason.filter(|raw| JsonKind::of(raw) == JsonKind::Text);
     let reason = reason.and_then(|raw| reader.string(raw, &place.key("reason"), "a reason"));
     Some(AllocationRecord::Nothing { schedulable, reason })
 }
@@ -77,11 +77,11 @@ fn record<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<AllocationRecord
 fn message<'t>(reader: &mut Reader<'t>, error: &'t str) -> String {
     let outer = Place::Root;
     let place = outer.key("error");
-    let message = match Kind::of(error) {
-        Kind::Object => reader.open_object(error, &place, &["message"], |_| ()).and_then(|[slot]| slot.given()),
+    let message = match JsonKind::of(error) {
+        JsonKind::Object => reader.open_object(error, &place, &["message"], |_| ()).and_then(|[slot]| slot.given()),
         _ => Some(error),
     };
-    let message = message.filter(|raw| Kind::of(raw) == Kind::Text);
+    let message = message.filter(|raw| JsonKind::of(raw) == JsonKind::Text);
     message.and_then(|raw| reader.string(raw, &place, "a message")).unwrap_or_else(|| "it says no more".to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use super::place::{Place, quote, quoted};
 use super::reader::Reader;
-use super::tree::{Kind, decode};
+use super::tree::{JsonKind, decode};
 use crate::ratio::{LogicalRatio, RatioError};
 use crate::time::{Span, TimeError, parse_ns};
 
@@ -62,7 +62,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 impl<'t> Reader<'t> {
     /// A string.
     pub fn string(&mut self, raw: &'t str, place: &Place<'_>, expected: &str) -> Option<String> {
-        if Kind::of(raw) != Kind::Text {
+        if JsonKind::of(raw) != JsonKind::Text {
             self.refuse_kind(raw, place, expected);
             return None;
         }
@@ -77,8 +77,8 @@ impl<'t> Reader<'t> {
     /// A whole number from 0 to `max`, in digits.
     pub fn whole(&mut self, raw: &str, place: &Place<'_>, max: u64) -> Option<u64> {
         let subject = || place.subject();
-        let (problem, expected) = if Kind::of(raw) != Kind::Number {
-            (format!("{} is {}", subject(), Kind::of(raw).noun()), "a whole number, without quotes".to_owned())
+        let (problem, expected) = if JsonKind::of(raw) != JsonKind::Number {
+            (format!("{} is {}", subject(), JsonKind::of(raw).noun()), "a whole number, without quotes".to_owned())
         } else if raw.starts_with('-') {
             (format!("{} is below zero", subject()), "a whole number".to_owned())
         } else if !raw.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -100,11 +100,11 @@ impl<'t> Reader<'t> {
 
     /// A number of bytes with its unit, such as "64KiB". May be zero.
     pub fn bytes(&mut self, raw: &str, place: &Place<'_>) -> Option<u64> {
-        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let bytes = text.as_deref().and_then(parse_bytes);
         if bytes.is_none() {
-            let problem = match Kind::of(raw) {
-                Kind::Text => format!("{} is no number of bytes", place.subject()),
+            let problem = match JsonKind::of(raw) {
+                JsonKind::Text => format!("{} is no number of bytes", place.subject()),
                 kind => format!("{} is {}", place.subject(), kind.noun()),
             };
             let expected =
@@ -116,12 +116,12 @@ impl<'t> Reader<'t> {
 
     /// Bytes a second, such as "40MB/s". Above zero.
     pub fn rate(&mut self, raw: &str, place: &Place<'_>) -> Option<u64> {
-        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let bytes = text.as_deref().and_then(|text| text.trim().strip_suffix("/s")).and_then(parse_bytes);
         if bytes.is_none_or(|bytes| bytes == 0) {
-            let problem = match (Kind::of(raw), bytes) {
+            let problem = match (JsonKind::of(raw), bytes) {
                 (_, Some(_)) => "a rate of zero".to_owned(),
-                (Kind::Text, None) => format!("{} is no rate", place.subject()),
+                (JsonKind::Text, None) => format!("{} is no rate", place.subject()),
                 (kind, None) => format!("{} is {}", place.subject(), kind.noun()),
             };
             let expected = "bytes a second in a string, above zero and below 2^64, such as \"40MB/s\" or \"1500kB/s\"";
@@ -158,13 +158,13 @@ impl<'t> Reader<'t> {
 
     /// A time with its unit. May be zero.
     pub fn time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
-        let error = match Kind::of(raw) {
-            Kind::Text => match decode(raw).as_deref().map(span) {
+        let error = match JsonKind::of(raw) {
+            JsonKind::Text => match decode(raw).as_deref().map(span) {
                 Some(Ok(span)) => return Some(span),
                 Some(Err(error)) => error,
                 None => TimeError::NotANumber,
             },
-            Kind::Number => TimeError::NoUnit,
+            JsonKind::Number => TimeError::NoUnit,
             _ => TimeError::NotANumber,
         };
         self.refuse_time(raw, place, &error);
@@ -174,7 +174,7 @@ impl<'t> Reader<'t> {
     /// A time with its unit, or a share of one, such as "1/30s" or "1/29.97s": whole nanoseconds,
     /// the rest left away. May be zero.
     pub fn share_of_time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
-        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let Some((numerator, rest)) = text.as_deref().and_then(|text| text.split_once('/')) else {
             return self.time(raw, place);
         };
@@ -191,7 +191,7 @@ impl<'t> Reader<'t> {
     /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is
     /// another, and the longest.
     pub fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
-        let text = if Kind::of(raw) == Kind::Text { decode(raw) } else { None };
+        let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let Some((shortest, longest)) = text.as_deref().and_then(|text| text.split_once("..")) else {
             return self.time(raw, place).map(|time| (None, time));
         };
@@ -217,8 +217,8 @@ impl<'t> Reader<'t> {
         };
         let problem = match error {
             TimeError::UnknownUnit(unit) => format!("unknown unit of time {}", quote(unit)),
-            TimeError::NotANumber if Kind::of(raw) != Kind::Text => {
-                format!("{} is {}", place.subject(), Kind::of(raw).noun())
+            TimeError::NotANumber if JsonKind::of(raw) != JsonKind::Text => {
+                format!("{} is {}", place.subject(), JsonKind::of(raw).noun())
             }
             error => format!("{} is {error}", place.subject()),
         };
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
 
     /// λ.
     pub fn ratio(&mut self, raw: &str, place: &Place<'_>) -> Option<LogicalRatio> {
-        if Kind::of(raw) != Kind::Number {
+        if JsonKind::of(raw) != JsonKind::Number {
             self.refuse_kind(raw, place, "a decimal between 0 and 1 without quotes, such as 0.5");
             return None;
         }

@@ -1,16 +1,18 @@
 //! Where a JSON value ends: a count of brackets that goes on where it stopped when more bytes come.
 
+use crate::words::{before_mark, eight, equal, front};
+
 /// A frame, scanned up to the position `at` of a buffer.
 #[derive(Debug)]
 pub(super) struct Scan {
     at: usize,
     /// It runs to the end of its line.
     is_line: bool,
+    start: usize,
     depth: usize,
     in_string: bool,
-    escaped: bool,
-    /// The last byte that is neither white space nor inside a string.
-    previous: u8,
+    /// The byte behind the last backslash that escapes something.
+    escaped: Option<usize>,
     /// The first line in it that begins with `{`.
     pub(super) candidate: Option<usize>,
 }
@@ -30,11 +32,11 @@ impl Scan {
     pub(super) fn new(start: usize, first: u8) -> Scan {
         Scan {
             at: start,
+            start,
             is_line: !matches!(first, b'{' | b'['),
             depth: 0,
             in_string: false,
-            escaped: false,
-            previous: 0,
+            escaped: None,
             candidate: None,
         }
     }
@@ -42,6 +44,8 @@ impl Scan {
     /// The buffer has lost so many bytes at its front.
     pub(super) fn move_back(&mut self, bytes: usize) {
         self.at -= bytes;
+        self.start -= bytes;
+        self.escaped = self.escaped.and_then(|escaped| escaped.checked_sub(bytes));
         self.candidate = self.candidate.map(|candidate| candidate - bytes);
     }
 
@@ -58,43 +62,65 @@ impl Scan {
                 }
             };
         }
-        while let Some(&byte) = buffer.get(self.at) {
-            let here = self.at;
-            self.at += 1;
-            if self.in_string {
-                match byte {
-                    b'\n' => return End::Cut(here),
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => self.in_string = false,
-                    _ => {}
+        while self.at < buffer.len() {
+            let (word, count) = front(&buffer[self.at..]);
+            let mut marks = marks(word);
+            while marks != 0 {
+                let here = self.at + before_mark(marks);
+                marks &= marks - 1;
+                if let Some(end) = self.step(buffer, here, distrust) {
+                    return end;
                 }
-                continue;
             }
-            match byte {
-                b'{' | b'[' => {
-                    if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
-                        if here < distrust || !matches!(self.previous, b',' | b':' | b'[') {
-                            return End::Cut(here);
-                        }
-                        self.candidate.get_or_insert(here);
-                    }
-                    self.depth += 1;
-                }
-                b'}' | b']' => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return End::Whole(here + 1);
-                    }
-                }
-                b'"' => self.in_string = true,
-                _ if is_space(byte) => continue,
-                _ => {}
-            }
-            self.previous = byte;
+            self.at += count;
         }
         End::Beyond
     }
+
+    /// What follows from a byte that is marked.
+    #[inline]
+    fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
+        match buffer[here] {
+            b'\n' if self.in_string => return Some(End::Cut(here)),
+            _ if self.escaped == Some(here) => {}
+            b'\\' if self.in_string => self.escaped = Some(here + 1),
+            b'"' => self.in_string = !self.in_string,
+            _ if self.in_string => {}
+            b'}' | b']' => {
+                self.depth -= 1;
+                if self.depth == 0 {
+                    return Some(End::Whole(here + 1));
+                }
+            }
+            byte @ (b'{' | b'[') => {
+                if byte == b'{' && self.depth > 0 && buffer[here - 1] == b'\n' {
+                    if here < distrust || !self.may_begin_value(&buffer[..here]) {
+                        return Some(End::Cut(here));
+                    }
+                    self.candidate.get_or_insert(here);
+                }
+                self.depth += 1;
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Whether a value may begin behind this, which ends outside strings: behind a comma, a colon
+    /// or `[`.
+    fn may_begin_value(&self, before: &[u8]) -> bool {
+        let previous = before[self.start..].iter().rfind(|byte| !is_space(**byte));
+        matches!(previous, Some(b',' | b':' | b'['))
+    }
+}
+
+/// Marks the bytes that may change anything.
+#[inline]
+fn marks(word: u64) -> u64 {
+    // The two of each kind of bracket differ in a single bit.
+    let brackets = word | eight(b'{' ^ b'[');
+    let brackets = equal(brackets, b'{') | equal(brackets, b'}');
+    brackets | equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
 }
 
 /// Whether JSON allows this byte between its parts.

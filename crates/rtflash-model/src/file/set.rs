@@ -2,15 +2,16 @@
 
 use super::device::device;
 use super::diagnostic::Diagnostics;
+use super::job::{job, name, stand_in_name};
 use super::meta::MetaJson;
-use super::place::{Place, Slot, quoted};
+use super::place::{Place, Slot};
 use super::reader::Reader;
-use super::request::{Amount, SHORTEST, amount, refuse_both, request};
-use super::tree::Kind;
-use crate::invalid::{Invalid, Step};
-use crate::task::{Arrivals, Job, Request, Task};
+use super::request::{Amount, SHORTEST, amount, request};
+use super::tree::JsonKind;
+use super::usual;
+use crate::invalid::{Invalid, PathStep};
+use crate::task::{Request, Task};
 use crate::task_set::{TaskSet, faults};
-use crate::time::Instant;
 
 const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
 
@@ -29,6 +30,14 @@ pub struct TaskSetFile {
 /// # Errors
 /// All that is wrong with it.
 pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
+    match usual::task_set(text) {
+        Some((set, meta)) => Ok(TaskSetFile { set, meta }),
+        None => read_thoroughly(text),
+    }
+}
+
+/// Reads a task set of any form, and finds all that is wrong.
+pub(super) fn read_thoroughly(text: &str) -> Result<TaskSetFile, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_TASK_SET)?;
     task_set(&mut reader, root).ok_or_else(|| reader.into_diagnostics())
 }
@@ -51,8 +60,8 @@ pub fn read_task_set_bytes(bytes: &[u8]) -> Result<TaskSetFile, Diagnostics> {
 
 /// `None` where something wrong has been recorded.
 fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
-    if Kind::of(root) != Kind::Object {
-        reader.refuse(root, &Place::Root, format!("the text holds {}", Kind::of(root).noun()), A_TASK_SET);
+    if JsonKind::of(root) != JsonKind::Object {
+        reader.refuse(root, &Place::Root, format!("the text holds {}", JsonKind::of(root).noun()), A_TASK_SET);
         return None;
     }
     let place = Place::Root;
@@ -133,25 +142,12 @@ impl<'t, T> Entries<'t, T> {
 /// look for each fault from the root would take quadratic time.
 fn nearest_entry<'t>(invalid: &Invalid, tasks: &[&'t str], jobs: &[&'t str]) -> Option<(&'t str, usize)> {
     match invalid.path.steps() {
-        [Step::Key(list), Step::Index(index), ..] => {
+        [PathStep::Key(list), PathStep::Index(index), ..] => {
             let list = if list == "tasks" { tasks } else { jobs };
             list.get(*index).map(|raw| (*raw, 2))
         }
         _ => None,
     }
-}
-
-/// A name for what has none: unlike any that somebody would give, so that it makes no fault of its
-/// own.
-fn stand_in_name(reader: &Reader<'_>, raw: &str) -> String {
-    format!("\0{}", reader.range(raw).start)
-}
-
-fn name<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, raw: &str, place: &Place<'_>) -> String {
-    reader
-        .required(slot, raw, place, "name", "a string that tells it from the others")
-        .and_then(|name| reader.string(name, &place.key("name"), "a string"))
-        .unwrap_or_else(|| stand_in_name(reader, raw))
 }
 
 /// A task; with stand-ins for what is wrong in it, which has been recorded.
@@ -171,94 +167,4 @@ fn task<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, page_size:
             Task { name: stand_in_name(reader, raw), read: Request::new(1, SHORTEST), write: None, data_pages: None }
         }
     }
-}
-
-/// A job stream; with stand-ins for what is wrong in it, which has been recorded.
-fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, page_size: Option<u64>) -> Job {
-    let fields = ["name", "read_pages", "write_pages", "arrivals", "read_size", "write_size"];
-    let fields = reader.object(raw, place, &fields);
-    let Some([name_slot, read, write, arrivals_slot, read_size, write_size]) = fields else {
-        let name = stand_in_name(reader, raw);
-        return Job { name, read_pages: 1, write_pages: 0, arrivals: Arrivals::Every(SHORTEST) };
-    };
-    let arrivals = reader
-        .required(arrivals_slot, raw, place, "arrivals", "when its jobs come, such as { \"every\": \"12.5ms\" }")
-        .and_then(|raw| arrivals(reader, raw, &place.key("arrivals")));
-    Job {
-        name: name(reader, name_slot, raw, place),
-        read_pages: job_pages(reader, [("read_pages", read), ("read_size", read_size)], place, page_size),
-        write_pages: job_pages(reader, [("write_pages", write), ("write_size", write_size)], place, page_size),
-        arrivals: arrivals.unwrap_or(Arrivals::Every(SHORTEST)),
-    }
-}
-
-/// Pages that a job reads or writes: as they are, or as many as so many bytes fill; none where
-/// neither is given.
-fn job_pages<'t>(
-    reader: &mut Reader<'t>,
-    [pages, size]: [(&'static str, Slot<'t>); 2],
-    place: &Place<'_>,
-    page_size: Option<u64>,
-) -> u64 {
-    match (pages.1.or_null(), size.1.or_null()) {
-        (Slot::Absent, Slot::Absent) => 0,
-        (Slot::Given(raw), Slot::Absent) => reader.whole(raw, &place.key(pages.0), u64::MAX).unwrap_or(1),
-        (Slot::Absent, Slot::Given(_)) => match amount(reader, [pages, size], place).zip(page_size) {
-            Some((Amount::Bytes(bytes), page_size)) => bytes.div_ceil(page_size),
-            _ => 1,
-        },
-        (Slot::Given(_), Slot::Given(raw)) => {
-            refuse_both(reader, raw, place, [pages.0, size.0]);
-            1
-        }
-        _ => 1,
-    }
-}
-
-const ARRIVALS: [&str; 3] = ["every", "uniform", "at"];
-
-fn arrivals<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Arrivals> {
-    let slots = reader.object(raw, place, &ARRIVALS)?;
-    match slots {
-        [Slot::Given(every), Slot::Absent, Slot::Absent] => {
-            reader.share_of_time(every, &place.key("every")).map(Arrivals::Every)
-        }
-        [Slot::Absent, Slot::Given(uniform), Slot::Absent] => gaps(reader, uniform, &place.key("uniform")),
-        [Slot::Absent, Slot::Absent, Slot::Given(at)] => instants(reader, at, &place.key("at")),
-        _ => {
-            if !slots.contains(&Slot::Misspelt) {
-                let given = ARRIVALS.iter().zip(slots).filter(|(_, slot)| *slot != Slot::Absent);
-                let given: Vec<&str> = given.map(|(name, _)| *name).collect();
-                let problem = match given.as_slice() {
-                    [] => "arrivals of no kind".to_owned(),
-                    given => format!("arrivals of several kinds: {}", quoted(given)),
-                };
-                reader.refuse(raw, place, problem, "exactly one of `every`, `uniform` and `at`");
-            }
-            None
-        }
-    }
-}
-
-fn gaps<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Arrivals> {
-    const TWO_GAPS: &str = "an array of two times, the shorter gap first";
-    let mut gaps = Vec::new();
-    let before = reader.faults();
-    reader.list(raw, place, TWO_GAPS, |reader, raw, place| gaps.push(reader.time(raw, place)));
-    if reader.faults() == before && gaps.len() != 2 {
-        reader.refuse(raw, place, format!("`uniform` has {} elements", gaps.len()), TWO_GAPS);
-    }
-    match gaps.as_slice() {
-        [Some(low), Some(high)] => Some(Arrivals::Uniform(*low, *high)),
-        _ => None,
-    }
-}
-
-fn instants<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Arrivals> {
-    let mut times = Vec::new();
-    let before = reader.faults();
-    reader.list(raw, place, "an array of times", |reader, raw, place| {
-        times.extend(reader.time(raw, place).and_then(|time| Instant::from_ns(time.as_ns())));
-    });
-    (reader.faults() == before).then_some(Arrivals::At(times))
 }

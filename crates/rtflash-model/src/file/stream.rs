@@ -232,17 +232,24 @@ impl<R: Read> Frames<R> {
     /// Moves `taken`, counting lines and columns.
     fn take(&mut self, to: usize) {
         let passed = &self.buffer[self.taken..to];
-        let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
-        let last_line = match passed.iter().rposition(|byte| *byte == b'\n') {
-            Some(newline) => {
+        let newlines = count(passed, |byte| byte == b'\n');
+        let last_line = match newlines {
+            0 => passed,
+            _ => {
                 self.column = 1;
-                &passed[newline + 1..]
+                passed.rsplit(|byte| *byte == b'\n').next().expect("a split has a last part")
             }
-            None => passed,
         };
         // Bytes that continue a character of UTF-8 are no columns.
-        self.column += last_line.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        self.column += count(last_line, |byte| byte & 0xc0 != 0x80);
         self.line += newlines;
         self.taken = to;
     }
+}
+
+/// How many bytes are such.
+fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    // Sums of single bytes are made many at a time.
+    let sums = bytes.chunks(255).map(|few| few.iter().map(|byte| u8::from(is(*byte))).sum::<u8>());
+    sums.map(usize::from).sum()
 }

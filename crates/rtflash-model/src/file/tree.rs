@@ -12,11 +12,11 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::invalid::Step;
+use crate::invalid::PathStep;
 
 /// What sort of value a text is, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -31,28 +31,28 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     /// Of the text of a value.
-    pub fn of(raw: &str) -> Kind {
+    pub fn of(raw: &str) -> JsonKind {
         match raw.as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::Text,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') => Kind::Null,
-            _ => Kind::Number,
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::Text,
+            Some(b't' | b'f') => JsonKind::Bool,
+            Some(b'n') => JsonKind::Null,
+            _ => JsonKind::Number,
         }
     }
 
     /// How a message calls it.
     pub fn noun(self) -> &'static str {
         match self {
-            Kind::Null => "null",
-            Kind::Bool => "a truth value",
-            Kind::Number => "a number",
-            Kind::Text => "a string",
-            Kind::Array => "an array",
-            Kind::Object => "an object",
+            JsonKind::Null => "null",
+            JsonKind::Bool => "a truth value",
+            JsonKind::Number => "a number",
+            JsonKind::Text => "a string",
+            JsonKind::Array => "an array",
+            JsonKind::Object => "an object",
         }
     }
 }
@@ -90,17 +90,17 @@ pub(super) fn for_each_element<'t>(array: &'t str, each: impl FnMut(&'t str)) ->
 }
 
 /// The value that one step leads to.
-pub(super) fn child<'t>(value: &'t str, step: &Step) -> Option<&'t str> {
+pub(super) fn child<'t>(value: &'t str, step: &PathStep) -> Option<&'t str> {
     let mut found = None;
     match step {
-        Step::Key(wanted) => {
+        PathStep::Key(wanted) => {
             for_each_field(value, |key, value| {
                 if found.is_none() && decode(key).is_some_and(|key| key == wanted.as_str()) {
                     found = Some(value);
                 }
             });
         }
-        Step::Index(wanted) => {
+        PathStep::Index(wanted) => {
             let mut index = 0;
             for_each_element(value, |value| {
                 if index == *wanted {
@@ -176,9 +176,9 @@ mod tests {
         assert!(for_each_field(root, |key, value| fields.push((key, value, range_in(text, value)))));
         assert_eq!(fields[0], ("\"a\"", r#"[1.50, {"b":null}]"#, 9..27));
         assert_eq!(decode(fields[1].0).as_deref(), Some("b"));
-        assert_eq!(child(root, &Step::Key("b".into())), Some("\"x\""));
-        assert_eq!(child(fields[0].1, &Step::Index(0)), Some("1.50"));
-        assert_eq!(child(fields[0].1, &Step::Index(2)), None);
+        assert_eq!(child(root, &PathStep::Key("b".into())), Some("\"x\""));
+        assert_eq!(child(fields[0].1, &PathStep::Index(0)), Some("1.50"));
+        assert_eq!(child(fields[0].1, &PathStep::Index(2)), None);
         assert!(!for_each_field("[1]", |_, _| ()));
         assert_eq!(decode(r#""\ud800""#), None);
     }

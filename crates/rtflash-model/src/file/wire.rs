@@ -1,6 +1,7 @@
 //! The written form of task sets and allocations, as serde and schemars see it. The doc comments
 //! are the schema's descriptions.
 
+pub(super) mod device;
 mod scalars;
 
 use std::borrow::Cow;
@@ -10,7 +11,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::alternatives;
-pub(super) use scalars::{Duration, LongerThanZero, Ratio, Time, TimeOrRange, TimeOrShare};
+use device::{ChangedDevice, FullDevice};
+pub(super) use scalars::{Duration, LongerThanZero, Time, TimeOrShare};
 
 /// A real-time I/O task set with the flash device that it runs on.
 #[derive(Serialize, JsonSchema)]
@@ -43,80 +45,6 @@ pub(super) enum DeviceWire {
 /// The name of a device that rtflash knows.
 #[derive(Serialize)]
 pub(super) struct ProfileName(pub(super) &'static str);
-
-/// A device like a profile, but for the fields given.
-#[derive(Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(transform = alternatives::changed_device)]
-#[allow(dead_code)]
-pub(super) struct ChangedDevice {
-    /// The profile that gives the fields left out.
-    profile: ProfileName,
-    /// m: flash chips.
-    #[schemars(range(min = 1, max = 1_048_576))]
-    chips: Option<u32>,
-    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    chips_per_channel: Option<u32>,
-    /// Blocks on each chip.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    blocks_per_chip: Option<u32>,
-    /// P: pages in a block.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pages_per_block: Option<u32>,
-    /// Bytes in a page.
-    #[schemars(range(min = 1))]
-    page_size: Option<u32>,
-    /// λ: logical over physical address space.
-    logical_ratio: Option<Ratio>,
-    /// t_r (tR): time to read a page on a chip.
-    page_read: Option<TimeOrRange>,
-    /// t_w (tPROG): time to program a page on a chip.
-    page_program: Option<TimeOrRange>,
-    /// t_e (tBERS): time to erase a block.
-    block_erase: Option<TimeOrRange>,
-    /// t_d: time to move one page over the channel's bus.
-    page_transfer: Option<TimeOrRange>,
-    /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    erase_cycles: Option<u32>,
-}
-
-/// A device with all its fields; `erase_cycles` may be left out.
-#[derive(Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(transform = alternatives::full_device)]
-pub(super) struct FullDevice {
-    /// m: flash chips.
-    #[schemars(range(min = 1, max = 1_048_576))]
-    pub(super) chips: u32,
-    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub(super) chips_per_channel: u32,
-    /// Blocks on each chip.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub(super) blocks_per_chip: u32,
-    /// P: pages in a block.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub(super) pages_per_block: u32,
-    /// Bytes in a page.
-    #[schemars(range(min = 1))]
-    pub(super) page_size: u32,
-    /// λ: logical over physical address space.
-    pub(super) logical_ratio: Ratio,
-    /// t_r (tR): time to read a page on a chip.
-    pub(super) page_read: TimeOrRange,
-    /// t_w (tPROG): time to program a page on a chip.
-    pub(super) page_program: TimeOrRange,
-    /// t_e (tBERS): time to erase a block.
-    pub(super) block_erase: TimeOrRange,
-    /// t_d: time to move one page over the channel's bus.
-    pub(super) page_transfer: TimeOrRange,
-    /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    pub(super) erase_cycles: Option<u32>,
-}
 
 /// A real-time I/O task, with a read request, a write request, or both.
 #[derive(Serialize, JsonSchema)]

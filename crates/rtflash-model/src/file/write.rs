@@ -4,8 +4,8 @@ use schemars::{Schema, schema_for};
 
 use super::meta::MetaJson;
 use super::wire::{
-    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, Duration, FullDevice, JobWire, LongerThanZero, ProfileName,
-    Ratio, RequestWire, TaskSetWire, TaskWire, Time, TimeOrRange, TimeOrShare,
+    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, Duration, JobWire, LongerThanZero, ProfileName, RequestWire,
+    TaskSetWire, TaskWire, Time, TimeOrShare,
 };
 use crate::device::Device;
 use crate::profiles::PROFILES;
@@ -42,7 +42,7 @@ pub fn write_device(of: &Device) -> String {
 /// Writes a device as JSON with all its fields, a profile too.
 pub fn write_device_in_full(of: &Device) -> String {
     // As above.
-    serde_json::to_string(&DeviceWire::Full(full(of))).expect("a device can always be written")
+    serde_json::to_string(&DeviceWire::Full(of.spec().into())).expect("a device can always be written")
 }
 
 /// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken,
@@ -61,24 +61,7 @@ fn device(device: &Device) -> DeviceWire {
     if let Some(profile) = PROFILES.iter().find(|profile| profile.spec() == device.spec()) {
         return DeviceWire::Profile(ProfileName(profile.name));
     }
-    DeviceWire::Full(full(device))
-}
-
-fn full(device: &Device) -> FullDevice {
-    let shortest = device.spec().shortest;
-    FullDevice {
-        chips: device.chips(),
-        chips_per_channel: device.chips_per_channel(),
-        blocks_per_chip: device.blocks_per_chip(),
-        pages_per_block: device.pages_per_block(),
-        page_size: device.page_size(),
-        logical_ratio: Ratio(device.logical_ratio()),
-        page_read: TimeOrRange(shortest.page_read, device.page_read()),
-        page_program: TimeOrRange(shortest.page_program, device.page_program()),
-        block_erase: TimeOrRange(shortest.block_erase, device.block_erase()),
-        page_transfer: TimeOrRange(shortest.page_transfer, device.page_transfer()),
-        erase_cycles: device.erase_cycles(),
-    }
+    DeviceWire::Full(device.spec().into())
 }
 
 fn task(task: &Task) -> TaskWire<'_> {

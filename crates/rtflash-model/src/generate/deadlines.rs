@@ -17,12 +17,12 @@ const SCALE: u64 = 1_000_000_000;
 /// [`SetSpec`](super::SetSpec) asks for them. Sets that differ in these alone have the same tasks
 /// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Deadlines {
+pub struct DeadlineRange {
     shortest: WriteShare,
     longest: WriteShare,
 }
 
-impl Deadlines {
+impl DeadlineRange {
     /// Gives every request its deadline, drawn from the stream of this key: ⌊x T⌋, one nanosecond
     /// at least.
     pub(super) fn give(self, tasks: &mut [Task], key: [u8; 32]) {
@@ -43,7 +43,7 @@ impl Deadlines {
     }
 }
 
-/// A text is no range of [`Deadlines`]. Says what would be right.
+/// A text is no range of [`DeadlineRange`]. Says what would be right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotDeadlines;
 
@@ -55,25 +55,25 @@ impl fmt::Display for NotDeadlines {
 
 impl std::error::Error for NotDeadlines {}
 
-impl FromStr for Deadlines {
+impl FromStr for DeadlineRange {
     type Err = NotDeadlines;
 
-    fn from_str(text: &str) -> Result<Deadlines, NotDeadlines> {
+    fn from_str(text: &str) -> Result<DeadlineRange, NotDeadlines> {
         let (shortest, longest) = text.split_once("..").unwrap_or((text, text));
         let part = |text: &str| text.parse::<WriteShare>().map_err(|_| NotDeadlines);
         let (shortest, longest) = (part(shortest)?, part(longest)?);
         let valid = shortest.billionths() > 0 && shortest <= longest;
-        if valid { Ok(Deadlines { shortest, longest }) } else { Err(NotDeadlines) }
+        if valid { Ok(DeadlineRange { shortest, longest }) } else { Err(NotDeadlines) }
     }
 }
 
-impl fmt::Display for Deadlines {
+impl fmt::Display for DeadlineRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", self.shortest, self.longest)
     }
 }
 
-impl Serialize for Deadlines {
+impl Serialize for DeadlineRange {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -86,11 +86,11 @@ mod tests {
     #[test]
     fn ranges_are_parts_of_the_period() {
         for (text, written) in [("0.5..1.0", "0.5..1"), ("0.25", "0.25..0.25"), (" 0.5 .. 0.5 ", "0.5..0.5")] {
-            assert_eq!(text.parse::<Deadlines>().unwrap().to_string(), written);
-            assert_eq!(written.parse::<Deadlines>(), text.parse());
+            assert_eq!(text.parse::<DeadlineRange>().unwrap().to_string(), written);
+            assert_eq!(written.parse::<DeadlineRange>(), text.parse());
         }
         for text in ["", "0..1", "0.6..0.5", "0.5..1.1", "0.5...1", "-0.5..1", "a..b", "..", "0.5.."] {
-            assert_eq!(text.parse::<Deadlines>(), Err(NotDeadlines), "{text}");
+            assert_eq!(text.parse::<DeadlineRange>(), Err(NotDeadlines), "{text}");
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
         let request = Request::new(3, Span::from_us(1_000)).unwrap();
         let task = Task { name: "a".into(), read: Some(request), write: Some(request), data_pages: None };
         let mut tasks = vec![task; 200];
-        "0.5..0.9".parse::<Deadlines>().unwrap().give(&mut tasks, [7; 32]);
+        "0.5..0.9".parse::<DeadlineRange>().unwrap().give(&mut tasks, [7; 32]);
         let of = |tasks: &[Task]| -> Vec<u64> {
             tasks.iter().flat_map(Task::requests).map(|(request, _)| request.deadline().as_ns()).collect()
         };
@@ -109,7 +109,7 @@ mod tests {
         // A request that is not there changes no other one's deadline.
         let mut fewer = tasks.clone();
         fewer[0].read = None;
-        "0.5..0.9".parse::<Deadlines>().unwrap().give(&mut fewer, [7; 32]);
+        "0.5..0.9".parse::<DeadlineRange>().unwrap().give(&mut fewer, [7; 32]);
         assert_eq!(of(&fewer), all[1..]);
     }
 }

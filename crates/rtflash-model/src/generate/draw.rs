@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::generator::Generator;
 use super::options::{MAX_TASKS, SetOptions, SetSpec};
-use super::shares::Shares;
+use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::Writes;
 use crate::device::Device;
@@ -122,7 +122,7 @@ impl SetOptions {
     ) -> Result<TaskSet, Exhausted> {
         let &SetSpec { device, tasks: n, generator, accesses, deadlines, seed, .. } = self.spec();
         let exhausted = |draws, mostly| Exhausted { utilization, index, seed, generator, tasks: n, draws, mostly };
-        let Some(shares) = Shares::new(generator, n, utilization) else {
+        let Some(shares) = ShareProposal::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
         };
         let mut stream = Stream::new(self.key(utilization, index));

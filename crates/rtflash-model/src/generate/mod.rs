@@ -35,7 +35,7 @@ mod utilization;
 mod writes;
 
 pub use accesses::{Accesses, UnknownAccesses};
-pub use deadlines::{Deadlines, NotDeadlines};
+pub use deadlines::{DeadlineRange, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;
 pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};

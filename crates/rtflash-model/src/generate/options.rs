@@ -6,9 +6,9 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::accesses::Accesses;
-use super::deadlines::Deadlines;
+use super::deadlines::DeadlineRange;
 use super::generator::Generator;
-use super::shares::Shares;
+use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
 use crate::device::Device;
@@ -77,7 +77,7 @@ pub struct SetSpec {
     /// Which pages the requests read and write.
     pub accesses: Accesses,
     /// When the requests are due; `None` for the end of their period.
-    pub deadlines: Option<Deadlines>,
+    pub deadlines: Option<DeadlineRange>,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -170,7 +170,7 @@ impl SetOptions {
     /// Whether there are shares of this utilization at all: as no task has more than 1, n tasks
     /// have no more than n.
     pub fn is_possible(&self, utilization: Utilization) -> bool {
-        Shares::new(self.spec.generator, self.spec.tasks, utilization).is_some()
+        ShareProposal::new(self.spec.generator, self.spec.tasks, utilization).is_some()
     }
 
     /// The request these options were made from, to change and check again.
@@ -260,7 +260,7 @@ pub struct Meta<'a> {
     pub access: Option<Accesses>,
     /// The relative deadlines as parts of the period, if not all are the period.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Deadlines>,
+    pub deadline: Option<DeadlineRange>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

@@ -9,7 +9,7 @@ const ONE: u64 = 1_000_000_000;
 
 /// A way to propose U_1 … U_n; a proposal may have to be discarded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Shares {
+pub(super) enum ShareProposal {
     /// U_i = U·a_i/Σa.
     Integers {
         /// U.
@@ -49,15 +49,15 @@ pub(super) enum Method {
     },
 }
 
-impl Shares {
+impl ShareProposal {
     /// How to draw the shares of `tasks` tasks, or `None` where there are none: some task would
     /// have more than 1 (for integer shares: 1 or more).
-    pub(super) fn new(generator: Generator, tasks: u32, utilization: Utilization) -> Option<Shares> {
+    pub(super) fn new(generator: Generator, tasks: u32, utilization: Utilization) -> Option<ShareProposal> {
         let (billionths, total) = (utilization.billionths(), utilization.to_f64());
         let max = u64::from(tasks) * ONE;
         match generator {
             Generator::IntegerShares if billionths >= max => None,
-            Generator::IntegerShares => Some(Shares::Integers { billionths, total }),
+            Generator::IntegerShares => Some(ShareProposal::Integers { billionths, total }),
             Generator::UUniFast if billionths > max => None,
             // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
             // carries the uniform distribution on the one to the uniform distribution on the other.
@@ -65,7 +65,7 @@ impl Shares {
             Generator::UUniFast => {
                 let complement = billionths > max - billionths;
                 let total = if complement { in_units(max - billionths) } else { total };
-                Some(Shares::Slice { total, method: Method::best(tasks, total), complement })
+                Some(ShareProposal::Slice { total, method: Method::best(tasks, total), complement })
             }
         }
     }
@@ -73,8 +73,8 @@ impl Shares {
     /// Fills in U_1 … U_n, or says false: the proposal is to be discarded.
     pub(super) fn propose(&self, stream: &mut Stream, shares: &mut [f64]) -> bool {
         match *self {
-            Shares::Integers { billionths, total } => integers(stream, billionths, total, shares),
-            Shares::Slice { total, method, complement } => {
+            ShareProposal::Integers { billionths, total } => integers(stream, billionths, total, shares),
+            ShareProposal::Slice { total, method, complement } => {
                 let kept = match method {
                     Method::UUniFast => uunifast(stream, total, shares),
                     Method::Independent => independent(stream, total, shares, Stream::unit, |_, _| true),
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn impossible_sums_are_known_at_once() {
-        let shares = |generator, text: &str| Shares::new(generator, 4, text.parse().unwrap());
+        let shares = |generator, text: &str| ShareProposal::new(generator, 4, text.parse().unwrap());
         assert!(shares(Generator::UUniFast, "4").is_some());
         assert!(shares(Generator::UUniFast, "4.000000001").is_none());
         assert!(shares(Generator::IntegerShares, "3.999999999").is_some());

@@ -27,7 +27,7 @@ pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
 
 /// What came of a case.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum SoakOutcome {
     /// The analysis promises nothing, or the case cannot be run.
     Nothing,
     /// Promised and run.
@@ -40,10 +40,10 @@ pub enum Outcome {
 }
 
 /// Allocates a case and, if that is said to be schedulable, runs it.
-pub fn judge(case: &Case) -> Outcome {
+pub fn judge(case: &Case) -> SoakOutcome {
     let outcome = case.allocator.allocate(&case.set, case.analysis);
     let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
-        return Outcome::Nothing;
+        return SoakOutcome::Nothing;
     };
     let mut options = case.options;
     if !rtflash_alloc::certified::is_independent(&case.set, allocation) {
@@ -51,11 +51,11 @@ pub fn judge(case: &Case) -> Outcome {
         options.placed.waits = Waits::Actual;
     }
     match execute(&case.set, allocation, case.analysis, &options, None) {
-        Ok(executed) => Outcome::Judged {
+        Ok(executed) => SoakOutcome::Judged {
             findings: executed.findings,
             load: rtflash_alloc::certified::load_millionths(&case.set, allocation, case.analysis.relies_on()),
         },
-        Err(_) => Outcome::Nothing,
+        Err(_) => SoakOutcome::Nothing,
     }
 }
 
@@ -88,7 +88,7 @@ pub struct Soaked {
 /// result does not depend on how many there are.
 pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
     let verdict = |run: u64| match draw(seed, run, world).map(|case| judge(&case)) {
-        Some(Outcome::Judged { findings, load }) => {
+        Some(SoakOutcome::Judged { findings, load }) => {
             Some((findings.iter().map(|finding| u64::from(!finding.gauge.holds())).collect::<Vec<u64>>(), load))
         }
         _ => None,

@@ -4,7 +4,7 @@ use rtflash_exec::check::Finding;
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
-use super::{Case, Outcome, judge};
+use super::{Case, SoakOutcome, judge};
 
 /// Cases that are run for one shrinking, at most.
 const ATTEMPTS: u32 = 250;
@@ -13,8 +13,10 @@ const ATTEMPTS: u32 = 250;
 /// break in this one.
 pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
-        Outcome::Judged { findings, .. } => findings.get(assumption).copied().filter(|finding| !finding.gauge.holds()),
-        Outcome::Nothing => None,
+        SoakOutcome::Judged { findings, .. } => {
+            findings.get(assumption).copied().filter(|finding| !finding.gauge.holds())
+        }
+        SoakOutcome::Nothing => None,
     };
     let mut finding = broken(&case)?;
     let mut smallest = case;
@@ -50,7 +52,7 @@ fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
             candidates.push(Case { set, ..case.clone() });
         }
     };
-    let (tasks, jobs) = (set.tasks(), set.jobs());
+    let (tasks, jobs) = (set.tasks().as_slice(), set.jobs());
     let all = || (tasks.to_vec(), jobs.to_vec());
     for skipped in 0..tasks.len() {
         let mut tasks = tasks.to_vec();

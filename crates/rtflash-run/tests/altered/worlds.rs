@@ -6,7 +6,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims, Waits};
 use rtflash_model::{Allocation, Certificate, ClusterId, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
-use rtflash_run::{Servers, execute, plan};
+use rtflash_run::{TbsServers, execute, plan};
 
 /// How the device is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl World {
         let (analysis, dispatch, _) = terms(self.organisation);
         let plan = plan(set, allocation, analysis).expect("a plan");
         let all: Vec<ClusterId> = plan.clusters().ids().collect();
-        let servers = Servers::new(set, allocation, analysis);
+        let servers = TbsServers::new(set, allocation, analysis);
         let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
         records.iter().for_each(|record| checks.record(record));
         let findings = checks.finish(duration);

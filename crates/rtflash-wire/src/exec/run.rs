@@ -2,19 +2,19 @@
 
 use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
-use rtflash_exec::report::{Operations, Report, SourceReport, Wear};
+use rtflash_exec::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
-use rtflash_model::{ChipId, Instant, Span, TaskSet};
+use rtflash_model::{ChipId, Id, Instant, Span, TaskId, TaskSet};
 
 use super::{
     ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
 };
-use crate::parts::{Nanoseconds, Text, task_name, task_names};
+use crate::parts::{Nanoseconds, Text, chip_numbers, task_name, task_names};
 
 impl WearLine {
-    fn new(wear: Wear, settings: &Settings) -> WearLine {
-        let Wear { chip, erases, erases_per_day, turns, lifetime_years } = wear;
+    fn new(wear: MostWorn, settings: &Settings) -> WearLine {
+        let MostWorn { chip, erases, erases_per_day, turns, lifetime_years } = wear;
         WearLine { measured_ns: settings.duration_ns, chip: chip.0, erases, erases_per_day, turns, lifetime_years }
     }
 }
@@ -90,7 +90,7 @@ impl<'a> ExecAnswer<'a> {
             #[allow(clippy::cast_precision_loss)]
             let used = busy.sum::<f64>() / cluster.chips.len() as f64;
             ClusterLine {
-                chips: cluster.chips.iter().map(|chip| chip.0).collect(),
+                chips: chip_numbers(&cluster.chips).into(),
                 tasks: task_names(set, &cluster.tasks),
                 used,
                 gc_passes: did.gc_passes,
@@ -158,7 +158,7 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
 fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
     let stream = source.kind == Kind::Server;
     let unit = matches!(source.releases, Releases::Collected { .. });
-    let name = if stream || unit { source.name.as_str() } else { task_name(set, source.owner) };
+    let name = if stream || unit { source.name.as_str() } else { task_name(set, TaskId::from_index(source.owner)) };
     let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
     JobsLine {
         task: name.into(),

@@ -1,13 +1,13 @@
 //! Chips for clusters: compact ones on aligned parts of channels, the others on what is left.
 
-use rtflash_model::{Cluster, Device, TaskSet};
+use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 
-use super::organisations::{Held, Organisation};
-use crate::allocator::sizes::Group;
+use super::organisations::{DemandHeld, Organisation};
+use crate::allocator::sizes::TaskGroup;
 
 /// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum ChipLayout {
     /// Next to each other.
     InOrder,
     /// So that every channel has about as much to move: next to chips that move much come chips
@@ -19,12 +19,12 @@ pub(super) enum Layout {
 /// the organisation of each. `None` where they do not pack.
 pub(super) fn place(
     set: &TaskSet,
-    groups: &[Group<Held>],
-    layout: Layout,
+    groups: &[TaskGroup<DemandHeld>],
+    layout: ChipLayout,
 ) -> Option<Vec<(Cluster, Option<Organisation>)>> {
     let device = set.device();
     let mut free = Free::new(device);
-    let mut chips_of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
+    let mut chips_of: Vec<Vec<ChipId>> = vec![Vec::new(); groups.len()];
     let mut compact: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].held.organisation == Organisation::Compact).collect();
     compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
@@ -34,12 +34,12 @@ pub(super) fn place(
     let mut others: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].held.organisation != Organisation::Compact).collect();
     match layout {
-        Layout::InOrder => {
+        ChipLayout::InOrder => {
             for group in others {
                 chips_of[group] = free.take(groups[group].size)?;
             }
         }
-        Layout::Balanced => {
+        ChipLayout::Balanced => {
             let rates: Vec<f64> = groups.iter().map(|group| transfers_a_second(set, group)).collect();
             others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
             let mut busy = vec![0.0; free.channels.len()];
@@ -64,7 +64,7 @@ pub(super) fn place(
 }
 
 /// Pages that each chip of a group moves in a second.
-fn transfers_a_second(set: &TaskSet, group: &Group<Held>) -> f64 {
+fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
     let pages: f64 = requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum();
@@ -73,7 +73,7 @@ fn transfers_a_second(set: &TaskSet, group: &Group<Held>) -> f64 {
 
 /// The chips that are still free, channel by channel, ascending.
 struct Free {
-    channels: Vec<Vec<u32>>,
+    channels: Vec<Vec<ChipId>>,
     ways: u32,
 }
 
@@ -81,12 +81,13 @@ impl Free {
     fn new(device: &Device) -> Free {
         let ways = device.chips_per_channel();
         let starts = (0..device.chips()).step_by(ways as usize);
-        let channels = starts.map(|start| (start..start.saturating_add(ways).min(device.chips())).collect()).collect();
+        let channels =
+            starts.map(|start| (start..start.saturating_add(ways).min(device.chips())).map(ChipId).collect()).collect();
         Free { channels, ways }
     }
 
     /// Whole channels, or an aligned part of the fullest channel that has one.
-    fn take_aligned(&mut self, chips: u32) -> Option<Vec<u32>> {
+    fn take_aligned(&mut self, chips: u32) -> Option<Vec<ChipId>> {
         let (whole, part) = (chips / self.ways, chips % self.ways);
         let mut taken = Vec::with_capacity(chips as usize);
         for channel in
@@ -96,21 +97,22 @@ impl Free {
         }
         if part > 0 {
             let ways = self.ways;
-            let start = |channel: &Vec<u32>| {
-                let starts = channel.iter().copied().filter(|chip| (chip % ways).is_multiple_of(part));
-                starts.into_iter().find(|start| (*start..start + part).all(|chip| channel.contains(&chip)))
+            let run = |start: ChipId| (start.0..start.0 + part).map(ChipId);
+            let start = |channel: &Vec<ChipId>| {
+                let mut starts = channel.iter().copied().filter(|chip| (chip.0 % ways).is_multiple_of(part));
+                starts.find(|&start| run(start).all(|chip| channel.contains(&chip)))
             };
             let fitting = self.channels.iter_mut().filter_map(|channel| start(channel).map(|start| (channel, start)));
             let (channel, start) = fitting.min_by_key(|(channel, start)| (channel.len(), *start))?;
-            channel.retain(|chip| !(start..start + part).contains(chip));
-            taken.extend(start..start + part);
+            channel.retain(|chip| !(start.0..start.0 + part).contains(&chip.0));
+            taken.extend(run(start));
         }
         taken.sort_unstable();
         (taken.len() == chips as usize).then_some(taken)
     }
 
     /// The lowest.
-    fn take(&mut self, chips: u32) -> Option<Vec<u32>> {
+    fn take(&mut self, chips: u32) -> Option<Vec<ChipId>> {
         let mut taken = Vec::with_capacity(chips as usize);
         for channel in &mut self.channels {
             let count = channel.len().min(chips as usize - taken.len());
@@ -120,7 +122,7 @@ impl Free {
     }
 
     /// A chip of the channel that has the least to move, and notes what is added to it.
-    fn take_from_least_loaded(&mut self, busy: &mut [f64], rate: f64) -> Option<u32> {
+    fn take_from_least_loaded(&mut self, busy: &mut [f64], rate: f64) -> Option<ChipId> {
         let open = (0..self.channels.len()).filter(|&channel| !self.channels[channel].is_empty());
         let channel = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b)))?;
         busy[channel] += rate;

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Allocation, Cluster, Placement};
+use rtflash_model::{Allocation, ChipId, Cluster, Placement, TaskId};
 
 use super::Problem;
 use super::organisations::{Organisation, Organisations};
 use super::sizes::DemandSizes;
 use crate::allocator::exact;
 
-type Subsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
+type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
 /// Chips of all allocations that are tried, together.
 const TRIED: u64 = 48_000;
@@ -25,17 +25,22 @@ const MOST_CHANNELS: usize = 64;
 pub(super) fn search(
     problem: Problem<'_>,
     organisations: &Organisations<'_>,
-    subsets: &Subsets<'_, '_>,
+    subsets: &DemandSubsets<'_, '_>,
     given_up: &mut bool,
 ) -> Option<Allocation> {
     let device = problem.set.device();
     let chips = u64::from(device.chips());
-    let mut search =
-        Search { problem, organisations, given_up, left: TRIED / chips.max(4) * TRIAL, fitting: BTreeMap::new() };
+    let mut search = ExhaustiveSearch {
+        problem,
+        organisations,
+        given_up,
+        left: TRIED / chips.max(4) * TRIAL,
+        fitting: BTreeMap::new(),
+    };
     // First each partition as it needs the fewest chips, then what is left of the work shared
     // among them.
     let partitions = subsets.partitions(usize::try_from(search.left / TRIAL / 4).expect("a few thousand"));
-    let all: Vec<Vec<Part>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
+    let all: Vec<Vec<TaskBlock>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
     for parts in &all {
         let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
         // Enough for one trial.
@@ -54,13 +59,13 @@ pub(super) fn search(
 
 /// Tasks that are to share a cluster, and how many chips it has at least.
 #[derive(Debug)]
-struct Part {
+struct TaskBlock {
     block: usize,
-    tasks: Vec<usize>,
+    tasks: Vec<TaskId>,
     least: u32,
 }
 
-struct Search<'s> {
+struct ExhaustiveSearch<'s> {
     problem: Problem<'s>,
     organisations: &'s Organisations<'s>,
     given_up: &'s mut bool,
@@ -70,17 +75,17 @@ struct Search<'s> {
     fitting: BTreeMap<(usize, u32), Vec<Placement>>,
 }
 
-impl Search<'_> {
-    fn parts(&self, subsets: &Subsets<'_, '_>, blocks: Vec<usize>) -> Vec<Part> {
+impl ExhaustiveSearch<'_> {
+    fn parts(&self, subsets: &DemandSubsets<'_, '_>, blocks: Vec<usize>) -> Vec<TaskBlock> {
         let part = |block: usize| {
             let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
-            Part { block, tasks: subsets.members(block), least }
+            TaskBlock { block, tasks: subsets.members(block), least }
         };
         blocks.into_iter().map(part).collect()
     }
 
     /// All sizes of the clusters, the smaller sums first, down to so much work left.
-    fn sizes(&mut self, parts: &[Part], floor: u64) -> Option<Allocation> {
+    fn sizes(&mut self, parts: &[TaskBlock], floor: u64) -> Option<Allocation> {
         let least: u32 = parts.iter().map(|part| part.least).sum();
         for more in 0..=self.problem.set.device().chips() - least {
             let mut given = vec![0; parts.len()];
@@ -95,7 +100,14 @@ impl Search<'_> {
     }
 
     /// Gives `more` chips to the clusters from `next` on, in every way.
-    fn give(&mut self, parts: &[Part], given: &mut Vec<u32>, next: usize, more: u32, floor: u64) -> Option<Allocation> {
+    fn give(
+        &mut self,
+        parts: &[TaskBlock],
+        given: &mut Vec<u32>,
+        next: usize,
+        more: u32,
+        floor: u64,
+    ) -> Option<Allocation> {
         if self.left <= floor {
             return None;
         }
@@ -117,7 +129,7 @@ impl Search<'_> {
 
     /// Clusters of these sizes on all chips that differ, with all placements of their pages, at
     /// most so many of them.
-    fn places(&mut self, parts: &[Part], sizes: &[u32], most: u64) -> Option<Allocation> {
+    fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
         if parts.iter().zip(sizes).any(|(part, &size)| self.fitting(part, size).is_empty()) {
             return None;
@@ -139,7 +151,7 @@ impl Search<'_> {
     /// already, then to those behind it.
     fn place(
         &mut self,
-        parts: &[Part],
+        parts: &[TaskBlock],
         plans: &mut Plans<'_>,
         at: usize,
         channel: usize,
@@ -176,7 +188,7 @@ impl Search<'_> {
     }
 
     /// The placements that a part of this size may have.
-    fn fitting(&mut self, part: &Part, chips: u32) -> &[Placement] {
+    fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
         let (organisations, placements) = (self.organisations, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
             let holds = |placement: &Placement| {
@@ -189,7 +201,7 @@ impl Search<'_> {
     }
 
     /// These chips with all placements of pages.
-    fn placements(&mut self, parts: &[Part], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
+    fn placements(&mut self, parts: &[TaskBlock], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
         let Problem { set, test, work } = self.problem;
         let kinds: Vec<Vec<Placement>> =
             parts.iter().zip(plans.sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
@@ -254,19 +266,24 @@ impl Plans<'_> {
     }
 
     /// The clusters and their placements, chips left over as clusters of their own.
-    fn clusters(&self, parts: &[Part], placements: &[Placement], free: Placement) -> (Vec<Cluster>, Vec<Placement>) {
+    fn clusters(
+        &self,
+        parts: &[TaskBlock],
+        placements: &[Placement],
+        free: Placement,
+    ) -> (Vec<Cluster>, Vec<Placement>) {
         let mut next: Vec<u32> = (0u32..).step_by(self.ways as usize).take(self.room.len()).collect();
         let mut all: Vec<(Cluster, Placement)> = Vec::new();
         for ((part, on), &placement) in parts.iter().zip(&self.on).zip(placements) {
             let mut chips = Vec::new();
             for (next, &count) in next.iter_mut().zip(on) {
-                chips.extend(*next..*next + count);
+                chips.extend((*next..*next + count).map(ChipId));
                 *next += count;
             }
             all.push((Cluster { chips, tasks: part.tasks.clone() }, placement));
         }
         for (next, &room) in next.iter().zip(&self.room) {
-            all.extend((*next..*next + room).map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, free)));
+            all.extend((*next..*next + room).map(|chip| (Cluster::of([chip], []), free)));
         }
         all.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         all.into_iter().unzip()

@@ -15,12 +15,12 @@ mod unplaced;
 
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
-use self::chips::{Layout, place};
-use self::organisations::{ContentionAssumption, Held, Organisation, Organisations};
+use self::chips::{ChipLayout, place};
+use self::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use self::sizes::{DemandSizes, MAX_MERGING, MAX_TESTS};
 use super::best_fit::{Filled, filled};
 use super::merging::{self, Stuck};
-use super::sizes::Group;
+use super::sizes::TaskGroup;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
 use crate::certified::is_on_one_channel;
@@ -40,7 +40,7 @@ pub(super) struct Problem<'a> {
 /// Divides the chips among the tasks.
 pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match strategy {
-        Strategy::Exact => match Exact::refuses(problem.set.tasks().len()) {
+        Strategy::Exact => match Exact::refuses(problem.set.tasks().count()) {
             Some(limit) => Outcome::CannotTell(limit),
             None => grouped(problem, strategy),
         },
@@ -63,7 +63,7 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
         Ok(groups) => groups,
         Err(limit) => return Outcome::CannotTell(limit),
     };
-    if let Some(allocation) = groups.and_then(|groups| settle(problem, &groups, Layout::InOrder, &mut given_up)) {
+    if let Some(allocation) = groups.and_then(|groups| settle(problem, &groups, ChipLayout::InOrder, &mut given_up)) {
         return Outcome::Schedulable(allocation);
     }
     let found = if strategy == Strategy::Exact {
@@ -104,7 +104,7 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
             }
             continue;
         };
-        for layout in [Layout::InOrder, Layout::Balanced] {
+        for layout in [ChipLayout::InOrder, ChipLayout::Balanced] {
             if let Some(allocation) = settle(problem, &groups, layout, given_up) {
                 return Some(allocation);
             }
@@ -138,7 +138,7 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
 
 /// Groups that need no more chips than there are; an error where too much work would be needed to
 /// find out.
-fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Option<Vec<Group<Held>>>, Limit> {
+fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Option<Vec<TaskGroup<DemandHeld>>>, Limit> {
     match strategy {
         Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(organisations)) {
             Filled::Fits(groups) => Ok(Some(groups)),
@@ -157,11 +157,11 @@ fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Optio
 
 /// The clusters of Algorithm 1 that have tasks: how many chips each has, and the organisation in
 /// which it holds with the least to do.
-fn merged(organisations: &Organisations<'_>) -> Result<Vec<Group<Held>>, Stuck> {
+fn merged(organisations: &Organisations<'_>) -> Result<Vec<TaskGroup<DemandHeld>>, Stuck> {
     let clusters = merging::clusters(DemandSizes::bounded(organisations, MAX_MERGING), true)?.into_iter();
     let group = |cluster: Cluster| {
         let size = cluster.size();
-        Some(Group { held: organisations.holds(&cluster.tasks, size)?, size, tasks: cluster.tasks })
+        Some(TaskGroup { held: organisations.holds(&cluster.tasks, size)?, size, tasks: cluster.tasks })
     };
     // Each of them has passed.
     Ok(clusters.filter(|cluster| !cluster.tasks.is_empty()).filter_map(group).collect())
@@ -169,7 +169,12 @@ fn merged(organisations: &Organisations<'_>) -> Result<Vec<Group<Held>>, Stuck> 
 
 /// Chips for the groups and certificates for the clusters, if all have one; chips left over are
 /// placed so.
-fn settle(problem: Problem<'_>, groups: &[Group<Held>], layout: Layout, given_up: &mut bool) -> Option<Allocation> {
+fn settle(
+    problem: Problem<'_>,
+    groups: &[TaskGroup<DemandHeld>],
+    layout: ChipLayout,
+    given_up: &mut bool,
+) -> Option<Allocation> {
     let Problem { set, test, work } = problem;
     let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
         .into_iter()

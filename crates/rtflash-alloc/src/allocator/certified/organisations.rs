@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
-use rtflash_model::{Access, Placement, Task, TaskSet};
+use rtflash_model::{Access, Placement, Task, TaskId, TaskSet};
 
 use super::Problem;
-use crate::certified::{Bus, Choice, Contention, Demand, Processor, choose};
+use crate::certified::{Choice, Contention, Demand, Processor, SharedBus, choose};
 use crate::fraction::Rational;
 use crate::work::Work;
 
 /// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
+pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
     /// The long-run load of its processor.
     pub(super) load: f64,
@@ -134,20 +134,22 @@ impl<'a> Organisations<'a> {
         self.given_up.get() > 0
     }
 
-    fn tasks<'t>(&self, tasks: &'t [usize]) -> impl Iterator<Item = &'a Task> + Clone + use<'a, 't> {
+    fn tasks<'t>(&self, tasks: &'t [TaskId]) -> impl Iterator<Item = &'a Task> + Clone + use<'a, 't> {
         let all = self.set.tasks();
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
     /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
     /// where times cannot be added up.
-    fn processor(&self, tasks: &[usize], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
+    fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
-            (_, ContentionAssumption::NoContention) => Bus::alone(),
-            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => Bus { ways, ..Bus::anywhere(device) },
-            (Organisation::Compact, _) => Bus::compact(device, chips),
-            (Organisation::Stripe | Organisation::Superblock, _) => Bus::anywhere(device),
+            (_, ContentionAssumption::NoContention) => SharedBus::alone(),
+            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => {
+                SharedBus { ways, ..SharedBus::anywhere(device) }
+            }
+            (Organisation::Compact, _) => SharedBus::compact(device, chips),
+            (Organisation::Stripe | Organisation::Superblock, _) => SharedBus::anywhere(device),
         };
         let others = match (organisation, self.assumption) {
             (Organisation::Stripe, ContentionAssumption::Queue) => {
@@ -159,7 +161,7 @@ impl<'a> Organisations<'a> {
     }
 
     /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
-    pub(super) fn load(&self, tasks: &[usize], organisation: Organisation, chips: u32) -> Option<f64> {
+    pub(super) fn load(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<f64> {
         self.tests.set(self.tests.get() + 1);
         if self.given_up.get() >= GIVEN_UP || !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
             return None;
@@ -178,7 +180,7 @@ impl<'a> Organisations<'a> {
     /// The least long-run load of a processor of these tasks in a cluster of any organisation,
     /// exactly, whether or not they hold: with garbage collection at its shortest deadline, where
     /// it takes least. Above every other one where there is no room for that.
-    pub(super) fn least_load(&self, tasks: &[usize], chips: u32) -> Rational {
+    pub(super) fn least_load(&self, tasks: &[TaskId], chips: u32) -> Rational {
         self.tests.set(self.tests.get() + 1);
         let of = |organisation: Organisation| {
             let (processor, others) = self.processor(tasks, organisation, chips)?;
@@ -198,23 +200,28 @@ impl<'a> Organisations<'a> {
 
     /// The organisation in which these tasks hold on so many chips, of several the one with the
     /// least to do.
-    pub(super) fn holds(&self, tasks: &[usize], chips: u32) -> Option<Held> {
+    pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
     }
 
-    fn of_organisations(&self, tasks: &[usize], chips: u32, tried: impl Fn(Organisation) -> bool) -> Option<Held> {
+    fn of_organisations(
+        &self,
+        tasks: &[TaskId],
+        chips: u32,
+        tried: impl Fn(Organisation) -> bool,
+    ) -> Option<DemandHeld> {
         let allowed = self
             .allowed
             .iter()
             .copied()
             .filter(|&organisation| self.may_be(organisation, chips) && tried(organisation));
         let held = allowed
-            .filter_map(|organisation| Some(Held { organisation, load: self.load(tasks, organisation, chips)? }));
+            .filter_map(|organisation| Some(DemandHeld { organisation, load: self.load(tasks, organisation, chips)? }));
         held.min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
-    pub(super) fn smallest(&self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
         let spread = requests.filter(|request| request.access() == Access::Sequential);

@@ -1,14 +1,14 @@
 //! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they
 //! hold in one of Algorithm 1's.
 
-use rtflash_model::TaskSet;
+use rtflash_model::{PerId, TaskId, TaskSet};
 
-use super::organisations::{Held, Organisations};
-use crate::allocator::sizes::{Group, Sizes};
+use super::organisations::{DemandHeld, Organisations};
+use crate::allocator::sizes::{Sizes, TaskGroup};
 use crate::allocator::{Limit, merging};
 use crate::analysis::ClusterVerdict;
 use crate::fraction::Rational;
-use crate::work::Bound;
+use crate::work::WorkBound;
 
 /// Groups that a task is tried in, at most, before it gets more chips.
 const TRIED: usize = 24;
@@ -27,7 +27,7 @@ const MAX_WORK: u64 = 200_000_000;
 pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
-    bound: Option<(u64, Bound<'s>)>,
+    bound: Option<(u64, WorkBound<'s>)>,
     looks: u64,
 }
 
@@ -49,22 +49,22 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
 }
 
 /// What is left of a group's chips with a task that alone has this cluster, as far as one can tell.
-fn slack(group: &Group<Held>, (chips, alone): (u32, Held)) -> f64 {
+fn slack(group: &TaskGroup<DemandHeld>, (chips, alone): (u32, DemandHeld)) -> f64 {
     1.0 - group.held.load - alone.load * f64::from(chips) / f64::from(group.size)
 }
 
 impl Sizes for DemandSizes<'_, '_> {
-    type Held = Held;
+    type Held = DemandHeld;
 
     const FULLEST: bool = false;
     const REORGANISES: bool = true;
 
-    fn load(held: Held) -> f64 {
+    fn load(held: DemandHeld) -> f64 {
         held.load
     }
 
     /// The load of all chips.
-    fn cost(chips: u32, held: Held) -> f64 {
+    fn cost(chips: u32, held: DemandHeld) -> f64 {
         held.load * f64::from(chips)
     }
 
@@ -73,8 +73,8 @@ impl Sizes for DemandSizes<'_, '_> {
         one <= other
     }
 
-    fn tasks(&self) -> usize {
-        self.organisations.set().tasks().len()
+    fn tasks(&self) -> u32 {
+        self.organisations.set().tasks().count()
     }
 
     fn chips(&self) -> u32 {
@@ -86,32 +86,32 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     /// By what they take of the device's chips alone, the most first.
-    fn order(&mut self, alone: &[(u32, Held)]) -> Vec<usize> {
-        let work = |task: usize| alone[task].1.load * f64::from(alone[task].0);
-        let mut order: Vec<usize> = (0..alone.len()).collect();
+    fn order(&mut self, alone: &PerId<TaskId, (u32, DemandHeld)>) -> Vec<TaskId> {
+        let work = |task: TaskId| alone[task].1.load * f64::from(alone[task].0);
+        let mut order: Vec<TaskId> = alone.ids().collect();
         order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
         order
     }
 
-    fn smallest_size(&mut self, tasks: &[usize], least: u32, most: u32) -> Option<(u32, Held)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
         self.organisations.smallest(tasks, least, most)
     }
 
-    fn joined(&mut self, group: &Group<Held>, task: usize) -> Option<Held> {
+    fn joined(&mut self, group: &TaskGroup<DemandHeld>, task: TaskId) -> Option<DemandHeld> {
         let organisation = group.held.organisation;
         let load = self.organisations.load(&[group.tasks.as_slice(), &[task]].concat(), organisation, group.size)?;
-        Some(Held { organisation, load })
+        Some(DemandHeld { organisation, load })
     }
 
     /// The fullest first.
-    fn joinable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
+    fn joinable(&self, groups: &[TaskGroup<DemandHeld>], alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
         tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0 && slack(&groups[group], alone) > -0.25));
         tried.sort_by(|&a, &b| groups[b].held.load.total_cmp(&groups[a].held.load).then(a.cmp(&b)));
         tried.truncate(TRIED);
     }
 
     /// Those with the most room first.
-    fn growable(&self, groups: &[Group<Held>], alone: (u32, Held), tried: &mut Vec<usize>) {
+    fn growable(&self, groups: &[TaskGroup<DemandHeld>], alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
         tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0));
         tried.sort_by(|&a, &b| slack(&groups[b], alone).total_cmp(&slack(&groups[a], alone)).then(a.cmp(&b)));
         tried.truncate(GROWN);
@@ -124,27 +124,28 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 }
 
-impl merging::Clusters for DemandSizes<'_, '_> {
+impl merging::MergingTest for DemandSizes<'_, '_> {
     fn set(&self) -> &TaskSet {
         self.organisations.set()
     }
 
     /// By their load alone on one chip.
-    fn order(&mut self) -> Vec<usize> {
-        let loads: Vec<Rational> = (0..self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
-        let mut order: Vec<usize> = (0..loads.len()).collect();
+    fn order(&mut self) -> Vec<TaskId> {
+        let loads: PerId<TaskId, Rational> =
+            TaskId::first(self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
+        let mut order: Vec<TaskId> = loads.ids().collect();
         order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
         order
     }
 
-    fn verdict(&mut self, tasks: &[usize], chips: u32) -> ClusterVerdict {
+    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
         ClusterVerdict::new(
             self.organisations.holds(tasks, chips).is_some(),
             self.organisations.least_load(tasks, chips),
         )
     }
 
-    fn load(&mut self, tasks: &[usize], chips: u32) -> Rational {
+    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {
         self.organisations.least_load(tasks, chips)
     }
 

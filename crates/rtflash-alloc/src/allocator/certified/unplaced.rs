@@ -1,16 +1,16 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_model::{Allocation, Cluster, Placement};
+use rtflash_model::{Allocation, Cluster, Placement, TaskId};
 
-use super::organisations::{ContentionAssumption, Held, Organisation, Organisations};
+use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
 use super::{Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
 use crate::allocator::merging::Stuck;
-use crate::allocator::sizes::Group;
+use crate::allocator::sizes::TaskGroup;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
-use crate::certified::{Bus, ChannelContention, Contention, Placed, Processor, Shortfall, never_served};
+use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served};
 use crate::reason::Reason;
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
@@ -22,13 +22,17 @@ pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, s
         Filled::Full { task, before } => nearest(problem, organisations, task, &before),
         Filled::Fits(groups) => not_settled(problem, organisations, groups),
         // Nothing bounds it.
-        Filled::GivenUp(_) => nearest(problem, organisations, 0, &[]),
+        Filled::GivenUp(_) => nearest(problem, organisations, TaskId(0), &[]),
     };
     Failure { unplaced, overloaded: None, by_merge: false }
 }
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
-fn not_settled(problem: Problem<'_>, organisations: &Organisations<'_>, mut groups: Vec<Group<Held>>) -> Unplaced {
+fn not_settled(
+    problem: Problem<'_>,
+    organisations: &Organisations<'_>,
+    mut groups: Vec<TaskGroup<DemandHeld>>,
+) -> Unplaced {
     let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max();
     let last = last.expect("without tasks every allocation holds");
     groups.retain(|group| !group.tasks.contains(&last));
@@ -51,14 +55,14 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
                 let size = u32::try_from(chips.len()).ok()?;
                 let organisation =
                     organisations.holds(&tasks, size).map(|held| held.organisation).or_else(|| allowed(size).next())?;
-                Some(Group { tasks, size, held: Held { organisation, load: 0.0 } })
+                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0 } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
             (nearest(problem, organisations, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
         }
         Err(Stuck::Overloaded { last, position, clusters }) => {
             let cluster = &clusters[position];
-            let others: Vec<usize> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
+            let others: Vec<TaskId> = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
             let as_it_is = |organisation: Organisation| Tried {
                 position,
                 others: others.clone(),
@@ -69,7 +73,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
         }
         Ok(groups) => (not_settled(problem, organisations, groups), false),
         // The tests that it takes are too many.
-        Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, 0, &[]), false),
+        Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, TaskId(0), &[]), false),
     };
     Failure { unplaced, overloaded: None, by_merge }
 }
@@ -78,14 +82,19 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
 struct Tried {
     position: usize,
     /// Its other tasks.
-    others: Vec<usize>,
+    others: Vec<TaskId>,
     organisation: Organisation,
     chips: u32,
 }
 
 /// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
 /// the chips that they leave.
-fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: usize, groups: &[Group<Held>]) -> Unplaced {
+fn nearest(
+    problem: Problem<'_>,
+    organisations: &Organisations<'_>,
+    task: TaskId,
+    groups: &[TaskGroup<DemandHeld>],
+) -> Unplaced {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
     let left = left.expect("the groups before have no more chips than there are");
@@ -107,7 +116,7 @@ fn nearest(problem: Problem<'_>, organisations: &Organisations<'_>, task: usize,
 }
 
 /// The cluster among these that a task comes nearest to fit in.
-fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tried>) -> Unplaced {
+fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unplaced {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();
         let shortfall =
@@ -127,7 +136,7 @@ fn nearest_of(problem: Problem<'_>, task: usize, tried: impl Iterator<Item = Tri
 }
 
 /// The reason, or where it is one of time, a request of the task that no cluster can serve in time.
-fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reason) -> Reason {
+fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: TaskId, reason: Reason) -> Reason {
     if !matches!(reason, Reason::Load { .. } | Reason::Demand(_)) {
         return reason;
     }
@@ -135,17 +144,17 @@ fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: usize, reason: Reas
     too_long.map_or(reason, Reason::Request)
 }
 
-fn shortfall<'a>(problem: Problem<'a>, tasks: &[usize], organisation: Organisation, chips: u32) -> Shortfall<'a> {
+fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Shortfall<'a> {
     let Problem { set, work, .. } = problem;
     let device = set.device();
     let bus = match organisation {
-        Organisation::Compact => Bus::compact(device, chips),
-        Organisation::Stripe | Organisation::Superblock => Bus::anywhere(device),
+        Organisation::Compact => SharedBus::compact(device, chips),
+        Organisation::Stripe | Organisation::Superblock => SharedBus::anywhere(device),
     };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
     let placement = organisation.placement();
     let processor = Processor::new(device, tasks(), chips, placement, bus);
-    let placed = processor.map(|processor| Placed { processor, contentions: vec![Contention::none()] });
+    let placed = processor.map(|processor| PlacedProcessor { processor, contentions: vec![Contention::none()] });
     Shortfall::new(device, tasks(), chips, placement, placed, work)
 }
 
@@ -164,7 +173,7 @@ pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], a
     let organisation = Organisation::on_any_chips(placement);
     let site = ChannelContention::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
     let reason = site.shortfall(position).nearest_reason();
-    let holds = |tasks: &[usize]| match reason {
+    let holds = |tasks: &[TaskId]| match reason {
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
         _ => organisations.load(tasks, organisation, cluster.size()).is_some(),
     };

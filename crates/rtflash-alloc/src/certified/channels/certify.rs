@@ -2,17 +2,17 @@
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
-use super::{ChannelContention, Placed, nearest_terms};
-use crate::certified::bus::Bus;
+use super::{ChannelContention, PlacedProcessor, nearest_terms};
+use crate::certified::bus::SharedBus;
 use crate::certified::choice::{Choice, choose, largest_server};
 use crate::certified::contention::Contention;
-use crate::certified::demand::Verdict;
-use crate::certified::processor::GcTerms;
+use crate::certified::demand::DemandVerdict;
+use crate::certified::processor::ChosenGc;
 use crate::work::Work;
 
 /// What certifying came to.
 #[derive(Debug)]
-pub struct Certified {
+pub struct Certification {
     /// Of each cluster; `None` where no garbage collection can be made to keep up.
     pub certificates: Vec<Option<Certificate>>,
     /// The clusters that fail.
@@ -32,7 +32,7 @@ pub fn certify(
     placements: &[Placement],
     granted: Reliance,
     work: &Work,
-) -> Certified {
+) -> Certification {
     certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted, work)
 }
 
@@ -45,7 +45,7 @@ pub fn certify_beside(
     given: &[Option<Certificate>],
     granted: Reliance,
     work: &Work,
-) -> Certified {
+) -> Certification {
     let count = clusters.len();
     let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
     let mut site = ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work);
@@ -55,7 +55,7 @@ pub fn certify_beside(
         let placed = site.in_the_worst_case(position);
         if let Some(certificate) = &given[position] {
             site.gcs[position] =
-                site.processor(position, Bus::alone()).and_then(|processor| processor.stated(certificate));
+                site.processor(position, SharedBus::alone()).and_then(|processor| processor.stated(certificate));
             let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
             fragile[position] = !placed.is_some_and(|(gc, placed)| site.holds_at(position, &placed, gc));
             continue;
@@ -90,19 +90,19 @@ pub fn certify_beside(
             site.certificate(position, site.gcs[position].flatten())
         }
     };
-    Certified { certificates: (0..count).map(certificate).collect(), failing, given_up }
+    Certification { certificates: (0..count).map(certificate).collect(), failing, given_up }
 }
 
 impl ChannelContention<'_> {
     /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
     /// can be.
-    fn likely_gc(&self, position: usize) -> Option<Option<GcTerms>> {
+    fn likely_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
         let placed = self.in_the_worst_case(position)?;
         if placed.processor.write_streams.is_empty() {
             return Some(None);
         }
         if self.is_on_one_channel(position) {
-            let processor = self.processor(position, Bus::alone())?;
+            let processor = self.processor(position, SharedBus::alone())?;
             if let Choice::Holds(gc) = choose(&processor, &[Contention::none()], 0, self.work) {
                 return Some(gc);
             }
@@ -153,10 +153,10 @@ impl ChannelContention<'_> {
     }
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.
-    fn holds_at(&self, position: usize, placed: &Placed, gc: Option<GcTerms>) -> bool {
+    fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
         let server = self.servers[position];
         let mut demands = placed.demands(gc, server, self.work);
-        demands.all(|demand| demand.surely_holds() || demand.test() == Verdict::Holds)
+        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     }
 
     /// The clusters that are marked, and those that share a channel with one.

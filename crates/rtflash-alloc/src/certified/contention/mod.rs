@@ -11,33 +11,33 @@ mod w2;
 
 use rtflash_model::{Device, Span};
 
-use super::processor::{DemandTask, GcTerms, Processor, transfer_rate};
+use super::processor::{ChosenGc, DemandTask, Processor, transfer_rate};
 use super::time::{ProcessorTime, ns};
 use crate::fraction::Fraction;
-use w2::Queue;
+use w2::FifoBus;
 
 /// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its
 /// requests have.
 #[derive(Debug, Clone)]
-struct Neighbour {
+struct ForeignChip {
     /// Chips like this.
     chips: u64,
     requests: Vec<DemandTask>,
-    gc: Option<GcTerms>,
+    gc: Option<ChosenGc>,
     /// ρ_j: pages moved in a nanosecond, in the long run.
     rate: f64,
 }
 
-/// Waiting for the bus that is counted by intervals, beyond what [`Bus::ways`](super::Bus) charges
-/// each page.
+/// Waiting for the bus that is counted by intervals, beyond what
+/// [`SharedBus::ways`](super::SharedBus) charges each page.
 #[derive(Debug, Clone, Default)]
 pub struct Contention {
     /// t_d.
     transfer: Span,
-    neighbours: Vec<Neighbour>,
+    neighbours: Vec<ForeignChip>,
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
-    queue: Option<Queue>,
+    queue: Option<FifoBus>,
 }
 
 /// What a processor does within an interval.
@@ -54,12 +54,12 @@ pub(super) struct Activity {
 }
 
 /// A bound on waiting in the long run: Σ load · L + constant.
-struct Line {
+struct WaitBound {
     load: Vec<Fraction>,
     constant: f64,
 }
 
-impl Line {
+impl WaitBound {
     fn rate(&self) -> f64 {
         self.load.iter().map(|term| term.to_f64()).sum()
     }
@@ -83,9 +83,9 @@ impl Contention {
 
     /// Adds that many chips of another stripe cluster, each a processor such as this, with its
     /// garbage collection.
-    pub fn add(&mut self, processor: &Processor, gc: Option<GcTerms>, chips: u64) {
+    pub fn add(&mut self, processor: &Processor, gc: Option<ChosenGc>, chips: u64) {
         let requests = processor.tasks.clone();
-        self.neighbours.push(Neighbour { chips, gc, rate: transfer_rate(&requests), requests });
+        self.neighbours.push(ForeignChip { chips, gc, rate: transfer_rate(&requests), requests });
     }
 
     /// Charges every page so many transfers more.
@@ -100,7 +100,7 @@ impl Contention {
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
-        Contention { queue: Queue::new(device, siblings, others), ..self }
+        Contention { queue: FifoBus::new(device, siblings, others), ..self }
     }
 
     /// Requests of the neighbours.
@@ -110,7 +110,7 @@ impl Contention {
 
     /// σ: what each read may wait less, at most.
     pub(super) fn saved(&self) -> Span {
-        self.queue.map_or(Span::ZERO, Queue::saved)
+        self.queue.map_or(Span::ZERO, FifoBus::saved)
     }
 
     /// min(W1, W2), as time that a processor waits in an interval beyond what its pages are
@@ -120,7 +120,7 @@ impl Contention {
         &self,
         activity: Activity,
         processor: &Processor,
-        gc: Option<GcTerms>,
+        gc: Option<ChosenGc>,
     ) -> (ProcessorTime, ProcessorTime) {
         let w1 = self.w1(activity);
         let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
@@ -134,7 +134,7 @@ impl Contention {
 
     /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
     /// time with it, and gives the constant. Of the two bounds, the one with the smaller rate.
-    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, processor: &Processor, gc: Option<GcTerms>) -> f64 {
+    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
         let w1 = self.w1_line(&processor.tasks);
         let w2 = self.queue.and_then(|queue| self.w2_line(queue, processor, gc));
         let mut line = w2.filter(|w2| w2.rate() < w1.rate()).unwrap_or(w1);
@@ -143,7 +143,7 @@ impl Contention {
     }
 
     /// Lengths up to this one from which on the other chips do no more.
-    pub(super) fn steps(&self, length: Span, processor: &Processor, gc: Option<GcTerms>) -> Span {
+    pub(super) fn steps(&self, length: Span, processor: &Processor, gc: Option<ChosenGc>) -> Span {
         let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&processor.tasks, gc));
         let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
         let mut last = Span::ZERO;

@@ -3,7 +3,7 @@
 
 use rtflash_model::Span;
 
-use super::{Activity, Contention, Line, Neighbour, more_live};
+use super::{Activity, Contention, ForeignChip, WaitBound, more_live};
 use crate::certified::processor::{DemandTask, transfer_rate};
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
@@ -21,7 +21,7 @@ impl Contention {
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
     /// smaller rate counts.
-    pub(super) fn w1_line(&self, items: &[DemandTask]) -> Line {
+    pub(super) fn w1_line(&self, items: &[DemandTask]) -> WaitBound {
         let (mut load, mut constant) = (Vec::new(), 0.0);
         for item in items {
             let more = u128::from(self.transfer.as_ns()) * u128::from(self.always) * u128::from(item.transfers);
@@ -44,7 +44,7 @@ impl Contention {
                 constant += cost as f64 * early;
             }
         }
-        Line { load, constant }
+        WaitBound { load, constant }
     }
 
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move
@@ -58,7 +58,7 @@ impl Contention {
     }
 }
 
-impl Neighbour {
+impl ForeignChip {
     /// min(n_i, N_j) with N_j(L) of Eq. (33), Σ ⌈(L + D)/T⌉ · pages: transfers of one of these
     /// chips that are live in an interval of this length.
     fn transfers(&self, length: Span, n_i: u128) -> u128 {

@@ -4,15 +4,15 @@
 
 use rtflash_model::{Device, Span};
 
-use super::{Activity, Contention, Line, more_live, total};
-use crate::certified::processor::{DemandTask, GcTerms, Processor};
+use super::{Activity, Contention, WaitBound, more_live, total};
+use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
 
 /// A bus that serves first come, first served, all of whose other chips are known.
 #[derive(Debug, Clone, Copy)]
 #[allow(non_snake_case)] // R_j is the document's letter.
-pub(super) struct Queue {
+pub(super) struct FifoBus {
     /// σ.
     sigma: Span,
     /// φ: what of σ is lost only where all others come fresh.
@@ -25,14 +25,14 @@ pub(super) struct Queue {
     o: u64,
 }
 
-impl Queue {
+impl FifoBus {
     /// Of a channel with o other active chips; `None` where there is none.
-    pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<Queue> {
+    pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
         // Eq. (38).
         let phi = t_r.min(t_d);
         let sigma = if o > 1 { t_r.min(t_d.saturating_add(t_d)) } else { phi };
-        (o > 0).then_some(Queue { sigma, phi, S_bounds_R: device.page_program_min() >= t_r, siblings, o })
+        (o > 0).then_some(FifoBus { sigma, phi, S_bounds_R: device.page_program_min() >= t_r, siblings, o })
     }
 
     /// σ.
@@ -66,7 +66,7 @@ struct Presence {
 
 impl Presence {
     #[allow(non_snake_case)]
-    fn new(requests: &[DemandTask], gc: Option<GcTerms>, length: Span) -> Presence {
+    fn new(requests: &[DemandTask], gc: Option<ChosenGc>, length: Span) -> Presence {
         let (mut jobs, mut V_j, mut arrived) = (0, 0, 0);
         for item in requests {
             let live = u128::from(item.live(length));
@@ -90,7 +90,7 @@ impl Presence {
     /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program,
     /// before another chip has read a page.
     #[allow(non_snake_case)]
-    fn R_j(&self, queue: Queue) -> u128 {
+    fn R_j(&self, queue: FifoBus) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
     }
 
@@ -106,10 +106,10 @@ impl Contention {
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w2(
         &self,
-        queue: Queue,
+        queue: FifoBus,
         activity: Activity,
         processor: &Processor,
-        gc: Option<GcTerms>,
+        gc: Option<ChosenGc>,
     ) -> (ProcessorTime, ProcessorTime) {
         let length = activity.length;
         let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&processor.tasks, gc, length)));
@@ -140,9 +140,9 @@ impl Contention {
 
     /// A line above W2 and the requests' own time, "Computation" in Section 6.1; `None` where
     /// numbers are too large.
-    pub(super) fn w2_line(&self, queue: Queue, processor: &Processor, gc: Option<GcTerms>) -> Option<Line> {
+    pub(super) fn w2_line(&self, queue: FifoBus, processor: &Processor, gc: Option<ChosenGc>) -> Option<WaitBound> {
         let sigma = u128::from(queue.sigma.as_ns());
-        let mut line = Line { load: Vec::new(), constant: ns(queue.sigma) };
+        let mut line = WaitBound { load: Vec::new(), constant: ns(queue.sigma) };
         for item in &processor.tasks {
             let pages = u128::from(item.transfers);
             let time =
@@ -196,7 +196,7 @@ struct Rate {
 
 impl Rate {
     /// S_j.
-    fn of_switches(requests: &[DemandTask], gc: Option<GcTerms>) -> Rate {
+    fn of_switches(requests: &[DemandTask], gc: Option<ChosenGc>) -> Rate {
         let mut rate = Rate { terms: Vec::new(), more: 1.0 };
         for item in requests {
             rate.terms.push(Fraction::new(1, item.period.as_ns().into()));
@@ -224,7 +224,7 @@ impl Rate {
     }
 
     /// Adds `time` a time, shared by so many.
-    fn charge(&self, line: &mut Line, time: u128, sharing: u128) -> Option<()> {
+    fn charge(&self, line: &mut WaitBound, time: u128, sharing: u128) -> Option<()> {
         for term in &self.terms {
             let denominator = term.denominator().checked_mul(sharing)?;
             line.load.push(Fraction::new(time.checked_mul(term.numerator())?, denominator));
@@ -235,7 +235,7 @@ impl Rate {
 }
 
 /// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
-fn passes(requests: &[DemandTask], gc: Option<GcTerms>) -> Vec<(Fraction, f64)> {
+fn passes(requests: &[DemandTask], gc: Option<ChosenGc>) -> Vec<(Fraction, f64)> {
     let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
     let writers = requests.iter().filter(|item| item.writes);
     let mut all = vec![(Fraction::new(0, 1), 1.0)];

@@ -12,7 +12,7 @@ use crate::fraction::{Fraction, Rational};
 pub(super) const ROUNDINGS: f64 = 1e-10;
 
 /// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
-pub(super) struct Line {
+pub(super) struct DemandBound {
     /// The long-run load, term by term.
     pub(super) load: Vec<Fraction>,
     /// Its sum, about.
@@ -26,7 +26,7 @@ pub(super) struct Line {
 }
 
 /// From where on demand and blocking fit.
-pub(super) enum End {
+pub(super) enum FitsFrom {
     At(Span),
     Overloaded,
     TooLong,
@@ -35,7 +35,7 @@ pub(super) enum End {
 impl Demand<'_> {
     /// The line that demand and blocking stay below, from the longest relative deadline on: U and K
     /// of Eqs. (13) and (14).
-    pub(super) fn line(&self) -> Option<Line> {
+    pub(super) fn line(&self) -> Option<DemandBound> {
         let mut load = Vec::new();
         let (mut constant, mut magnitude) = (self.server_step.to_f64(), self.server_step.to_f64());
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
@@ -57,13 +57,19 @@ impl Demand<'_> {
         }
         let waiting = self.contention.add_to(&mut load, self.processor, self.gc);
         let estimate = load.iter().map(|term| term.to_f64()).sum();
-        Some(Line { load, estimate, constant: constant + waiting, magnitude: magnitude + waiting.abs(), waiting })
+        Some(DemandBound {
+            load,
+            estimate,
+            constant: constant + waiting,
+            magnitude: magnitude + waiting.abs(),
+            waiting,
+        })
     }
 
     /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
     /// (15) and (37).
-    pub(super) fn end(&self) -> End {
-        let Some(line) = self.line() else { return End::TooLong };
+    pub(super) fn end(&self) -> FitsFrom {
+        let Some(line) = self.line() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;
         let room = share - line.estimate;
         let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
@@ -71,23 +77,23 @@ impl Demand<'_> {
             return self.exact_end(line, longest);
         }
         if room < 0.0 {
-            return End::Overloaded;
+            return FitsFrom::Overloaded;
         }
         let constant = line.constant + ROUNDINGS * line.magnitude;
         let bound = (constant / (room - ROUNDINGS * (1.0 + line.estimate)) * (1.0 + 1e-6) + 2.0).max(0.0);
         if bound > 9e18 {
-            return End::TooLong;
+            return FitsFrom::TooLong;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 2⁶³.
         let bound = Span::from_ns(bound as u64).expect("9·10¹⁸ is below 2⁶³");
-        End::At(longest.max(bound))
+        FitsFrom::At(longest.max(bound))
     }
 
     /// The same where the load is too near to what there is for doubles.
-    fn exact_end(&self, mut line: Line, longest: Span) -> End {
+    fn exact_end(&self, mut line: DemandBound, longest: Span) -> FitsFrom {
         line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));
         let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
-            return End::Overloaded;
+            return FitsFrom::Overloaded;
         };
         let mut more = vec![time(self.server_step)];
         let mut less = Vec::new();
@@ -108,10 +114,10 @@ impl Demand<'_> {
         }
         match Rational::sum(&more).minus(&Rational::sum(&less)) {
             // The demand is nowhere above the load.
-            None => End::At(longest),
+            None => FitsFrom::At(longest),
             Some(constant) => {
                 let bound = constant.ceil_quotient(&room).and_then(Span::from_ns);
-                bound.map_or(End::TooLong, |bound| End::At(longest.max(bound)))
+                bound.map_or(FitsFrom::TooLong, |bound| FitsFrom::At(longest.max(bound)))
             }
         }
     }
@@ -124,7 +130,7 @@ fn time(cost: Cost) -> Rational {
 
 #[cfg(test)]
 mod tests {
-    use super::End;
+    use super::FitsFrom;
     use crate::certified::demand::Demand;
     use crate::certified::random_processors::{Drawn, ns};
     use crate::work::Work;
@@ -176,7 +182,7 @@ mod tests {
                 continue;
             }
             match (demand.end(), demand.exact_end(line, longest)) {
-                (End::At(about), End::At(exact)) => {
+                (FitsFrom::At(about), FitsFrom::At(exact)) => {
                     let [about, exact] = [about, exact].map(|end| end.as_ns() as f64);
                     // What waiting takes off is left out in fractions.
                     let near = 1e-5 * exact + 200.0;
@@ -184,7 +190,7 @@ mod tests {
                     compared += 1;
                     waiting += u32::from(waits > 100.0 && exact > longest.as_ns() as f64);
                 }
-                (End::Overloaded, End::Overloaded) => overloaded += 1,
+                (FitsFrom::Overloaded, FitsFrom::Overloaded) => overloaded += 1,
                 _ => panic!("seed {seed}: they do not agree"),
             }
         }

@@ -2,9 +2,9 @@
 
 use rtflash_model::Span;
 
-use super::end::End;
-use super::{Demand, Segment, Verdict};
-use crate::certified::GcTerms;
+use super::end::FitsFrom;
+use super::{Demand, DemandVerdict, Segment};
+use crate::certified::ChosenGc;
 use crate::certified::random_processors::{Drawn, ns};
 use crate::work::Work;
 
@@ -24,34 +24,34 @@ fn the_test_is_that_of_every_interval() {
         let demand = Demand::new(&processor, &contention, gc, server, &work);
         let verdict = demand.test();
         let end = match demand.end() {
-            End::At(end) => end.as_ns(),
-            End::Overloaded => {
-                assert_eq!(verdict, Verdict::Overloaded, "seed {seed}");
+            FitsFrom::At(end) => end.as_ns(),
+            FitsFrom::Overloaded => {
+                assert_eq!(verdict, DemandVerdict::Overloaded, "seed {seed}");
                 // A load of all that there is, is too much, too.
                 let slack = demand.look(ns(1 << 40), demand.blocking(ns(1 << 40))).slack;
                 assert!(slack < 1 << 20, "seed {seed}: {slack}");
                 overloaded += 1;
                 continue;
             }
-            End::TooLong => continue,
+            FitsFrom::TooLong => continue,
         };
         // Nothing is due within less.
         let first = demand.segments.first().map_or(1, |first| first.from.as_ns());
         let slack = least(&demand, first..=(4 * end).min(3_000)).expect("a length, if only one");
         match verdict {
-            Verdict::Holds => assert!(slack >= 0, "seed {seed}: {slack}"),
-            Verdict::Fails(length) => {
+            DemandVerdict::Holds => assert!(slack >= 0, "seed {seed}: {slack}"),
+            DemandVerdict::Fails(length) => {
                 let seen = demand.look(length, demand.blocking(length)).slack;
                 assert!(seen < 0 && length.as_ns() <= end, "seed {seed}: {seen} at {length}");
                 assert!(slack < 0 || end > 3_000, "seed {seed}: {slack}");
             }
-            Verdict::Overloaded | Verdict::TooLong => panic!("seed {seed}: small numbers"),
+            DemandVerdict::Overloaded | DemandVerdict::TooLong => panic!("seed {seed}: small numbers"),
         }
         if demand.surely_holds() {
-            assert_eq!(verdict, Verdict::Holds, "seed {seed}");
+            assert_eq!(verdict, DemandVerdict::Holds, "seed {seed}");
         }
-        holds += u32::from(verdict == Verdict::Holds);
-        fails += u32::from(verdict != Verdict::Holds);
+        holds += u32::from(verdict == DemandVerdict::Holds);
+        fails += u32::from(verdict != DemandVerdict::Holds);
     }
     assert!(holds > 200 && fails > 500 && overloaded > 500, "{holds} {fails} {overloaded}");
 }
@@ -114,10 +114,10 @@ fn nothing_is_sure_of_passes_that_are_due_at_once() {
     for seed in 0..2_000 {
         let Some(Drawn { processor, contention, gc: Some(gc), .. }) = Drawn::new(seed) else { continue };
         let Some(_) = gc.deadline else { continue };
-        let at_once = GcTerms { deadline: Some(Span::ZERO), ..gc };
+        let at_once = ChosenGc { deadline: Some(Span::ZERO), ..gc };
         let work = Work::new();
         let demand = Demand::new(&processor, &contention, Some(at_once), 0, &work);
-        assert!(!demand.surely_holds() && demand.test() != Verdict::Holds, "seed {seed}");
+        assert!(!demand.surely_holds() && demand.test() != DemandVerdict::Holds, "seed {seed}");
         looked += 1;
     }
     assert!(looked > 500, "{looked}");

@@ -5,14 +5,14 @@ mod superblock;
 
 use rtflash_model::{Placement, Request};
 
-use super::bus::Bus;
-use super::costs::Costs;
+use super::bus::SharedBus;
+use super::costs::StepCosts;
 use super::time::Cost;
 use stripe::Stripe;
 use superblock::Superblock;
 
 /// An organisation of the pages of a cluster of `chips` chips.
-pub(super) trait Organisation {
+pub(super) trait PageOrganisation {
     /// Chips of a processor: of what one EDF queue serves.
     fn width(&self, chips: u64) -> u64;
 
@@ -28,17 +28,17 @@ pub(super) trait Organisation {
 
     /// Transfers charged to a user's read, its own included: in the long run, and at the most that
     /// it can wait for.
-    fn read_transfers(&self, bus: Bus) -> (u32, u32);
+    fn read_transfers(&self, bus: SharedBus) -> (u32, u32);
 
     /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
     fn unfilled(&self, chips: u64) -> u64;
 
     /// The longest step in which a page is copied, erases apart.
-    fn copying(&self, costs: &Costs) -> Cost;
+    fn copying(&self, costs: &StepCosts) -> Cost;
 
     /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot
     /// be added up.
-    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<Cost>;
+    fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost>;
 }
 
 /// Whether a processor that places pages so is on one channel alone.
@@ -52,7 +52,7 @@ pub(crate) fn processors(placement: Placement, chips: u64) -> u64 {
 }
 
 /// The organisation that places pages so.
-pub(super) fn organisation(placement: Placement) -> &'static dyn Organisation {
+pub(super) fn organisation(placement: Placement) -> &'static dyn PageOrganisation {
     match placement {
         Placement::Stripe => &Stripe,
         Placement::Superblock => &Superblock,

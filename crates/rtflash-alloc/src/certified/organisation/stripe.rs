@@ -2,14 +2,14 @@
 
 use rtflash_model::{Access, Request};
 
-use super::Organisation;
-use crate::certified::bus::Bus;
-use crate::certified::costs::Costs;
+use super::PageOrganisation;
+use crate::certified::bus::SharedBus;
+use crate::certified::costs::StepCosts;
 use crate::certified::time::Cost;
 
 pub(super) struct Stripe;
 
-impl Organisation for Stripe {
+impl PageOrganisation for Stripe {
     fn width(&self, _: u64) -> u64 {
         1
     }
@@ -31,7 +31,7 @@ impl Organisation for Stripe {
         pages
     }
 
-    fn read_transfers(&self, bus: Bus) -> (u32, u32) {
+    fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
         (bus.ways, bus.ways.max(bus.most))
     }
 
@@ -40,12 +40,12 @@ impl Organisation for Stripe {
     }
 
     /// Inside the chip: q_g, Eq. (23).
-    fn copying(&self, costs: &Costs) -> Cost {
+    fn copying(&self, costs: &StepCosts) -> Cost {
         costs.copy
     }
 
     /// C_g, Eq. (22).
-    fn pass(&self, costs: &Costs, valid: u64, _: u64, _: u64) -> Option<Cost> {
+    fn pass(&self, costs: &StepCosts, valid: u64, _: u64, _: u64) -> Option<Cost> {
         costs.copy.checked_mul(valid)?.checked_add(costs.erase)
     }
 }

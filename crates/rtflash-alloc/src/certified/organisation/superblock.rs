@@ -2,14 +2,14 @@
 
 use rtflash_model::Request;
 
-use super::Organisation;
-use crate::certified::bus::Bus;
-use crate::certified::costs::Costs;
+use super::PageOrganisation;
+use crate::certified::bus::SharedBus;
+use crate::certified::costs::StepCosts;
 use crate::certified::time::Cost;
 
 pub(super) struct Superblock;
 
-impl Organisation for Superblock {
+impl PageOrganisation for Superblock {
     fn width(&self, chips: u64) -> u64 {
         chips
     }
@@ -29,7 +29,7 @@ impl Organisation for Superblock {
     }
 
     /// Its own cluster is silent: c_r' of Eq. (28).
-    fn read_transfers(&self, bus: Bus) -> (u32, u32) {
+    fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
         let own = bus.foreign.saturating_add(1).min(bus.ways);
         (own, own)
     }
@@ -40,12 +40,12 @@ impl Organisation for Superblock {
     }
 
     /// Over the bus: read, and programmed in rows. q_g, Eq. (27).
-    fn copying(&self, costs: &Costs) -> Cost {
+    fn copying(&self, costs: &StepCosts) -> Cost {
         costs.longest_write.max(costs.longest_read)
     }
 
     /// C_g, Eq. (26).
-    fn pass(&self, costs: &Costs, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
+    fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
         let reads = costs.read.checked_mul(valid.min(block_pages / chips))?;
         let rows = costs.write.checked_mul(valid.div_ceil(chips))?;
         reads.checked_add(rows)?.checked_add(costs.erase)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rtflash_experiment::{KeptError, Progress};
 
-use crate::{Failure, output, whole};
+use crate::{CommandFailure, output, whole};
 
 /// The file that progress is kept in.
 pub const PROGRESS: &str = "tallies.json";
@@ -26,17 +26,17 @@ pub struct Directory {
 
 impl Directory {
     /// A directory to work in, made if it is not there, with nobody else at work in it.
-    pub fn occupy(path: &Path) -> Result<Directory, Failure> {
+    pub fn occupy(path: &Path) -> Result<Directory, CommandFailure> {
         fs::create_dir_all(path)
-            .map_err(|error| Failure::io(&format!("cannot make the directory {}", path.display()), &error))?;
+            .map_err(|error| CommandFailure::io(&format!("cannot make the directory {}", path.display()), &error))?;
         let lock = path.join(LOCK);
-        let cannot = |error: &io::Error| Failure::io(&format!("cannot write {}", lock.display()), error);
+        let cannot = |error: &io::Error| CommandFailure::io(&format!("cannot write {}", lock.display()), error);
         let file =
             File::options().create(true).truncate(false).write(true).open(&lock).map_err(|error| cannot(&error))?;
         let lock = match file.try_lock() {
             Ok(()) => Some(file),
             Err(TryLockError::WouldBlock) => {
-                return Err(Failure(format!(
+                return Err(CommandFailure(format!(
                     "another process is at work in {}: wait for it, or choose another --out",
                     path.display()
                 )));
@@ -64,24 +64,24 @@ impl Directory {
     }
 
     /// How far the experiment in it has come; `None` if there is none.
-    pub fn progress(&self) -> Result<Option<Progress>, Failure> {
+    pub fn progress(&self) -> Result<Option<Progress>, CommandFailure> {
         let Some(bytes) = self.read(PROGRESS)? else { return Ok(None) };
         Progress::from_kept(&bytes).map(Some).map_err(|error: KeptError| {
-            Failure(format!("{}: {error}; remove it to begin anew", self.path.join(PROGRESS).display()))
+            CommandFailure(format!("{}: {error}; remove it to begin anew", self.path.join(PROGRESS).display()))
         })
     }
 
     /// The manifest in it; `None` if there is none.
-    pub fn manifest(&self) -> Result<Option<Vec<u8>>, Failure> {
+    pub fn manifest(&self) -> Result<Option<Vec<u8>>, CommandFailure> {
         self.read(MANIFEST)
     }
 
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, CommandFailure> {
         let path = self.path.join(name);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Failure::io(&format!("cannot read {}", path.display()), &error)),
+            Err(error) => Err(CommandFailure::io(&format!("cannot read {}", path.display()), &error)),
         }
     }
 
@@ -91,18 +91,18 @@ impl Directory {
     }
 
     /// Writes the manifest.
-    pub fn describe(&self, text: &str) -> Result<(), Failure> {
+    pub fn describe(&self, text: &str) -> Result<(), CommandFailure> {
         self.write(MANIFEST, text.as_bytes())
     }
 
     /// Writes a file of results.
-    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), CommandFailure> {
         whole::write(&self.path.join(name), content).map_err(|error| self.failure(name, &error))
     }
 
     /// A failure to write a file.
-    pub fn failure(&self, name: &str, error: &io::Error) -> Failure {
-        Failure::io(&format!("cannot write {}", self.path.join(name).display()), error)
+    pub fn failure(&self, name: &str, error: &io::Error) -> CommandFailure {
+        CommandFailure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }
 
     /// Takes away what killed runs were about to write. Only for whoever has occupied the

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::ExperimentArgs;
 use crate::commands::policies;
 use crate::render::kind::kind;
@@ -137,17 +137,17 @@ impl Manifest {
     }
 
     /// The manifest as text on one line, to compare: two experiments with the same are the same.
-    pub fn identity(&self) -> Result<String, Failure> {
-        serde_json::to_string(self).map_err(|error| Failure(error.to_string()))
+    pub fn identity(&self) -> Result<String, CommandFailure> {
+        serde_json::to_string(self).map_err(|error| CommandFailure(error.to_string()))
     }
 
     /// The text of `manifest.json`, of the whole or of a part.
-    pub fn text(&self, shard: Option<Shard>) -> Result<String, Failure> {
+    pub fn text(&self, shard: Option<Shard>) -> Result<String, CommandFailure> {
         Ok(rtflash_wire::pretty(&self.value(shard)?))
     }
 
-    fn value(&self, shard: Option<Shard>) -> Result<Value, Failure> {
-        let mut value = serde_json::to_value(self).map_err(|error| Failure(error.to_string()))?;
+    fn value(&self, shard: Option<Shard>) -> Result<Value, CommandFailure> {
+        let mut value = serde_json::to_value(self).map_err(|error| CommandFailure(error.to_string()))?;
         if let (Some(shard), Value::Object(fields)) = (shard, &mut value) {
             fields.insert("shard".into(), shard.to_string().into());
         }

@@ -12,18 +12,18 @@ use rtflash_experiment::output::{Summary, summary, tables};
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
-use crate::Failure;
-use crate::args::{Cli, Command, ExperimentArgs, ExperimentKind, Format, MergeArgs};
+use crate::CommandFailure;
+use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::output;
 use crate::render::{Render, experiment_text};
 use crate::status::Status;
 
 use directory::{Directory, PROGRESS};
 pub use manifest::Manifest;
-use watcher::Bar;
+use watcher::TerminalBar;
 
 /// Carries `experiment` out.
-pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
+pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
     let Some((plan, manifest)) = options::plan(args, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
     let shard = match &args.shard {
         None => Shard::WHOLE,
@@ -43,7 +43,7 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Failure> {
     if progress.done() > 0 && progress.done() < all {
         output::complain(&format!("going on: {} of {all} sets are done\n", progress.done()));
     }
-    let mut watcher = Bar::new(&directory, progress.done(), all);
+    let mut watcher = TerminalBar::new(&directory, progress.done(), all);
     let progress = match args.jobs {
         None => work(&plan, progress, &mut watcher),
         Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
@@ -62,7 +62,7 @@ fn resumable(
     manifest: &Manifest,
     shard: Shard,
     part: Option<Shard>,
-) -> Result<Option<Progress>, Failure> {
+) -> Result<Option<Progress>, CommandFailure> {
     let progress = directory.progress()?;
     let described = directory.manifest()?.map_or(Ok(()), |text| manifest.compare(&text, part));
     let there = match (&progress, described) {
@@ -79,28 +79,31 @@ fn resumable(
         (Some(_), Ok(())) => "another experiment",
         (None, Ok(())) => return Ok(None),
     };
-    Err(Failure(format!(
+    Err(CommandFailure(format!(
         "{} holds {there}: choose another --out, or remove that directory to begin anew",
         directory.path().display()
     )))
 }
 
 /// Carries `merge` out.
-pub fn merge(args: &MergeArgs) -> Result<Status, Failure> {
+pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
     let mut parts = Vec::with_capacity(args.parts.len());
     for path in &args.parts {
         let found = Directory::existing(path).progress()?;
         let part = found.ok_or_else(|| {
-            Failure(format!("{} holds no part of an experiment: there is no tallies.json in it", path.display()))
+            CommandFailure(format!("{} holds no part of an experiment: there is no tallies.json in it", path.display()))
         })?;
         parts.push(part);
     }
     let blame = |position: usize, problem: &str| {
-        Failure(format!("{}: {problem}", args.parts.get(position).map_or("".into(), |path| path.display().to_string())))
+        CommandFailure(format!(
+            "{}: {problem}",
+            args.parts.get(position).map_or("".into(), |path| path.display().to_string())
+        ))
     };
-    let Some(first) = parts.first() else { return Err(Failure("no parts to merge".into())) };
+    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into())) };
     let command = Manifest::command_of(first.manifest()).and_then(|command| Cli::try_parse_from(command).ok());
-    let Some(Cli { command: Command::Experiment(experiment), .. }) = command else {
+    let Some(Cli { command: Commands::Experiment(experiment), .. }) = command else {
         return Err(blame(0, "tallies.json does not say which experiment it belongs to"));
     };
     // Somebody else may have written it: its command opens no files.
@@ -115,7 +118,7 @@ pub fn merge(args: &MergeArgs) -> Result<Status, Failure> {
             Mixed(part) | Impossible(part) | Unfinished { part, .. } | Twice(_, part) => {
                 blame(part, &error.to_string())
             }
-            Missing(_) | Nothing => Failure(error.to_string()),
+            Missing(_) | Nothing => CommandFailure(error.to_string()),
         }
     })?;
     let directory = Directory::occupy(&args.out)?;
@@ -134,7 +137,7 @@ fn finish(
     directory: &Directory,
     with_figures: bool,
     format: Format,
-) -> Result<Status, Failure> {
+) -> Result<Status, CommandFailure> {
     let tallies = progress.tallies();
     let summary = summary(plan, kind.name(), tallies);
     let mut written = vec!["manifest.json".to_owned()];
@@ -148,7 +151,7 @@ fn finish(
     write("summary.json", rtflash_wire::pretty(&summary).as_bytes())?;
     if with_figures {
         for figure in figures(plan, tallies) {
-            for (name, content) in figure.files().map_err(|error| Failure(format!("no figure: {error}")))? {
+            for (name, content) in figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")))? {
                 write(&name, &content)?;
             }
         }
@@ -157,7 +160,8 @@ fn finish(
     let directory = directory.path().display().to_string();
     let page_size = plan.spec().sets.device.page_size();
     let text =
-        experiment_text::View { summary: &summary, page_size, directory: &directory, written: &written }.render(format);
+        experiment_text::ExperimentView { summary: &summary, page_size, directory: &directory, written: &written }
+            .render(format);
     output::print(&text)?;
     Ok(status)
 }

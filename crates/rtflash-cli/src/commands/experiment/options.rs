@@ -4,19 +4,19 @@ use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
-use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, PlanError, Spec, Sweep, Value};
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
 use rtflash_model::generate::{MAX_TASKS, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Span, parse_ns};
 
 use super::manifest::Manifest;
-use crate::Failure;
+use crate::CommandFailure;
 use crate::args::{ExperimentArgs, ExperimentKind};
 use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
 use crate::render::kind::kind;
 
 /// The plan, and what repeats it; `None` once the faults of the device have been told.
-pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Plan, Manifest)>, Failure> {
+pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Plan, Manifest)>, CommandFailure> {
     let Some(device) = generate::device(&args.sets.device, device_from)? else { return Ok(None) };
     let analyses = analyses(args)?;
     let made_for = match &args.analysis {
@@ -28,10 +28,10 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
     let sets = SetSpec {
         device,
         tasks: args.sets.tasks,
-        generator: args.sets.generator.parse().map_err(|error| Failure(format!("--generator: {error}")))?,
+        generator: args.sets.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))?,
         page_costs: analyses[0].page_costs(&device),
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
-        accesses: args.sets.access.parse().map_err(|error| Failure(format!("--access: {error}")))?,
+        accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
         seed: args.sets.seed,
     };
@@ -46,33 +46,33 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
     };
     generate::some_sets(&args.sets)?;
     let plan = Plan::new(spec).map_err(|error| match error {
-        PlanError::Options(None, error) => generate::impossible(error),
-        error => Failure(error.to_string()),
+        ExperimentError::Options(None, error) => generate::impossible(error),
+        error => CommandFailure(error.to_string()),
     })?;
     let manifest = Manifest::new(args, &plan);
     Ok(Some((plan, manifest)))
 }
 
-fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, Failure> {
+fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, CommandFailure> {
     let text = args.util.as_deref().unwrap_or(match args.kind {
         ExperimentKind::Schedulability => "0.1..4.0",
         ExperimentKind::WriteHeavy => "2.0",
         ExperimentKind::Bandwidth => "0.1..3.1",
     });
-    let range: UtilizationRange = text.parse().map_err(|error| Failure(format!("--util {text}: {error}")))?;
+    let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
     let step: Utilization =
-        args.sets.step.parse().map_err(|error| Failure(format!("--step {}: {error}", args.sets.step)))?;
-    range.points(step).map_err(|error| Failure(format!("--util {text} --step {}: {error}", args.sets.step)))
+        args.sets.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.sets.step)))?;
+    range.points(step).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.sets.step)))
 }
 
-fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, Failure> {
+fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, CommandFailure> {
     if args.analyses.is_empty() {
         return Ok(vec![analysis_relying_on(args.analysis.as_deref().unwrap_or("thesis"), args.rely_on.granted())?]);
     }
     args.analyses.iter().map(|name| analysis_relying_on(name, args.rely_on.granted())).collect()
 }
 
-fn measure(args: &ExperimentArgs) -> Result<Measure, Failure> {
+fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
     if args.kind != ExperimentKind::Bandwidth {
         return Ok(Measure::Schedulability);
     }
@@ -89,22 +89,22 @@ fn measure(args: &ExperimentArgs) -> Result<Measure, Failure> {
 }
 
 /// Two times above zero, the shorter first.
-fn gap(text: &str) -> Result<(Span, Span), Failure> {
+fn gap(text: &str) -> Result<(Span, Span), CommandFailure> {
     let time = |text: &str| parse_ns(text.trim()).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
     let times = text.split_once("..").and_then(|(shortest, longest)| Some((time(shortest)?, time(longest)?)));
-    times
-        .filter(|(shortest, longest)| shortest <= longest)
-        .ok_or_else(|| Failure(format!("--gap {text}: expected two times, the shorter first, such as 100us..1ms")))
+    times.filter(|(shortest, longest)| shortest <= longest).ok_or_else(|| {
+        CommandFailure(format!("--gap {text}: expected two times, the shorter first, such as 100us..1ms"))
+    })
 }
 
-fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
+fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
     let wrong = |error: rtflash_experiment::plan::SweepError| {
-        Failure(format!("--sweep {}: {error}", args.sweep.as_deref().unwrap_or("write_heavy")))
+        CommandFailure(format!("--sweep {}: {error}", args.sweep.as_deref().unwrap_or("write_heavy")))
     };
     match (&args.sweep, args.kind) {
         (None, ExperimentKind::WriteHeavy) => {
             if args.sets.write_heavy.is_some() || args.sets.write_share.is_some() {
-                return Err(Failure(
+                return Err(CommandFailure(
                     "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share out".into(),
                 ));
             }
@@ -116,14 +116,14 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
         (Some(text), _) => {
             let sweep: Sweep = text.parse().map_err(wrong)?;
             if args.kind == ExperimentKind::WriteHeavy && sweep.axis() != Axis::WriteHeavy {
-                return Err(Failure(format!(
+                return Err(CommandFailure(format!(
                     "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K --sweep {text}` sweeps this"
                 )));
             }
             if matches!(sweep.axis(), Axis::WriteHeavy | Axis::WriteShare)
                 && (args.sets.write_heavy.is_some() || args.sets.write_share.is_some())
             {
-                return Err(Failure(format!(
+                return Err(CommandFailure(format!(
                     "--sweep {text} says how much tasks write: leave --write-heavy and --write-share out"
                 )));
             }
@@ -132,7 +132,7 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, Failure> {
     }
 }
 
-fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, Failure> {
+fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, CommandFailure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
     let kinds: Vec<_> = analyses.iter().map(|&analysis| kind(analysis)).collect();
     let usual = kinds.iter().find(|kind| kind.promises()).or(kinds.first()).map(|kind| kind.contenders(bandwidth));
@@ -146,8 +146,8 @@ fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Resu
 }
 
 /// An algorithm, with its service behind a `+` where jobs are run.
-fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Service), Failure> {
-    let wrong = |problem: String| Failure(format!("--algorithms {text}: {problem}"));
+fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Service), CommandFailure> {
+    let wrong = |problem: String| CommandFailure(format!("--algorithms {text}: {problem}"));
     let (name, server) = text.split_once('+').map_or((text, None), |(name, server)| (name, Some(server)));
     let allocator = allocator(name).map_err(|failure| {
         wrong(format!("{}; there are {}", failure.0, ALLOCATORS.map(|allocator| allocator.name()).join(", ")))

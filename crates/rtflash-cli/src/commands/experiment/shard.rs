@@ -2,10 +2,10 @@
 
 use rtflash_experiment::Shard;
 
-use crate::Failure;
+use crate::CommandFailure;
 
 /// A job scheduler's array variables.
-struct Scheduler {
+struct ArrayVariables {
     /// What people call it.
     name: &'static str,
     /// The number of this job.
@@ -23,42 +23,42 @@ enum Extent {
     Last(&'static str),
 }
 
-const SCHEDULERS: [Scheduler; 6] = [
-    Scheduler {
+const SCHEDULERS: [ArrayVariables; 6] = [
+    ArrayVariables {
         name: "Slurm",
         index: "SLURM_ARRAY_TASK_ID",
         first: Ok("SLURM_ARRAY_TASK_MIN"),
         step: Some("SLURM_ARRAY_TASK_STEP"),
         extent: Some(Extent::Count("SLURM_ARRAY_TASK_COUNT")),
     },
-    Scheduler {
+    ArrayVariables {
         name: "Grid Engine",
         index: "SGE_TASK_ID",
         first: Ok("SGE_TASK_FIRST"),
         step: Some("SGE_TASK_STEPSIZE"),
         extent: Some(Extent::Last("SGE_TASK_LAST")),
     },
-    Scheduler {
+    ArrayVariables {
         name: "LSF",
         index: "LSB_JOBINDEX",
         first: Err(1),
         step: Some("LSB_JOBINDEX_STEP"),
         extent: Some(Extent::Last("LSB_JOBINDEX_END")),
     },
-    Scheduler {
+    ArrayVariables {
         name: "AWS Batch",
         index: "AWS_BATCH_JOB_ARRAY_INDEX",
         first: Err(0),
         step: None,
         extent: Some(Extent::Count("AWS_BATCH_JOB_ARRAY_SIZE")),
     },
-    Scheduler { name: "PBS", index: "PBS_ARRAY_INDEX", first: Err(0), step: None, extent: None },
-    Scheduler { name: "Torque", index: "PBS_ARRAYID", first: Err(0), step: None, extent: None },
+    ArrayVariables { name: "PBS", index: "PBS_ARRAY_INDEX", first: Err(0), step: None, extent: None },
+    ArrayVariables { name: "Torque", index: "PBS_ARRAYID", first: Err(0), step: None, extent: None },
 ];
 
 /// The part that `--shard` names: `I/N`, `auto` or `auto/N`. `variable` looks up the environment.
-pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Shard, Failure> {
-    let wrong = |problem: String| Failure(format!("--shard {text}: {problem}"));
+pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Shard, CommandFailure> {
+    let wrong = |problem: String| CommandFailure(format!("--shard {text}: {problem}"));
     let count = match text.trim().strip_prefix("auto") {
         None => return text.parse().map_err(|error: rtflash_experiment::ShardError| wrong(error.to_string())),
         Some("") => None,
@@ -83,7 +83,7 @@ pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Sh
         })
         .transpose()
     };
-    let index = number(scheduler.index)?.unwrap_or(0);
+    let index = number(scheduler.index)?.expect("the scheduler was found by its index");
     let first = match scheduler.first {
         Ok(name) => number(name)?.unwrap_or(0),
         Err(first) => first,

@@ -9,14 +9,14 @@ use super::directory::Directory;
 use crate::output::is_quiet;
 
 /// A bar on the terminal, if there is one, and the file of progress.
-pub struct Bar<'d> {
+pub struct TerminalBar<'d> {
     directory: &'d Directory,
     bar: ProgressBar,
 }
 
-impl<'d> Bar<'d> {
+impl<'d> TerminalBar<'d> {
     /// For so many sets, some of them done already.
-    pub fn new(directory: &'d Directory, done: u64, all: u64) -> Bar<'d> {
+    pub fn new(directory: &'d Directory, done: u64, all: u64) -> TerminalBar<'d> {
         let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
         let bar = bar.with_position(done);
         if let Ok(style) =
@@ -28,7 +28,7 @@ impl<'d> Bar<'d> {
             bar.set_style(style.with_key("per_sec", rate));
         }
         bar.reset_eta();
-        Bar { directory, bar }
+        TerminalBar { directory, bar }
     }
 
     /// Takes the bar away.
@@ -37,7 +37,7 @@ impl<'d> Bar<'d> {
     }
 }
 
-impl Watcher for Bar<'_> {
+impl Watcher for TerminalBar<'_> {
     fn advance(&mut self, sets: u64) {
         self.bar.inc(sets);
     }

@@ -6,17 +6,17 @@ use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, beyond, needed};
 
-use super::Kind;
+use super::KindText;
 use crate::render::explain_certified;
 use crate::render::numbers::{share, time};
 
 /// An analysis of this kind.
-pub struct Demand {
+pub struct DemandKind {
     pub name: &'static str,
     pub test: DemandTest,
 }
 
-impl Kind for Demand {
+impl KindText for DemandKind {
     fn promises(&self) -> bool {
         true
     }

@@ -8,7 +8,7 @@ use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
 /// What differs between the kinds.
-pub trait Kind {
+pub trait KindText {
     /// Whether its yes is a promise about the device, with certificates.
     fn promises(&self) -> bool;
 
@@ -69,10 +69,10 @@ pub trait Kind {
 }
 
 /// The kind of an analysis. The one place of the command that tells the two apart.
-pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn Kind + 'a> {
+pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
     match analysis.test() {
-        Test::Demand(test) => Box::new(demand::Demand { name: analysis.name(), test }),
-        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::Utilization(analysis)),
+        Test::Demand(test) => Box::new(demand::DemandKind { name: analysis.name(), test }),
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::UtilizationKind(analysis)),
     }
 }
 

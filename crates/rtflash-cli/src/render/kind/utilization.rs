@@ -6,14 +6,14 @@ use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
-use super::Kind;
+use super::KindText;
 use crate::render::explain_text;
 use crate::render::numbers::{percent, share};
 
 /// An analysis of this kind.
-pub struct Utilization<'a>(pub &'a dyn Analysis);
+pub struct UtilizationKind<'a>(pub &'a dyn Analysis);
 
-impl Kind for Utilization<'_> {
+impl KindText for UtilizationKind<'_> {
     fn promises(&self) -> bool {
         false
     }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::super::lanes::{Job, Lane};
+use super::super::lanes::{LaneJob, RequestLane};
 use super::super::look::HUES;
-use super::super::{Gantt, Group, Look, shortened};
+use super::super::{Gantt, Look, RowGroup, shortened};
 use super::{LEFT, PLOT, PX, Px, text_width};
 
 /// The height of a lane.
@@ -33,7 +33,7 @@ impl Gantt {
 
     /// From each release to its completion a bar, red behind the deadline; a triangle that points
     /// up at the release, one that points down at the deadline.
-    pub(super) fn lane(&self, svg: &mut String, lane: &Lane, y: u64) {
+    pub(super) fn lane(&self, svg: &mut String, lane: &RequestLane, y: u64) {
         let jobs = lane.jobs();
         self.text_at(svg, "l", LEFT - 8 * PX, y + 12 * PX, &shortened(&lane.name, NAME));
         let bottom = y + HEIGHT - PX;
@@ -71,7 +71,7 @@ impl Gantt {
         }
     }
 
-    fn response(&self, svg: &mut String, job: &Job, lane: &Lane, y: u64) {
+    fn response(&self, svg: &mut String, job: &LaneJob, lane: &RequestLane, y: u64) {
         let done = job.completed.unwrap_or(self.end).min(self.to);
         let top = y + 6 * PX;
         let mut part = |class: &str, from: u64, to: u64| {
@@ -94,7 +94,7 @@ impl Gantt {
     }
 
     /// The name of a group, and the hues of its tasks.
-    pub(super) fn heading(&self, svg: &mut String, group: &Group, y: u64) {
+    pub(super) fn heading(&self, svg: &mut String, group: &RowGroup, y: u64) {
         self.text_at(svg, "b", 8 * PX, y, &group.name);
         let mut x = LEFT.max(8 * PX + text_width(&group.name) + 12 * PX);
         for (member, task) in group.tasks.iter().enumerate() {

@@ -7,10 +7,10 @@ use rtflash_model::Instant;
 
 use super::Common;
 use crate::dispatch::cluster::{Cluster, Job, Jobs, Priority};
-use crate::dispatch::releases::Releaser;
+use crate::dispatch::releases::Periodics;
+use crate::error::RunError;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
 use crate::plan::Plan;
-use crate::run::RunError;
 use crate::trace::{Action, Complete, Observer, Operation, Release, Transfer};
 
 /// Later than everything that happens.
@@ -62,7 +62,7 @@ pub(super) struct Lane {
     pending: BTreeSet<Priority>,
     /// Jobs that are starved: they are looked at again when an erase has ended.
     starved: Vec<Priority>,
-    releaser: Releaser,
+    sources: Periodics,
     /// When each periodic source releases next.
     releases: BinaryHeap<Reverse<(Instant, usize)>>,
     /// Jobs that have arrived and that the lane has not come to yet, in order.
@@ -85,7 +85,7 @@ impl AsMut<Cluster> for Lane {
 }
 
 impl Lane {
-    pub(super) fn new(plan: &Plan, cluster: Cluster, releaser: Releaser, shared: &PerId<ChannelId, bool>) -> Lane {
+    pub(super) fn new(plan: &Plan, cluster: Cluster, sources: Periodics, shared: &PerId<ChannelId, bool>) -> Lane {
         let column = |&chip: &ChipId| {
             let channel = plan.channel_of(chip);
             Column { chip, channel, shared: shared[channel] }
@@ -96,8 +96,8 @@ impl Lane {
             jobs: Jobs::default(),
             pending: BTreeSet::new(),
             starved: Vec::new(),
-            releases: releaser.first().map(Reverse).collect(),
-            releaser,
+            releases: sources.first().map(Reverse).collect(),
+            sources,
             arrivals: VecDeque::new(),
             running: None,
             busy_until: NEVER,
@@ -158,7 +158,7 @@ impl Lane {
             && at == now
         {
             self.releases.pop();
-            let (job, next) = self.releaser.release(source);
+            let (job, next) = self.sources.release(source);
             if next < common.options.duration {
                 self.releases.push(Reverse((next, source)));
             }

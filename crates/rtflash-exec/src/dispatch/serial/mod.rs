@@ -12,13 +12,13 @@ use rtflash_model::Instant;
 use self::lane::{Ask, Lane};
 use super::arrivals::Arrival;
 use super::cluster::{Cluster, max_pending};
-use super::releases::Releaser;
+use super::releases::{Periodics, Releaser};
+use crate::error::RunError;
 use crate::flash::{Channels, Request};
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::run::RunError;
 use crate::trace::Observer;
 
 /// What all lanes have in common.
@@ -58,14 +58,13 @@ impl<'a, O: Observer> Serial<'a, O> {
             own[plan.channel_of(chip)] = true;
         }
         let shared = shared.iter().zip(&own).map(|(&shared, &own)| shared && own).collect();
-        let lane = |&position: &ClusterId| {
-            let releaser = Releaser::new(plan, &[position], options.service);
-            Lane::new(plan, Cluster::new(plan, position, options), releaser, &shared)
+        let lane = |(&position, sources): (&ClusterId, Periodics)| {
+            Lane::new(plan, Cluster::new(plan, position, options), sources, &shared)
         };
         let pending = max_pending(plan, options, false) / clusters.len().max(1);
         Serial {
             common: Common { options, lengths: Lengths::new(plan, options), pending: pending.max(64) },
-            lanes: clusters.iter().map(lane).collect(),
+            lanes: clusters.iter().zip(Periodics::by_cluster(plan, clusters)).map(lane).collect(),
             asks: vec![false; clusters.len()],
             channels: Channels::new(&shared),
             arrivals: Releaser::new(plan, &[], options.service),
@@ -83,8 +82,8 @@ impl<'a, O: Observer> Serial<'a, O> {
     /// # Errors
     /// Where too many jobs are pending.
     pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
-        // In the background jobs go to the cluster that is least loaded then, and observers are told
-        // of a stream's jobs about in order: no lane runs ahead of an arrival.
+        // In the background jobs go to the cluster that is least loaded then, and observers are
+        // told of a stream's jobs about in order: no lane runs ahead of an arrival.
         while let Some(at) = self.arrivals.next_arrival().filter(|&at| at < limit) {
             self.advance(at)?;
             while self.arrivals.next_arrival() == Some(at) {

@@ -135,6 +135,25 @@ impl Lane {
         Attempt::Started(self.busy_until)
     }
 
+    /// An operation of a pass that a job goes on with: nothing is said of where it is.
+    #[inline(always)]
+    fn blank(&mut self, slot: usize, now: Instant) -> Operation {
+        let job = &mut self.jobs[slot];
+        job.starved = false;
+        Operation {
+            start: now,
+            end: now,
+            cluster: self.cluster.position,
+            chip: ChipId(0),
+            action: Action::Erase,
+            job: job.id,
+            kind: Kind::Gc,
+            block: BlockId(0),
+            page: NONE,
+            lpn: NO_LPN,
+        }
+    }
+
     /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
     fn go_on_with_pass(
         &mut self,
@@ -143,22 +162,9 @@ impl Lane {
         now: Instant,
         observer: &mut impl Observer,
     ) -> Attempt {
+        let blank = self.blank(slot, now);
         let cluster = &mut self.cluster;
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
-        let job = &mut self.jobs[slot];
-        job.starved = false;
-        let blank = Operation {
-            start: now,
-            end: now,
-            cluster: cluster.position,
-            chip: ChipId(0),
-            action: Action::Erase,
-            job: job.id,
-            kind: Kind::Gc,
-            block: BlockId(0),
-            page: NONE,
-            lpn: NO_LPN,
-        };
         let batch = &mut self.batch;
         batch.clear();
         if std::mem::take(&mut self.holds_copies) {

@@ -4,8 +4,8 @@
 use rtflash_model::Instant;
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, Wrong, flag, instant, number, or_null, present, string, wrong};
-use super::{JobId, JobNames, Line, Record};
+use super::fields::{LineFields, Wrong, flag, instant, number, or_null, present, string, wrong};
+use super::{JobId, JobNames, JsonLine, Record};
 use crate::ids::{ChipId, ClusterId};
 use crate::options::{Aging, Service, Victims, Waits};
 use crate::trace::record::Step;
@@ -33,7 +33,7 @@ fn named<T: Copy>(field: &str, value: Option<&RawValue>, names: &[(&str, T)], de
 }
 
 /// How the run was made. What is not said is as in [`Setup::default`].
-pub(super) fn setup(fields: &Fields<'_>) -> Result<Setup, Wrong> {
+pub(super) fn setup(fields: &LineFields<'_>) -> Result<Setup, Wrong> {
     let default = Setup::default();
     let optional = |field, value: Option<&RawValue>| {
         value.map_or(Ok(None), |value| or_null(value, |value| number(field, value, u64::MAX)))
@@ -59,11 +59,16 @@ pub(super) fn setup(fields: &Fields<'_>) -> Result<Setup, Wrong> {
 }
 
 /// What a copy that is padding stands for.
-pub(super) fn step(fields: &Fields<'_>) -> Result<Step, Wrong> {
+pub(super) fn step(fields: &LineFields<'_>) -> Result<Step, Wrong> {
     named("step", Some(present("step", fields.step)?), &STEPS, Step::Read)
 }
 
-impl Line {
+/// The same by its name.
+pub(super) fn step_of(name: &[u8]) -> Option<Step> {
+    STEPS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, step)| step)
+}
+
+impl JsonLine {
     pub(super) fn setup(&mut self, setup: &Setup) {
         self.text("{\"arrivals\":\"").text(name_of(&ARRIVALS, &setup.sporadic));
         self.text("\",\"server\":\"").text(name_of(&SERVICES, &setup.service));
@@ -80,10 +85,10 @@ impl Line {
 
     /// A record of how it came to what the device does.
     pub(super) fn account(&mut self, names: &JobNames, record: &Record) {
-        let key = |line: &mut Line, key: &str, at: Instant| {
+        let key = |line: &mut JsonLine, key: &str, at: Instant| {
             line.text("{\"").text(key).text("\":").number(at.as_ns());
         };
-        let place = |line: &mut Line, job: Option<JobId>, cluster: ClusterId, chip: ChipId| {
+        let place = |line: &mut JsonLine, job: Option<JobId>, cluster: ClusterId, chip: ChipId| {
             if let Some(job) = job {
                 line.job(names, job);
             }

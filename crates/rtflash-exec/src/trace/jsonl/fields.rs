@@ -21,7 +21,7 @@ pub(super) fn wrong(problem: impl Into<String>, expected: impl Into<String>) -> 
 /// All fields that lines have. Raw, so that what is wrong with one can be said of this one, and
 /// `null` differs from nothing.
 #[derive(Deserialize)]
-pub(super) struct Fields<'a> {
+pub(super) struct LineFields<'a> {
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) release: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
@@ -158,7 +158,7 @@ pub(super) fn string<'a>(field: &str, value: &'a RawValue) -> Result<Cow<'a, str
     }
 }
 
-pub(super) fn kind(fields: &Fields<'_>, allowed: &[Kind]) -> Result<Kind, Wrong> {
+pub(super) fn kind(fields: &LineFields<'_>, allowed: &[Kind]) -> Result<Kind, Wrong> {
     let name = string("kind", present("kind", fields.kind)?)?;
     allowed.iter().copied().find(|&kind| kind.name() == name).ok_or_else(|| {
         let allowed: Vec<_> = allowed.iter().copied().map(Kind::name).collect();

@@ -1,12 +1,11 @@
 //! Reads a trace back, and says of every line that is none what is wrong with it.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use serde_json::value::RawValue;
 
-use crate::ids::{ChipId, ClusterId, SourceId};
+use crate::ids::{ChipId, ClusterId};
 use crate::trace::record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
     Selection, Starved, Transfer,
@@ -15,8 +14,10 @@ use crate::{Layout, Plan};
 
 use super::accounts;
 use super::fields::{
-    Fields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
+    LineFields, Wrong, below, flag, instant, kind, number, or_null, position, present, shortened, string, wrong,
 };
+use super::sources::Sources;
+use super::usual;
 
 /// Bytes that a line of a trace may have, the newline not counted.
 pub const MAX_LINE: usize = 1 << 20;
@@ -50,7 +51,7 @@ impl std::error::Error for TraceError {}
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
     plan: &'p Plan,
-    sources: HashMap<&'p str, SourceId>,
+    sources: Sources<'p>,
     buffer: Vec<u8>,
     line: u64,
     /// Whether there was a record.
@@ -61,8 +62,7 @@ pub struct TraceReader<'p, R: BufRead> {
 impl<'p, R: BufRead> TraceReader<'p, R> {
     /// The records in `input`.
     pub fn new(plan: &'p Plan, input: R) -> TraceReader<'p, R> {
-        let sources = plan.sources().enumerate().map(|(number, source)| (source.name.as_str(), number)).collect();
-        TraceReader { input, plan, sources, buffer: Vec::new(), line: 0, begun: false, over: false }
+        TraceReader { input, plan, sources: Sources::new(plan), buffer: Vec::new(), line: 0, begun: false, over: false }
     }
 
     /// The number of the line that was read last, from 1.
@@ -93,7 +93,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         if !text.starts_with('{') {
             return Err(wrong("not a JSON object", "a line such as {\"complete\":2000000,\"job\":\"camera.read#0\"}"));
         }
-        let fields: Fields<'_> = serde_json::from_str(text)
+        let fields: LineFields<'_> = serde_json::from_str(text)
             .map_err(|error| wrong(error.to_string().replace(" at line 1 column ", " at column "), "a JSON object"))?;
         let keys = [
             fields.release,
@@ -119,7 +119,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     /// A line with the key of this number.
-    fn line_of(&self, which: usize, at: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+    fn line_of(&self, which: usize, at: &RawValue, fields: &LineFields<'_>) -> Result<Record, Wrong> {
         Ok(match which {
             0 => Record::Release(self.release(at, fields)?),
             1 => Record::Complete(Complete { at: instant("complete", at)?, job: self.job(fields)?.0 }),
@@ -180,7 +180,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     /// The job of a pass.
-    fn collecting(&self, fields: &Fields<'_>) -> Result<JobId, Wrong> {
+    fn collecting(&self, fields: &LineFields<'_>) -> Result<JobId, Wrong> {
         match self.job(fields)? {
             (job, Kind::Gc | Kind::Server) => Ok(job),
             _ => Err(wrong(
@@ -190,7 +190,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         }
     }
 
-    fn release(&self, at: &RawValue, fields: &Fields<'_>) -> Result<Release, Wrong> {
+    fn release(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Release, Wrong> {
         let (job, of) = self.job(fields)?;
         Ok(Release {
             at: instant("release", at)?,
@@ -202,7 +202,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         })
     }
 
-    fn occupied(&self, start: &RawValue, fields: &Fields<'_>) -> Result<Record, Wrong> {
+    fn occupied(&self, start: &RawValue, fields: &LineFields<'_>) -> Result<Record, Wrong> {
         let (start, end) = (instant("start", start)?, instant("end", present("end", fields.end)?)?);
         if start >= end {
             return Err(wrong(format!("`end` is {end}, `start` is {start}"), "an end behind the start"));
@@ -235,7 +235,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         Ok(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))
     }
 
-    fn job(&self, fields: &Fields<'_>) -> Result<(JobId, Kind), Wrong> {
+    fn job(&self, fields: &LineFields<'_>) -> Result<(JobId, Kind), Wrong> {
         let name = string("job", present("job", fields.job)?)?;
         let expected = "`job` to be the name of a source, `#` and a number, such as camera.read#0";
         // The source's own name may have a # in it.
@@ -245,8 +245,8 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let index = index.parse().ok().filter(|_| plain);
         let index =
             index.ok_or_else(|| wrong(format!("not the number of a job in `{}`", shortened(&name)), expected))?;
-        match self.sources.get(source) {
-            Some(&source) => Ok((JobId { source, index }, self.plan.sources()[source].kind)),
+        match self.sources.of(source) {
+            Some(source) => Ok((JobId { source, index }, self.plan.sources()[source].kind)),
             None => Err(wrong(
                 format!("unknown job: there is no `{}`", shortened(source)),
                 "a trace of this task set and allocation",
@@ -258,19 +258,43 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         &self.plan.clusters()[cluster].layout
     }
 
-    fn cluster(&self, fields: &Fields<'_>) -> Result<ClusterId, Wrong> {
+    fn cluster(&self, fields: &LineFields<'_>) -> Result<ClusterId, Wrong> {
         position("cluster", fields.cluster, self.plan.clusters().count())
     }
 
-    fn chip(&self, fields: &Fields<'_>) -> Result<ChipId, Wrong> {
+    fn chip(&self, fields: &LineFields<'_>) -> Result<ChipId, Wrong> {
         position("chip", fields.chip, self.plan.device().chips())
     }
 }
 
-impl<R: BufRead> Iterator for TraceReader<'_, R> {
-    type Item = Result<Record, TraceError>;
+impl<R: BufRead> TraceReader<'_, R> {
+    /// The next record where it lies in the buffer of the input as it is written here.
+    #[inline]
+    fn next_usual(&mut self) -> Option<Result<Record, TraceError>> {
+        let text = match self.input.fill_buf() {
+            Ok(text) => text,
+            // The other reader asks again.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
+            Err(error) => {
+                self.over = true;
+                return Some(Err(self.refused(unreadable(error))));
+            }
+        };
+        let found = usual::record(self.plan, &mut self.sources, text);
+        // Beside the end of the line.
+        let (record, length) = found.filter(|(_, length)| length - 1 <= MAX_LINE)?;
+        self.input.consume(length);
+        self.line += 1;
+        self.begun = true;
+        Some(Ok(record))
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    fn refused(&self, Wrong { problem, expected }: Wrong) -> TraceError {
+        TraceError { line: self.line, problem, expected }
+    }
+
+    /// The next record, or what is wrong with it, read as any JSON is.
+    pub(super) fn next_thoroughly(&mut self) -> Option<Result<Record, TraceError>> {
         while !self.over {
             let read = self.read_line();
             self.over = !matches!(read, Ok(true));
@@ -284,11 +308,24 @@ impl<R: BufRead> Iterator for TraceReader<'_, R> {
                 Err(wrong) => Some(Err(wrong)),
             };
             self.begun |= record.is_some();
-            return record.map(|record| {
-                record.map_err(|Wrong { problem, expected }| TraceError { line: self.line, problem, expected })
-            });
+            return record.map(|record| record.map_err(|wrong| self.refused(wrong)));
         }
         None
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<'_, R> {
+    type Item = Result<Record, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        match self.next_usual() {
+            Some(next) => Some(next),
+            None => self.next_thoroughly(),
+        }
     }
 }
 

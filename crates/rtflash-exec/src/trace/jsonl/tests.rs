@@ -5,6 +5,7 @@ use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn, SourceId};
 use std::io::{BufReader, Cursor};
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 
 use super::*;
 use crate::trace::record::{Complete, NONE, Operation, Release, Starved, Transfer};
@@ -161,7 +162,61 @@ fn a_reader_that_fails_ends_the_trace() {
     assert!(matches!(&read[..], [Err(error)] if error.problem.contains("pulled out")));
 }
 
+/// A trace as the thorough reader alone reads it.
+fn thoroughly(plan: &Plan, text: &[u8]) -> Vec<Result<Record, TraceError>> {
+    let mut reader = TraceReader::new(plan, text);
+    std::iter::from_fn(|| reader.next_thoroughly()).collect()
+}
+
+#[test]
+fn most_of_what_is_written_is_read_in_its_usual_form() {
+    let plan = plan();
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for _ in 0..500 {
+        let record = any_record().new_tree(&mut runner).expect("a record").current();
+        let line = written(&plan, &[record]);
+        let read = usual::record(&plan, &mut sources::Sources::new(&plan), line.as_bytes());
+        // Not so names with escapes in them, and numbers of twenty digits.
+        let is_usual = !line.contains('\\') && !line.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() > 19);
+        assert_eq!(read, is_usual.then_some((record, line.len())), "{line}");
+    }
+}
+
+/// What to put into a line.
+fn bits() -> impl Strategy<Value = Vec<u8>> {
+    let bits =
+        ["0", "9", "00", "\"", "\\", ",", "}", "{", "#", "\n", " ", "null", "camera.gc", "log", "server", "\u{80}"];
+    prop_oneof![
+        prop::sample::select(bits.to_vec()).prop_map(|bit| bit.as_bytes().to_vec()),
+        any::<[u8; 1]>().prop_map(Vec::from)
+    ]
+}
+
 proptest! {
+    #[test]
+    fn both_readers_read_alike(
+        records in prop::collection::vec(any_record(), 1..6),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, bits()), 0..4),
+        chunk in 1..400usize,
+    ) {
+        let plan = plan();
+        let mut text = written(&plan, &records).into_bytes();
+        for (at, length, bit) in changes {
+            let at = at.index(text.len());
+            let end = text.len().min(at + length);
+            text.splice(at..end, bit);
+            text.push(b'\n');
+        }
+        let thorough = thoroughly(&plan, &text);
+        prop_assert_eq!(&TraceReader::new(&plan, &text[..]).collect::<Vec<_>>(), &thorough);
+        let mut in_chunks = TraceReader::new(&plan, BufReader::with_capacity(chunk, &text[..]));
+        let read: Vec<_> = in_chunks.by_ref().collect();
+        prop_assert_eq!(&read, &thorough);
+        let mut whole = TraceReader::new(&plan, &text[..]);
+        while whole.next_thoroughly().is_some() {}
+        prop_assert_eq!(in_chunks.line(), whole.line());
+    }
+
     #[test]
     fn what_is_written_is_read_back(records in prop::collection::vec(any_record(), 0..20)) {
         let plan = plan();

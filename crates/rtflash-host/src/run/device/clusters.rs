@@ -5,21 +5,21 @@ use std::fmt;
 
 use rtflash_exec::trace::{JobId, Kind, Record};
 use rtflash_exec::{
-    Aging, ClusterTerms, DEFAULT_MEMORY, HostJob, Hosted, Options, Period, Plan, PlanError, Releases as Released,
+    Aging, ClusterTerms, DEFAULT_MEMORY, Hosted, HostedJob, Options, Period, Plan, PlanError, Releases as Released,
     SourceId, Timing, memory,
 };
 use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
 
 use super::flash::{Kept, pages};
 use super::{Handed, Target};
-use crate::run::job::{Job, Pattern, Releases};
+use crate::run::job::{Job, JobPattern, JobReleases};
 use crate::{Class, Command, Op};
 
 /// A task set on its allocation, all clusters of which have certificates. The requests of tasks are
 /// real-time jobs of the scenario, its first ones; its others are served by the servers of the
 /// certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Clusters {
+pub struct CertifiedClusters {
     set: TaskSet,
     allocation: Allocation,
     plan: Plan,
@@ -75,7 +75,7 @@ impl fmt::Display for ClustersError {
 
 impl std::error::Error for ClustersError {}
 
-impl Clusters {
+impl CertifiedClusters {
     /// A task set on its allocation, with these jobs beside the tasks. Jobs that the set itself has
     /// are not run. Requests are released up to `jitter` after their nominal arrival.
     ///
@@ -86,7 +86,7 @@ impl Clusters {
         allocation: &Allocation,
         beside: &[String],
         jitter: Span,
-    ) -> Result<Clusters, ClustersError> {
+    ) -> Result<CertifiedClusters, ClustersError> {
         let mut certificates = Vec::with_capacity(allocation.len());
         for cluster in 0..allocation.len() {
             let certificate = allocation.certificate(cluster);
@@ -103,7 +103,7 @@ impl Clusters {
             write_pages: 0,
             arrivals: Arrivals::At(Vec::new()),
         };
-        let served = TaskSet::new(*set.device(), set.tasks().to_vec(), beside.iter().map(job).collect());
+        let served = TaskSet::new(*set.device(), set.tasks().as_slice().to_vec(), beside.iter().map(job).collect());
         let served = served.map_err(ClustersError::Names)?;
         let terms: Vec<ClusterTerms> = certificates.into_iter().map(ClusterTerms::Certified).collect();
         let plan = Plan::new(&served, allocation, Timing::of_device(set.device()), &terms);
@@ -119,22 +119,22 @@ impl Clusters {
         let sources = of_kind(|kind| matches!(kind, Kind::Read | Kind::Write));
         let streams = of_kind(|kind| kind == Kind::Server);
         let (set, allocation) = (set.clone(), allocation.clone());
-        Ok(Clusters { set, allocation, plan, sources, streams, jitter, aging: Aging::default() })
+        Ok(CertifiedClusters { set, allocation, plan, sources, streams, jitter, aging: Aging::default() })
     }
 
     /// The same with these jobs beside the tasks.
     ///
     /// # Errors
-    /// As [`Clusters::new`].
-    pub fn beside(&self, beside: &[String]) -> Result<Clusters, ClustersError> {
-        let new = Clusters::new(&self.set, &self.allocation, beside, self.jitter)?;
-        Ok(Clusters { aging: self.aging, ..new })
+    /// As [`CertifiedClusters::new`].
+    pub fn beside(&self, beside: &[String]) -> Result<CertifiedClusters, ClustersError> {
+        let new = CertifiedClusters::new(&self.set, &self.allocation, beside, self.jitter)?;
+        Ok(CertifiedClusters { aging: self.aging, ..new })
     }
 
     /// The same with this on the device when the run begins; the worst if it is not said.
     #[must_use]
-    pub fn aged(self, aging: Aging) -> Clusters {
-        Clusters { aging, ..self }
+    pub fn aged(self, aging: Aging) -> CertifiedClusters {
+        CertifiedClusters { aging, ..self }
     }
 
     /// The task set.
@@ -178,8 +178,8 @@ impl Clusters {
             name: source.name.clone(),
             op: if source.kind == Kind::Read { Op::Read } else { Op::Write },
             pattern: match source.access {
-                Access::Sequential => Pattern::Sequential,
-                Access::Random => Pattern::Random,
+                Access::Sequential => JobPattern::Sequential,
+                Access::Random => JobPattern::Random,
             },
             from: 0,
             span: None,
@@ -188,7 +188,7 @@ impl Clusters {
             level: 4,
             cpu: 0,
             user_centric: false,
-            releases: Releases::Every { period: period(source.releases), jitter: self.jitter },
+            releases: JobReleases::Every { period: period(source.releases), jitter: self.jitter },
             phase: Instant::START,
             count: None,
             until: None,
@@ -211,36 +211,41 @@ fn whole(period: Period) -> Option<Span> {
 
 /// A task's requests at run time.
 #[derive(Debug)]
-struct Requests {
+struct TaskRequests {
     source: SourceId,
     phase: Instant,
     period: Span,
     handed: u64,
 }
 
-/// [`Clusters`] at run time.
+/// [`CertifiedClusters`] at run time.
 #[derive(Debug)]
-pub(super) struct Running<'a> {
-    of: &'a Clusters,
+pub(super) struct RunningClusters<'a> {
+    of: &'a CertifiedClusters,
     hosted: Option<Hosted<'a, Kept>>,
-    requests: Vec<Requests>,
+    requests: Vec<TaskRequests>,
     /// What it has.
     commands: HashMap<JobId, Command>,
     /// Kept for its memory.
     over: Vec<JobId>,
 }
 
-impl<'a> Running<'a> {
+impl<'a> RunningClusters<'a> {
     /// With nothing in it.
-    pub(super) fn new(of: &'a Clusters, jobs: &[Job], options: &'a Options, watched: bool) -> Running<'a> {
+    pub(super) fn new(
+        of: &'a CertifiedClusters,
+        jobs: &[Job],
+        options: &'a Options,
+        watched: bool,
+    ) -> RunningClusters<'a> {
         let requests = of.sources.iter().zip(jobs).map(|(&source, job)| {
             let period = match job.releases {
-                Releases::Every { period, .. } => period,
-                Releases::Closed { .. } | Releases::WriteBack(_) => Span::ZERO,
+                JobReleases::Every { period, .. } => period,
+                JobReleases::Closed { .. } | JobReleases::WriteBack(_) => Span::ZERO,
             };
-            Requests { source, phase: job.phase, period, handed: 0 }
+            TaskRequests { source, phase: job.phase, period, handed: 0 }
         });
-        Running {
+        RunningClusters {
             of,
             hosted: Some(Hosted::new(&of.plan, options, Kept::new(watched))),
             requests: requests.collect(),
@@ -249,15 +254,15 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn job(&self, command: &Command) -> Option<HostJob> {
+    fn job(&self, command: &Command) -> Option<HostedJob> {
         let beside = (command.job as usize).checked_sub(self.requests.len())?;
         let (first, pages) = pages(command, self.of.plan.device().page_size());
         let (read_pages, write_pages) = if command.op == Op::Read { (pages, 0) } else { (0, pages) };
-        Some(HostJob { source: *self.of.streams.get(beside)?, read_pages, write_pages, first_page: Some(first) })
+        Some(HostedJob { source: *self.of.streams.get(beside)?, read_pages, write_pages, first_page: Some(first) })
     }
 }
 
-impl Target for Running<'_> {
+impl Target for RunningClusters<'_> {
     fn has_room(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::slow::{Episodes, Slow};
 use super::{Handed, Target};
-use crate::scheduler::{Ends, Line};
+use crate::scheduler::{Ends, TimeBySize};
 use crate::{Command, Op};
 
 /// A device that does one command at a time, first in, first out, without a gap.
@@ -15,16 +15,16 @@ pub struct Emmc {
     /// Commands that it takes at most, the one that runs counted; above zero.
     pub depth: u32,
     /// What a read costs.
-    pub read: Cost,
+    pub read: EmmcCost,
     /// What a write costs.
-    pub write: Cost,
+    pub write: EmmcCost,
     /// Episodes in which all commands cost more, if it has any.
     pub slow: Option<Slow>,
 }
 
 /// What a command costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
+pub struct EmmcCost {
     /// The first request, or piece, of an I/O; above zero.
     pub first: Span,
     /// Each of its others, whatever ran in between; above zero.
@@ -35,7 +35,7 @@ pub struct Cost {
     pub slow: Option<Slow>,
 }
 
-impl Cost {
+impl EmmcCost {
     fn extra(&self) -> Span {
         most_extra(self.slow)
     }
@@ -47,7 +47,7 @@ fn most_extra(slow: Option<Slow>) -> Span {
 }
 
 impl Emmc {
-    fn cost(&self, command: &Command) -> Cost {
+    fn cost(&self, command: &Command) -> EmmcCost {
         if command.op == Op::Read { self.read } else { self.write }
     }
 
@@ -64,7 +64,7 @@ impl Emmc {
     /// What commands take at most.
     pub(super) fn ends(&self) -> Ends {
         let own = most_extra(self.slow);
-        let line = |cost: Cost| Line {
+        let line = |cost: EmmcCost| TimeBySize {
             begin: cost.first.max(cost.next).saturating_add(own).saturating_add(cost.extra()),
             per_kib: cost.per_kib,
         };
@@ -80,7 +80,7 @@ impl Emmc {
 
 /// An [`Emmc`] at run time.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningEmmc {
     of: Emmc,
     /// What it has, the first one under way until then.
     commands: VecDeque<Handed>,
@@ -89,12 +89,12 @@ pub(super) struct Running {
     episodes: [Option<Episodes>; 3],
 }
 
-impl Running {
+impl RunningEmmc {
     /// With nothing in it.
-    pub(super) fn new(of: Emmc, seed: u64) -> Running {
+    pub(super) fn new(of: Emmc, seed: u64) -> RunningEmmc {
         let episodes = [(of.slow, b"episodes"), (of.read.slow, b"slow-rea"), (of.write.slow, b"slow-wri")];
         let episodes = episodes.map(|(slow, what)| slow.map(|slow| Episodes::new(slow, seed, what)));
-        Running { of, commands: VecDeque::new(), ends: None, episodes }
+        RunningEmmc { of, commands: VecDeque::new(), ends: None, episodes }
     }
 
     /// The first command is under way from now on.
@@ -111,7 +111,7 @@ impl Running {
     }
 }
 
-impl Target for Running {
+impl Target for RunningEmmc {
     fn has_room(&self) -> bool {
         self.commands.len() < self.of.depth as usize
     }
@@ -145,7 +145,8 @@ mod tests {
         let us = Span::from_us;
         let between = Between { shortest: us(1_000), longest: us(2_000) };
         let slow = |extra| Some(Slow { every: between, length: between, extra: us(extra) });
-        let cost = |first, next, extra| Cost { first: us(first), next: us(next), per_kib: us(1), slow: slow(extra) };
+        let cost =
+            |first, next, extra| EmmcCost { first: us(first), next: us(next), per_kib: us(1), slow: slow(extra) };
         let emmc = Emmc { depth: 1, read: cost(10, 20, 100), write: cost(40, 30, 200), slow: slow(1_000) };
         let Ends::InTurn { read, write } = emmc.ends() else { panic!("one at a time") };
         assert_eq!((read.begin, write.begin), (us(1_120), us(1_240)));

@@ -12,13 +12,13 @@ use rtflash_exec::trace::Record;
 use rtflash_exec::{Dispatch, Options, Service};
 use rtflash_model::{Instant, Span};
 
-pub use clusters::{Clusters, ClustersError};
-pub use emmc::{Cost, Emmc};
+pub use clusters::{CertifiedClusters, ClustersError};
+pub use emmc::{Emmc, EmmcCost};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
 use super::job::{Host, Job};
-use crate::{Command, Scheduler, Settings};
+use crate::{Command, Scheduler, SchedulerSettings};
 
 /// A command as a device gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,44 +76,44 @@ pub(super) trait Target: fmt::Debug {
 
 /// What the host is in front of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Device {
+pub enum HostDevice {
     /// One command at a time.
     Emmc(Emmc),
     /// Submission queues, a controller, a write buffer, flash.
     Nvme(Box<Nvme>),
     /// A task set and its allocation, by certificates.
-    Clusters(Box<Clusters>),
+    Clusters(Box<CertifiedClusters>),
 }
 
-impl Device {
+impl HostDevice {
     /// The least that a command takes in it; `first`: of its I/O.
     pub(crate) fn shortest(&self, command: &Command, first: bool) -> Span {
         match self {
-            Device::Emmc(emmc) => emmc.service(command, first),
-            Device::Nvme(nvme) => nvme.shortest(command),
-            Device::Clusters(_) => Span::ZERO,
+            HostDevice::Emmc(emmc) => emmc.service(command, first),
+            HostDevice::Nvme(nvme) => nvme.shortest(command),
+            HostDevice::Clusters(_) => Span::ZERO,
         }
     }
 
     /// The most that a command takes in it, once it is its turn.
     pub(crate) fn longest(&self, command: &Command, first: bool) -> Span {
         match self {
-            Device::Emmc(emmc) => emmc.longest(command, first),
-            Device::Nvme(_) | Device::Clusters(_) => Span::LONGEST,
+            HostDevice::Emmc(emmc) => emmc.longest(command, first),
+            HostDevice::Nvme(_) | HostDevice::Clusters(_) => Span::LONGEST,
         }
     }
 
     /// A scheduler in front of it, that knows what commands take where that can be known.
-    pub(crate) fn in_front(&self, settings: &Settings) -> Box<dyn Scheduler> {
+    pub(crate) fn in_front(&self, settings: &SchedulerSettings) -> Box<dyn Scheduler> {
         let mut scheduler = settings.scheduler();
         match self {
-            Device::Emmc(emmc) => scheduler.foretell(emmc.ends()),
-            Device::Nvme(nvme) => {
+            HostDevice::Emmc(emmc) => scheduler.foretell(emmc.ends()),
+            HostDevice::Nvme(nvme) => {
                 if let Some(ends) = nvme.ends() {
                     scheduler.foretell(ends);
                 }
             }
-            Device::Clusters(_) => {}
+            HostDevice::Clusters(_) => {}
         }
         scheduler
     }
@@ -121,9 +121,9 @@ impl Device {
     /// Bytes of a page of the flash in it.
     pub(super) fn page_size(&self) -> Option<u32> {
         match self {
-            Device::Emmc(_) => None,
-            Device::Nvme(nvme) => Some(nvme.plan().device().page_size()),
-            Device::Clusters(clusters) => Some(clusters.plan().device().page_size()),
+            HostDevice::Emmc(_) => None,
+            HostDevice::Nvme(nvme) => Some(nvme.plan().device().page_size()),
+            HostDevice::Clusters(clusters) => Some(clusters.plan().device().page_size()),
         }
     }
 
@@ -131,11 +131,11 @@ impl Device {
     pub(super) fn options(&self, duration: Instant, seed: u64) -> Options {
         let options = Options { duration, seed, ..Options::default() };
         match self {
-            Device::Emmc(_) => options,
-            Device::Nvme(nvme) => {
+            HostDevice::Emmc(_) => options,
+            HostDevice::Nvme(nvme) => {
                 Options { aging: nvme.aging, dispatch: Dispatch::Parallel, service: Service::Background, ..options }
             }
-            Device::Clusters(clusters) => Options { aging: clusters.aging, ..options },
+            HostDevice::Clusters(clusters) => Options { aging: clusters.aging, ..options },
         }
     }
 
@@ -147,9 +147,11 @@ impl Device {
         watched: bool,
     ) -> Box<dyn Target + 'a> {
         match self {
-            Device::Emmc(emmc) => Box::new(emmc::Running::new(*emmc, options.seed)),
-            Device::Nvme(nvme) => Box::new(nvme::Running::new(nvme, host.cpus, options, watched)),
-            Device::Clusters(clusters) => Box::new(clusters::Running::new(clusters, jobs, options, watched)),
+            HostDevice::Emmc(emmc) => Box::new(emmc::RunningEmmc::new(*emmc, options.seed)),
+            HostDevice::Nvme(nvme) => Box::new(nvme::RunningNvme::new(nvme, host.cpus, options, watched)),
+            HostDevice::Clusters(clusters) => {
+                Box::new(clusters::RunningClusters::new(clusters, jobs, options, watched))
+            }
         }
     }
 }

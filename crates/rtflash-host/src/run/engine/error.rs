@@ -8,7 +8,7 @@ use super::MAX_PENDING;
 
 /// Why a run was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunError {
+pub enum HostRunError {
     /// More I/Os wait than can be kept.
     TooManyPending {
         /// When that was so.
@@ -16,11 +16,11 @@ pub enum RunError {
     },
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for HostRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunError::TooManyPending { at } = self;
+        let HostRunError::TooManyPending { at } = self;
         write!(f, "more than {MAX_PENDING} I/Os wait at {at}: the jobs release more than the device can do")
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for HostRunError {}

@@ -10,21 +10,21 @@ use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::{Pattern, Releases};
-use super::merge::Merger;
+use super::job::{JobPattern, JobReleases};
+use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Scenario, cut};
-use super::watch::{Seen, Watch};
+use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
-pub use error::RunError;
+pub use error::HostRunError;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
 
 /// What happens at a time that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum EngineEvent {
     /// The job of this position releases an I/O.
     Release(usize),
     /// A completion causes an asking.
@@ -44,7 +44,7 @@ struct Io {
 
 /// What a job has released.
 #[derive(Debug, Clone, Copy, Default)]
-struct Progress {
+struct JobProgress {
     released: u64,
     /// Of a closed job, with those that have a time already.
     planned: u64,
@@ -52,7 +52,7 @@ struct Progress {
     next: u64,
 }
 
-struct Engine<'a, W> {
+struct HostEngine<'a, W> {
     scenario: &'a Scenario,
     watch: &'a mut W,
     seed: u64,
@@ -62,8 +62,8 @@ struct Engine<'a, W> {
     foresight: Option<Foresight>,
     left: HashMap<u64, (u64, u64)>,
     now: Instant,
-    events: BinaryHeap<Reverse<(Instant, Event)>>,
-    progress: Vec<Progress>,
+    events: BinaryHeap<Reverse<(Instant, EngineEvent)>>,
+    progress: Vec<JobProgress>,
     /// By number.
     ios: HashMap<u64, Io>,
     next_io: u64,
@@ -72,7 +72,7 @@ struct Engine<'a, W> {
     next_command: u64,
     /// If requests are merged: those that others may be merged into, and the I/Os that commands
     /// have beside their own.
-    merger: Option<Merger>,
+    merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
     /// Tags that are free, and requests that wait for theirs, in pieces.
     tags: u64,
@@ -88,7 +88,7 @@ struct Engine<'a, W> {
 ///
 /// # Errors
 /// Where the jobs release so much more than the device does that it cannot be kept.
-pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
+pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, HostRunError> {
     run_watched(scenario, seed, &mut ())
 }
 
@@ -96,7 +96,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, RunError> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, RunError> {
+pub fn run_watched(scenario: &Scenario, seed: u64, watch: &mut impl Watch) -> Result<Vec<JobReport>, HostRunError> {
     run_by(scenario, scenario.scheduler(), seed, watch)
 }
 
@@ -109,10 +109,10 @@ pub fn run_by(
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     watch: &mut impl Watch,
-) -> Result<Vec<JobReport>, RunError> {
+) -> Result<Vec<JobReport>, HostRunError> {
     let looks_inside = watch.looks_inside();
     let options = scenario.device.options(scenario.duration, seed);
-    let mut engine = Engine {
+    let mut engine = HostEngine {
         scenario,
         watch,
         seed,
@@ -120,13 +120,14 @@ pub fn run_by(
         left: HashMap::new(),
         now: Instant::START,
         events: BinaryHeap::new(),
-        progress: scenario.jobs.iter().map(|job| Progress { next: job.from, ..Progress::default() }).collect(),
+        progress: scenario.jobs.iter().map(|job| JobProgress { next: job.from, ..JobProgress::default() }).collect(),
         ios: HashMap::new(),
         next_io: 0,
         io_of: HashMap::new(),
         next_command: 0,
         // What is cut as it goes out is no longer what was merged.
-        merger: (scenario.host.merge && !scheduler.looks_ahead()).then(|| Merger::new(scenario.host.max_sectors)),
+        merger: (scenario.host.merge && !scheduler.looks_ahead())
+            .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
@@ -145,7 +146,7 @@ pub fn run_by(
             engine.look_inside(false);
         }
         if engine.has_too_many() || engine.device.is_overloaded() {
-            return Err(RunError::TooManyPending { at: now });
+            return Err(HostRunError::TooManyPending { at: now });
         }
     }
     if looks_inside {
@@ -154,7 +155,7 @@ pub fn run_by(
     Ok(engine.report())
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: Watch> HostEngine<'_, W> {
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
         self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
@@ -174,14 +175,14 @@ impl<W: Watch> Engine<'_, W> {
         let mut ended = std::mem::take(&mut self.ended);
         self.device.advance(self.now, &mut ended);
         for (command, took) in self.device.late() {
-            self.watch.see(self.now, &Seen::Late { command: &command, took });
+            self.watch.see(self.now, &RunEvent::Late { command: &command, took });
         }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
             if turnaround == Span::ZERO {
                 asks = true;
             } else {
-                self.events.push(Reverse((self.now.saturating_add(turnaround), Event::Ask)));
+                self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
             }
         }
         self.ended = ended;
@@ -190,8 +191,8 @@ impl<W: Watch> Engine<'_, W> {
         {
             self.events.pop();
             asks |= match event {
-                Event::Release(job) => self.timed(job),
-                Event::Ask => true,
+                EngineEvent::Release(job) => self.timed(job),
+                EngineEvent::Ask => true,
             };
         }
         if asks {
@@ -216,7 +217,7 @@ impl<W: Watch> Engine<'_, W> {
     /// A command has ended.
     fn complete(&mut self, command: &Command) {
         self.scheduler.completed(command, self.now);
-        self.watch.see(self.now, &Seen::Ended(command));
+        self.watch.see(self.now, &RunEvent::Ended(command));
         if let Some((_, unended)) = self.left.get_mut(&command.id) {
             *unended = unended.saturating_sub(command.size);
             if *unended > 0 {
@@ -242,16 +243,16 @@ impl<W: Watch> Engine<'_, W> {
             if io.left == 0 {
                 let Io { job, released, .. } = *io;
                 self.ios.remove(&number);
-                self.watch.see(self.now, &Seen::Finished { io: number, job, released });
+                self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
                 self.foresee(|foresight| foresight.ended(job));
                 if self.now >= self.scenario.warmup {
                     self.latencies[job].push(self.now.since(released).as_ns());
                 }
-                if let Releases::Closed { think, .. } = self.scenario.jobs[job].releases {
+                if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
                     // What comes at once comes behind all else at this instant.
                     match self.plan(job, self.now.saturating_add(think)) {
                         Some(at) if at == self.now => self.caused.push(job),
-                        at => self.events.extend(at.map(|at| Reverse((at, Event::Release(job))))),
+                        at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
                     }
                 }
             }
@@ -266,7 +267,7 @@ impl<W: Watch> Engine<'_, W> {
             return false;
         }
         let from = match (job.pattern, job.span) {
-            (Pattern::Random, Some(span)) => {
+            (JobPattern::Random, Some(span)) => {
                 let place = self.drawn(b"places\0\0", position, number).below((span / job.size).max(1));
                 job.from.saturating_add(place.saturating_mul(job.size))
             }
@@ -283,7 +284,7 @@ impl<W: Watch> Engine<'_, W> {
         let Some(whole) = self.scenario.whole(position, from) else { return false };
         let io = self.next_io;
         self.next_io += 1;
-        self.watch.see(self.now, &Seen::Released { io, job: position });
+        self.watch.see(self.now, &RunEvent::Released { io, job: position });
         self.foresee(|foresight| foresight.released(position));
         let mut left = 0;
         for request in self.scenario.requests(whole) {
@@ -320,7 +321,7 @@ impl<W: Watch> Engine<'_, W> {
             self.tags -= tags;
             for command in pieces {
                 let io = self.io_of[&command.id];
-                self.watch.see(self.now, &Seen::Queued { io, command: &command });
+                self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
                 if self.foresight.is_some() {
                     self.left.insert(command.id, (command.size, command.size));
@@ -340,7 +341,7 @@ impl<W: Watch> Engine<'_, W> {
         self.scheduler.merged(&before, &after);
         if let Some(io) = self.io_of.remove(&request.id) {
             self.merged.entry(after.id).or_default().push(io);
-            self.watch.see(self.now, &Seen::Merged { io, command: request, into: &after });
+            self.watch.see(self.now, &RunEvent::Merged { io, command: request, into: &after });
         }
         true
     }
@@ -357,7 +358,7 @@ impl<W: Watch> Engine<'_, W> {
                 *unhanded = unhanded.saturating_sub(command.size);
                 *unhanded > 0
             });
-            let seen = if is_part { Seen::PartHandedOver(&command) } else { Seen::HandedOver(&command) };
+            let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
             self.watch.see(self.now, &seen);
             let mut is_first = false;
             for number in

@@ -5,24 +5,24 @@ use std::cmp::Reverse;
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
-use super::{Engine, Event};
+use super::{EngineEvent, HostEngine};
 use crate::run::foresight::Foresight;
-use crate::run::job::Releases;
+use crate::run::job::JobReleases;
 use crate::run::releases::paced;
 use crate::run::watch::Watch;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: Watch> HostEngine<'_, W> {
     pub(super) fn begin(&mut self) {
         for (position, job) in self.scenario.jobs.iter().enumerate() {
             match job.releases {
-                Releases::Every { .. } => self.release_next(position),
-                Releases::Closed { depth, .. } => {
+                JobReleases::Every { .. } => self.release_next(position),
+                JobReleases::Closed { depth, .. } => {
                     for _ in 0..depth {
                         let at = self.plan(position, job.phase);
-                        self.events.extend(at.map(|at| Reverse((at, Event::Release(position)))));
+                        self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(position)))));
                     }
                 }
-                Releases::WriteBack(_) => self.plan_flush(position),
+                JobReleases::WriteBack(_) => self.plan_flush(position),
             }
         }
     }
@@ -30,7 +30,7 @@ impl<W: Watch> Engine<'_, W> {
     /// Plans the next release of a job that has a period.
     pub(super) fn release_next(&mut self, position: usize) {
         let job = &self.scenario.jobs[position];
-        let Releases::Every { period, jitter } = job.releases else { return };
+        let JobReleases::Every { period, jitter } = job.releases else { return };
         let number = self.progress[position].released;
         if job.count.is_some_and(|count| number >= count) {
             return;
@@ -43,7 +43,7 @@ impl<W: Watch> Engine<'_, W> {
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
         self.foresee(|foresight| foresight.plan(position, nominal));
-        self.events.push(Reverse((at, Event::Release(position))));
+        self.events.push(Reverse((at, EngineEvent::Release(position))));
     }
 
     /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace
@@ -73,11 +73,11 @@ impl<W: Watch> Engine<'_, W> {
     /// Plans the next flush of a job that writes back: the first one that releases something.
     fn plan_flush(&mut self, position: usize) {
         let job = &self.scenario.jobs[position];
-        let Releases::WriteBack(written) = job.releases else { return };
+        let JobReleases::WriteBack(written) = job.releases else { return };
         let flush = written.next(self.progress[position].released, job.size);
         if let Some(at) = flush.and_then(|flush| written.at(job.phase, flush)) {
             self.foresee(|foresight| foresight.plan(position, at));
-            self.events.push(Reverse((at, Event::Release(position))));
+            self.events.push(Reverse((at, EngineEvent::Release(position))));
         }
     }
 
@@ -85,7 +85,7 @@ impl<W: Watch> Engine<'_, W> {
     pub(super) fn timed(&mut self, position: usize) -> bool {
         self.foresee(|foresight| foresight.happens(position));
         let job = &self.scenario.jobs[position];
-        let Releases::WriteBack(written) = job.releases else { return self.release(position) };
+        let JobReleases::WriteBack(written) = job.releases else { return self.release(position) };
         let released = written.released(written.flushes(job.phase, self.now), job.size);
         let mut any = false;
         while self.progress[position].released < released && !self.has_too_many() {

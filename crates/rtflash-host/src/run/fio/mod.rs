@@ -1,6 +1,6 @@
 //! Job files of fio, the flexible I/O tester: the options that say what is done and when.
 //!
-//! They have no device, and no host: a [`Setup`] has these.
+//! They have no device, and no host: a [`HostSetup`] has these.
 
 mod options;
 mod units;
@@ -11,10 +11,10 @@ use std::ops::Range;
 use rtflash_model::reading::quote;
 use rtflash_model::{Diagnostic, Diagnostics, Instant, Path, Span};
 
-use self::options::{Options, Wrong};
-use super::job::{Job, Pattern, Releases};
+use self::options::{OptionFault, SectionOptions};
+use super::job::{Job, JobPattern, JobReleases};
 use super::read::misfit;
-use super::scenario::{Scenario, Setup};
+use super::scenario::{HostSetup, Scenario};
 use crate::{Class, Op};
 
 /// Jobs that a file may have.
@@ -40,8 +40,8 @@ pub fn is_fio(text: &str) -> bool {
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn read_fio(text: &str, setup: &Setup) -> Result<Scenario, Diagnostics> {
-    let mut reader = Reader {
+pub fn read_fio(text: &str, setup: &HostSetup) -> Result<Scenario, Diagnostics> {
+    let mut reader = FioReader {
         text,
         setup,
         faults: Vec::new(),
@@ -61,7 +61,7 @@ pub fn read_fio(text: &str, setup: &Setup) -> Result<Scenario, Diagnostics> {
     }
     match (reader.end, reader.faults.is_empty()) {
         (Some(duration), true) => {
-            let Setup { device, host, scheduler } = setup.clone();
+            let HostSetup { device, host, scheduler } = setup.clone();
             Ok(Scenario { device, host, scheduler, jobs: reader.jobs, duration, warmup: Instant::START })
         }
         (None, true) => {
@@ -80,15 +80,15 @@ pub fn read_fio(text: &str, setup: &Setup) -> Result<Scenario, Diagnostics> {
 struct Section {
     name: String,
     at: Range<usize>,
-    options: Options,
+    options: SectionOptions,
     is_global: bool,
     /// Those found above it.
     faults: usize,
 }
 
-struct Reader<'a> {
+struct FioReader<'a> {
     text: &'a str,
-    setup: &'a Setup,
+    setup: &'a HostSetup,
     faults: Vec<Diagnostic>,
     jobs: Vec<Job>,
     known: HashSet<String>,
@@ -98,14 +98,14 @@ struct Reader<'a> {
     is_doubtful: bool,
 }
 
-impl Reader<'_> {
-    fn refuse(&mut self, range: Range<usize>, path: Path, (problem, expected): Wrong) {
+impl FioReader<'_> {
+    fn refuse(&mut self, range: Range<usize>, path: Path, (problem, expected): OptionFault) {
         self.faults.push(Diagnostic { range, path, problem, expected });
     }
 
     fn file(&mut self) {
         let text = self.text;
-        let mut global = Options::default();
+        let mut global = SectionOptions::default();
         let mut section: Option<Section> = None;
         for line in text.split_inclusive('\n') {
             let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
@@ -135,7 +135,7 @@ impl Reader<'_> {
         start..(start + part.len()).min(self.text.len())
     }
 
-    fn section(&mut self, line: &str, global: &Options) -> Option<Section> {
+    fn section(&mut self, line: &str, global: &SectionOptions) -> Option<Section> {
         let inner = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).map(str::trim);
         let Some(name) = inner.filter(|name| !name.is_empty() && !name.contains(']')) else {
             let wrong = (format!("{} begins no section", quote(line)), "a name in brackets, such as `[reader]`".into());
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     /// A section is over: it is that of jobs, or it holds for those below.
-    fn end_of(&mut self, section: Option<Section>, global: &mut Options) {
+    fn end_of(&mut self, section: Option<Section>, global: &mut SectionOptions) {
         let Some(section) = section else { return };
         if section.is_global {
             self.is_doubtful |= section.faults < self.faults.len();
@@ -204,7 +204,7 @@ impl Reader<'_> {
         let options = &section.options;
         let path = Path::root().key(&section.name);
         let place = |name: &str| options.place(name).unwrap_or(section.at.clone());
-        let (op, pattern) = options.rw.unwrap_or((Op::Read, Pattern::Sequential));
+        let (op, pattern) = options.rw.unwrap_or((Op::Read, JobPattern::Sequential));
         let of = match op {
             Op::Read => 0,
             Op::Write => 1,
@@ -214,7 +214,7 @@ impl Reader<'_> {
         let from = options.offset.unwrap_or(OFFSET);
         let phase = Instant::START.saturating_add(options.startdelay.unwrap_or(Span::ZERO));
         let until = options.runtime.map(|runtime| phase.checked_add(runtime));
-        let mut wrong: Vec<Fault> = stretch(options, pattern, size, from).into_iter().collect();
+        let mut wrong: Vec<SectionFault> = stretch(options, pattern, size, from).into_iter().collect();
         if until == Some(None) {
             wrong.push(("runtime", "it ends later than there is time", "less than 2^63 ns with `startdelay`"));
         }
@@ -237,7 +237,7 @@ impl Reader<'_> {
             level: options.level.unwrap_or(if options.class.is_some() { 0 } else { 4 }),
             cpu: core(&options.cores, 0).unwrap_or(0),
             user_centric: false,
-            releases: Releases::Closed {
+            releases: JobReleases::Closed {
                 depth: options.iodepth.unwrap_or(IODEPTH),
                 think: options.thinktime.unwrap_or(Span::ZERO),
             },
@@ -255,16 +255,16 @@ impl Reader<'_> {
 }
 
 /// An option, or none; what is wrong with it, and what would be right.
-type Fault = (&'static str, &'static str, &'static str);
+type SectionFault = (&'static str, &'static str, &'static str);
 
 /// What is wrong with where a job's I/Os lie, and how many there are.
-fn stretch(options: &Options, pattern: Pattern, size: u64, from: u64) -> Option<Fault> {
+fn stretch(options: &SectionOptions, pattern: JobPattern, size: u64, from: u64) -> Option<SectionFault> {
     match options.size {
         Some(span) if span < size => Some(("size", "`size` is shorter than an I/O", "`bs` at least")),
         Some(span) if from.checked_add(span).is_none() => {
             Some(("offset", "it ends beyond 2^64 bytes", "`offset` and `size` that stay below together"))
         }
-        None if pattern == Pattern::Random => {
+        None if pattern == JobPattern::Random => {
             Some(("rw", "random I/O without `size`", "`size=`: how long its stretch of the device is"))
         }
         None if options.runtime.is_none() => {

@@ -6,7 +6,7 @@ use rtflash_model::Span;
 use rtflash_model::reading::{nearest, quote, quoted};
 
 use super::units::{by_operation, bytes, cores, number, time};
-use crate::run::job::{Host, Pattern};
+use crate::run::job::{Host, JobPattern};
 use crate::run::read::MAX_COMMANDS;
 use crate::{Class, Op};
 
@@ -28,12 +28,12 @@ pub(super) const NAMES: [&str; 13] = [
 ];
 
 /// What is wrong with an option, and what would be right.
-pub(super) type Wrong = (String, String);
+pub(super) type OptionFault = (String, String);
 
 /// What a section says, with all that the global sections above it say.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Options {
-    pub(super) rw: Option<(Op, Pattern)>,
+pub(super) struct SectionOptions {
+    pub(super) rw: Option<(Op, JobPattern)>,
     pub(super) bs: Option<[Option<u64>; 3]>,
     pub(super) iodepth: Option<u32>,
     pub(super) numjobs: Option<u32>,
@@ -54,20 +54,20 @@ const SECOND: u64 = 1_000_000_000;
 const BYTES: &str = "whole bytes, such as 4096, 4k or 1m";
 const TIME: &str = "a time, such as 10, 500ms or 250us";
 
-fn wrong(name: &str, value: &str, expected: &str) -> Wrong {
+fn wrong(name: &str, value: &str, expected: &str) -> OptionFault {
     let problem =
         if value.is_empty() { format!("`{name}` has no value") } else { format!("`{name}` is {}", quote(value)) };
     (problem, expected.to_owned())
 }
 
 /// A number from `min` to `max`.
-fn within(name: &str, value: &str, min: u64, max: u64) -> Result<u32, Wrong> {
+fn within(name: &str, value: &str, min: u64, max: u64) -> Result<u32, OptionFault> {
     let found =
         number(value).filter(|number| (min..=max).contains(number)).and_then(|number| u32::try_from(number).ok());
     found.ok_or_else(|| wrong(name, value, &format!("a whole number from {min} to {max}")))
 }
 
-fn operation(value: &str) -> Result<(Op, Pattern), Wrong> {
+fn operation(value: &str) -> Result<(Op, JobPattern), OptionFault> {
     const KNOWN: [&str; 6] = ["read", "write", "trim", "randread", "randwrite", "randtrim"];
     if ["rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"].contains(&value) {
         let problem = format!("{} does several things", quote(value));
@@ -75,16 +75,22 @@ fn operation(value: &str) -> Result<(Op, Pattern), Wrong> {
     }
     match KNOWN.iter().position(|known| *known == value) {
         Some(at) => {
-            let pattern = if at < 3 { Pattern::Sequential } else { Pattern::Random };
+            let pattern = if at < 3 { JobPattern::Sequential } else { JobPattern::Random };
             Ok(([Op::Read, Op::Write, Op::Discard][at % 3], pattern))
         }
         None => Err(wrong("rw", value, &format!("one of {}", quoted(&KNOWN)))),
     }
 }
 
-impl Options {
+impl SectionOptions {
     /// Takes an option. Says what is wrong with its name (true) or with its value (false).
-    pub(super) fn set(&mut self, name: &str, value: &str, at: Range<usize>, host: &Host) -> Result<(), (bool, Wrong)> {
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        value: &str,
+        at: Range<usize>,
+        host: &Host,
+    ) -> Result<(), (bool, OptionFault)> {
         // Two have another name as well.
         let name = match name {
             "readwrite" => "rw",
@@ -102,7 +108,7 @@ impl Options {
         self.take(NAMES[known], value, host).map_err(|wrong| (false, wrong))
     }
 
-    fn take(&mut self, name: &'static str, value: &str, host: &Host) -> Result<(), Wrong> {
+    fn take(&mut self, name: &'static str, value: &str, host: &Host) -> Result<(), OptionFault> {
         let in_bytes = || bytes(value).ok_or_else(|| wrong(name, value, BYTES));
         let in_time = |plain: u64| time(value, plain).ok_or_else(|| wrong(name, value, TIME));
         let lists = || by_operation(value, bytes).ok_or_else(|| wrong(name, value, BYTES));

@@ -5,9 +5,9 @@ use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{read_allocation, read_task_set};
 
 use super::outside::{Outside, held};
-use crate::file::Fields;
-use crate::run::device::Clusters;
-use crate::run::device::Device;
+use crate::file::ObjectField;
+use crate::run::device::CertifiedClusters;
+use crate::run::device::HostDevice;
 use crate::run::job::{Host, Job};
 
 /// A task set and its allocation; nobody else's jobs yet.
@@ -16,8 +16,8 @@ pub(super) fn clusters<'t>(
     raw: &'t str,
     place: &Place<'_>,
     outside: &mut dyn Outside,
-) -> Option<Device> {
-    let mut fields = Fields::open(reader, raw, place, ["kind", "taskset", "allocation", "jitter", "aging"])?;
+) -> Option<HostDevice> {
+    let mut fields = ObjectField::open(reader, raw, place, ["kind", "taskset", "allocation", "jitter", "aging"])?;
     const A_SET: &str = "a task set";
     let set = fields.required(raw, "taskset", A_SET, |reader, raw, place| {
         held(reader, raw, place, outside, (A_SET, |text| read_task_set(text).map(|file| file.set)))
@@ -30,11 +30,11 @@ pub(super) fn clusters<'t>(
     let jitter = fields.or("jitter", rtflash_model::Span::ZERO, Reader::time);
     let aging = fields.or("aging", Aging::default(), aging);
     let (set, given) = (set?, given?);
-    let found = outside
-        .certified(&set, given)
-        .and_then(|allocation| Clusters::new(&set, &allocation, &[], jitter).map_err(|error| error.to_string()));
+    let found = outside.certified(&set, given).and_then(|allocation| {
+        CertifiedClusters::new(&set, &allocation, &[], jitter).map_err(|error| error.to_string())
+    });
     match found {
-        Ok(clusters) => Some(Device::Clusters(Box::new(clusters.aged(aging)))),
+        Ok(clusters) => Some(HostDevice::Clusters(Box::new(clusters.aged(aging)))),
         Err(problem) => {
             reader.refuse(raw, &place.key("allocation"), problem, "an allocation with a certificate for each cluster");
             None
@@ -53,10 +53,10 @@ pub(super) fn aging<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>
 pub(super) fn beside(
     reader: &mut Reader<'_>,
     raw: &str,
-    clusters: &Clusters,
+    clusters: &CertifiedClusters,
     host: &Host,
     jobs: &[Job],
-) -> Option<(Clusters, Vec<Job>)> {
+) -> Option<(CertifiedClusters, Vec<Job>)> {
     let place = Place::Root.key("device");
     let tasks = clusters.jobs();
     for job in tasks.iter().filter(|job| job.size > host.max_sectors) {

@@ -6,8 +6,8 @@ use super::clusters::clusters;
 use super::nvme::nvme;
 use super::outside::Outside;
 use super::slow::slow;
-use crate::file::{Fields, above_zero, time_above_zero};
-use crate::run::device::{Cost, Device, Emmc};
+use crate::file::{ObjectField, above_zero, time_above_zero};
+use crate::run::device::{Emmc, EmmcCost, HostDevice};
 
 /// A device.
 pub(super) fn device<'t>(
@@ -15,7 +15,7 @@ pub(super) fn device<'t>(
     raw: &'t str,
     place: &Place<'_>,
     outside: &mut dyn Outside,
-) -> Option<Device> {
+) -> Option<HostDevice> {
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
     let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme` or `clusters`, in a string")?;
@@ -26,21 +26,21 @@ pub(super) fn device<'t>(
     }
 }
 
-fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
-    let mut fields = Fields::open(reader, raw, place, ["kind", "depth", "read", "write", "slow"])?;
+fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
+    let mut fields = ObjectField::open(reader, raw, place, ["kind", "depth", "read", "write", "slow"])?;
     let depth = fields.or("depth", 1, above_zero);
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(Device::Emmc(Emmc { depth, read: read?, write: write?, slow }))
+    Some(HostDevice::Emmc(Emmc { depth, read: read?, write: write?, slow }))
 }
 
-fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Cost> {
-    let mut fields = Fields::open(reader, raw, place, ["first", "next", "per_kib", "slow"])?;
+fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {
+    let mut fields = ObjectField::open(reader, raw, place, ["first", "next", "per_kib", "slow"])?;
     let first = fields.required(raw, "first", "a time, such as \"200us\"", time_above_zero);
     let next = fields.required(raw, "next", "a time, such as \"100us\"", time_above_zero);
     let per_kib = fields.required(raw, "per_kib", "a time, such as \"10us\"", Reader::time);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(Cost { first: first?, next: next?, per_kib: per_kib?, slow })
+    Some(EmmcCost { first: first?, next: next?, per_kib: per_kib?, slow })
 }

@@ -4,8 +4,8 @@ use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{Instant, Span};
 
 use super::{MAX_COMMANDS, instant};
-use crate::file::{Fields, above_zero, bytes_above_zero, class, level, op, time_above_zero};
-use crate::run::job::{Host, Job, Pattern, Releases};
+use crate::file::{ObjectField, above_zero, bytes_above_zero, class, level, op, time_above_zero};
+use crate::run::job::{Host, Job, JobPattern, JobReleases};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
@@ -33,12 +33,12 @@ const FIELDS: [&str; 19] = [
 
 /// A job.
 pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, host: &Host) -> Option<Job> {
-    let mut fields = Fields::open(reader, raw, place, FIELDS)?;
+    let mut fields = ObjectField::open(reader, raw, place, FIELDS)?;
     let name = fields.required(raw, "name", "a string that tells it from the others", |reader, raw, place| {
         reader.string(raw, place, "a string")
     });
     let op = fields.required(raw, "op", "`read` or `write`, in a string", op);
-    let pattern = fields.or("pattern", Pattern::Sequential, pattern);
+    let pattern = fields.or("pattern", JobPattern::Sequential, pattern);
     let from = fields.or("from", 0, |reader, raw, place| reader.bytes(raw, place));
     let size = fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero);
     let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, size).map(Some));
@@ -58,7 +58,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
     contradictions(reader, raw, place, given, op);
     late(reader, raw, place, every, jitter);
-    if pattern == Pattern::Random && span.is_none() {
+    if pattern == JobPattern::Random && span.is_none() {
         reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
     }
     let (name, size) = (name?, size?);
@@ -66,11 +66,11 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
     }
     let releases = match (every, rate, flush) {
-        (Some(period), ..) => Releases::Every { period, jitter },
-        (None, Some(rate), Some(flush)) => Releases::WriteBack(WriteBack { rate, flush }),
-        (None, ..) => Releases::Closed { depth, think },
+        (Some(period), ..) => JobReleases::Every { period, jitter },
+        (None, Some(rate), Some(flush)) => JobReleases::WriteBack(WriteBack { rate, flush }),
+        (None, ..) => JobReleases::Closed { depth, think },
     };
-    let pace = rate.filter(|_| matches!(releases, Releases::Closed { .. }));
+    let pace = rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
     let op = op.unwrap_or(Op::Read);
     let job = Job {
         name,
@@ -100,9 +100,9 @@ fn late<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, every: Opt
     }
 }
 
-fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Pattern> {
+fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<JobPattern> {
     let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
-    Some([Pattern::Sequential, Pattern::Random][at])
+    Some([JobPattern::Sequential, JobPattern::Random][at])
 }
 
 /// Bytes for one I/O of that size at least.

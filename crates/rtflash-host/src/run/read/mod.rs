@@ -16,13 +16,13 @@ use self::clusters::beside;
 use self::device::device;
 use self::job::job;
 pub use self::outside::{Alone, Outside};
-use super::device::Clusters;
-use super::device::Device;
-use super::job::{Host, Job, Releases};
-use super::scenario::{Scenario, Setup, cut};
+use super::device::CertifiedClusters;
+use super::device::HostDevice;
+use super::job::{Host, Job, JobReleases};
+use super::scenario::{HostSetup, Scenario, cut};
 use crate::Class;
-use crate::file::{Fields, above_zero, bytes_above_zero, scheduler, time_above_zero};
-use crate::scheduler::{Scheduler, Settings};
+use crate::file::{ObjectField, above_zero, bytes_above_zero, scheduler, time_above_zero};
+use crate::scheduler::{Scheduler, SchedulerSettings};
 
 const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `duration`";
 
@@ -58,15 +58,15 @@ pub fn read_scenario_with(
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn read_setup(text: &str, instead: Option<&str>) -> Result<Setup, Diagnostics> {
+pub fn read_setup(text: &str, instead: Option<&str>) -> Result<HostSetup, Diagnostics> {
     let (mut reader, root) = Reader::open(text, "a setup: an object with `device`")?;
     let place = Place::Root;
     let mut described = root;
-    let setup = Fields::open(&mut reader, root, &place, ["device", "host", "scheduler"]).and_then(|mut fields| {
+    let setup = ObjectField::open(&mut reader, root, &place, ["device", "host", "scheduler"]).and_then(|mut fields| {
         let (device, host, scheduler) = setup(&mut fields, root, instead, &mut Alone, &mut described);
-        Some(Setup { device: device?, host, scheduler: scheduler? })
+        Some(HostSetup { device: device?, host, scheduler: scheduler? })
     });
-    if let Some(Setup { device: Device::Clusters(_), .. }) = setup {
+    if let Some(HostSetup { device: HostDevice::Clusters(_), .. }) = setup {
         let problem = "the tasks of `clusters` are jobs of a scenario";
         reader.refuse(described, &place.key("device"), problem, "`emmc` or `nvme` for a job file of fio");
     }
@@ -79,12 +79,12 @@ pub fn read_setup(text: &str, instead: Option<&str>) -> Result<Setup, Diagnostic
 /// Device, host and scheduler in an object that has them among others. `described` becomes the text
 /// of the device.
 fn setup<'t, const N: usize>(
-    fields: &mut Fields<'_, 't, '_, N>,
+    fields: &mut ObjectField<'_, 't, '_, N>,
     root: &'t str,
     instead: Option<&str>,
     outside: &mut dyn Outside,
     described: &mut &'t str,
-) -> (Option<Device>, Host, Option<Settings>) {
+) -> (Option<HostDevice>, Host, Option<SchedulerSettings>) {
     let device =
         fields.required(root, "device", "an object with `kind` and what belongs to it", |reader, raw, place| {
             *described = raw;
@@ -92,10 +92,10 @@ fn setup<'t, const N: usize>(
         });
     let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO, merge: false };
     let host = fields.or("host", host, |reader, raw, place| self::host(reader, raw, place, host));
-    let settings =
-        fields.or("scheduler", Some(Settings::None), |reader, raw, place| scheduler(reader, raw, place).map(Some));
+    let settings = fields
+        .or("scheduler", Some(SchedulerSettings::None), |reader, raw, place| scheduler(reader, raw, place).map(Some));
     let settings = match instead {
-        Some(name) if settings.is_none_or(|settings| settings.name() != name) => Settings::named(name),
+        Some(name) if settings.is_none_or(|settings| settings.name() != name) => SchedulerSettings::named(name),
         _ => settings,
     };
     (device, host, settings)
@@ -113,7 +113,7 @@ fn scenario<'t>(
 ) -> Option<Scenario> {
     let place = Place::Root;
     let names = ["device", "host", "scheduler", "jobs", "duration", "warmup"];
-    let mut fields = Fields::open(reader, root, &place, names)?;
+    let mut fields = ObjectField::open(reader, root, &place, names)?;
     let mut described = root;
     let (device, host, settings) = setup(&mut fields, root, instead, outside, &mut described);
     let duration = fields.required(root, "duration", "how long to run, such as \"10s\"", |reader, raw, place| {
@@ -127,10 +127,10 @@ fn scenario<'t>(
         Some(warmup)
     });
     let clusters = match &device {
-        Some(Device::Clusters(clusters)) => Some(clusters.as_ref()),
+        Some(HostDevice::Clusters(clusters)) => Some(clusters.as_ref()),
         _ => None,
     };
-    let tasks = clusters.map_or_else(Vec::new, Clusters::jobs);
+    let tasks = clusters.map_or_else(Vec::new, CertifiedClusters::jobs);
     let mut known: HashSet<String> = tasks.iter().map(|job| job.name.clone()).collect();
     let jobs = fields.required(root, "jobs", "an array of jobs", |reader, raw, place| {
         let mut jobs = Vec::new();
@@ -160,7 +160,7 @@ fn scenario<'t>(
         }
         let Some(clusters) = clusters else { return Some((jobs, None)) };
         let (clusters, tasks) = beside(reader, described, clusters, &host, &jobs)?;
-        Some(([tasks, jobs].concat(), Some(Device::Clusters(Box::new(clusters)))))
+        Some(([tasks, jobs].concat(), Some(HostDevice::Clusters(Box::new(clusters)))))
     });
     let (jobs, with_jobs) = jobs?;
     Some(Scenario { device: with_jobs.or(device)?, host, scheduler: settings?, jobs, duration: duration?, warmup })
@@ -178,7 +178,7 @@ pub(super) struct Misfit {
 
 /// Why a job cannot be run at all: its requests find no tags, or what is real-time and has a period
 /// cannot end within it.
-pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Settings) -> Option<Misfit> {
+pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &SchedulerSettings) -> Option<Misfit> {
     let misfit = |field, problem: String, expected: &str| Some(Misfit { field, problem, expected: expected.into() });
     let commands = job.size.div_ceil(host.max_sectors);
     if commands > MAX_COMMANDS {
@@ -204,7 +204,7 @@ pub(super) fn misfit(job: &Job, device: &Device, host: &Host, settings: &Setting
             first = false;
         }
     }
-    if let Releases::Every { period, .. } = job.releases
+    if let JobReleases::Every { period, .. } = job.releases
         && job.class == Class::RealTime
         && alone > period
     {
@@ -221,7 +221,7 @@ const MAX_PAGES: u64 = 1 << 16;
 pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: Host) -> Option<Host> {
-    let mut fields = Fields::open(reader, raw, place, ["cpus", "max_sectors", "requests", "turnaround", "merge"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["cpus", "max_sectors", "requests", "turnaround", "merge"])?;
     Some(Host {
         cpus: fields.or("cpus", defaults.cpus, above_zero),
         max_sectors: fields.or("max_sectors", defaults.max_sectors, bytes_above_zero),

@@ -7,11 +7,11 @@ use rtflash_model::{Span, read_device};
 use super::clusters::aging;
 use super::outside::{Alone, held};
 use super::slow::slow;
-use crate::file::{Fields, above_zero, time_above_zero};
-use crate::run::device::{CommandCost, Costs, Device, Nvme};
+use crate::file::{ObjectField, above_zero, time_above_zero};
+use crate::run::device::{CommandCost, Costs, HostDevice, Nvme};
 
 /// A drive.
-pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Device> {
+pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
     let names = [
         "kind",
         "flash",
@@ -27,10 +27,10 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
         "read_ahead",
         "ends_within",
     ];
-    let mut fields = Fields::open(reader, raw, place, names)?;
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
     const FLASH: &str = "a device as a task set has it";
     let flash = fields.required(raw, "flash", FLASH, |reader, raw, place| {
-        if rtflash_model::reading::Kind::of(raw) == rtflash_model::reading::Kind::Text {
+        if rtflash_model::reading::JsonKind::of(raw) == rtflash_model::reading::JsonKind::Text {
             // A profile's name, not a file's.
             return read_device(raw).map_err(|wrong| refuse_all(reader, raw, place, &wrong)).ok();
         }
@@ -56,7 +56,7 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
         Ok(mut nvme) => {
             (nvme.aging, nvme.queues, nvme.entries, nvme.inside) = (aging, queues, entries, inside);
             (nvme.buffer, nvme.drain, nvme.read_ahead, nvme.ends_within) = (buffer, drain, read_ahead, ends_within);
-            Some(Device::Nvme(Box::new(nvme)))
+            Some(HostDevice::Nvme(Box::new(nvme)))
         }
         Err(error) => {
             reader.refuse(raw, &place.key("flash"), error.to_string(), "a device that can be run");
@@ -88,7 +88,7 @@ fn costs<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
         let both = cost(reader, raw, place)?;
         return Some(Costs { sequential: both, random: both });
     }
-    let mut fields = Fields::open(reader, raw, place, ["sequential", "random"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["sequential", "random"])?;
     const COST: &str = "an object with `controller` and `latency`";
     let sequential = fields.required(raw, "sequential", COST, cost);
     let random = fields.required(raw, "random", COST, cost);
@@ -96,7 +96,7 @@ fn costs<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<CommandCost> {
-    let mut fields = Fields::open(reader, raw, place, ["controller", "per_kib", "latency", "slow"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["controller", "per_kib", "latency", "slow"])?;
     let controller = fields.required(raw, "controller", "a time, such as \"5us\"", time_above_zero);
     let per_kib = fields.or("per_kib", Span::ZERO, Reader::time);
     let latency = fields.or("latency", Span::ZERO, Reader::time);

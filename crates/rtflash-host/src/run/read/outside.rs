@@ -1,7 +1,7 @@
 //! What a scenario speaks of and does not hold.
 
-use rtflash_model::reading::{Kind, Place, Reader};
-use rtflash_model::{Allocation, Diagnostic, Diagnostics, Step, TaskSet};
+use rtflash_model::reading::{JsonKind, Place, Reader};
+use rtflash_model::{Allocation, Diagnostic, Diagnostics, PathStep, TaskSet};
 
 /// Who has what a scenario speaks of and does not hold: files, and certificates that have to be
 /// found.
@@ -43,8 +43,8 @@ pub(super) fn held<'t, T>(
     outside: &mut dyn Outside,
     (what, read): (&str, impl FnOnce(&str) -> Result<T, Diagnostics>),
 ) -> Option<T> {
-    match Kind::of(raw) {
-        Kind::Object => match read(raw) {
+    match JsonKind::of(raw) {
+        JsonKind::Object => match read(raw) {
             Ok(held) => Some(held),
             Err(wrong) => {
                 for fault in wrong.first() {
@@ -53,7 +53,7 @@ pub(super) fn held<'t, T>(
                 None
             }
         },
-        Kind::Text => {
+        JsonKind::Text => {
             let name = reader.string(raw, place, what)?;
             let text = match outside.file(&name) {
                 Ok(text) => text,
@@ -81,10 +81,10 @@ pub(super) fn held<'t, T>(
 }
 
 /// Records a fault of a value inside `raw`.
-fn refuse_inside(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, steps: &[Step], fault: &Diagnostic) {
+fn refuse_inside(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, steps: &[PathStep], fault: &Diagnostic) {
     match steps {
-        [Step::Key(key), rest @ ..] => refuse_inside(reader, raw, &place.key(key), rest, fault),
-        [Step::Index(index), rest @ ..] => refuse_inside(reader, raw, &place.index(*index), rest, fault),
+        [PathStep::Key(key), rest @ ..] => refuse_inside(reader, raw, &place.key(key), rest, fault),
+        [PathStep::Index(index), rest @ ..] => refuse_inside(reader, raw, &place.index(*index), rest, fault),
         [] => {
             let value = raw.get(fault.range.clone()).unwrap_or(raw);
             reader.refuse(value, place, fault.problem.as_str(), fault.expected.as_str());

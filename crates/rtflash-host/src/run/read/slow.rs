@@ -3,7 +3,7 @@
 use rtflash_model::Span;
 use rtflash_model::reading::{Place, Reader};
 
-use crate::file::{Fields, time_above_zero};
+use crate::file::{ObjectField, time_above_zero};
 use crate::run::device::{Between, Slow};
 
 /// Episodes that begin more often than this are none.
@@ -12,7 +12,7 @@ const SHORTEST: Span = Span::from_us(1_000);
 /// Episodes.
 pub(super) fn slow<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Slow> {
     const TIMES: &str = "a time, or the shortest and the longest, such as \"2s\" or \"1s..3s\"";
-    let mut fields = Fields::open(reader, raw, place, ["every", "for", "extra"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["every", "for", "extra"])?;
     let every = fields.required(raw, "every", TIMES, |reader, raw, place| between(reader, raw, place, SHORTEST));
     let length = fields.required(raw, "for", TIMES, |reader, raw, place| between(reader, raw, place, Span::NANOSECOND));
     let extra = fields.required(raw, "extra", "a time, such as \"2ms\"", time_above_zero);

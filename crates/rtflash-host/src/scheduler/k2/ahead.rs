@@ -12,9 +12,9 @@ pub enum Ends {
     /// One after the other, in the order in which they are handed over.
     InTurn {
         /// Each read at most.
-        read: Line,
+        read: TimeBySize,
         /// Everything else at most.
-        write: Line,
+        write: TimeBySize,
     },
     /// So long at most from its hand-over on, each, with no more than so many inside.
     Within {
@@ -27,14 +27,14 @@ pub enum Ends {
 
 /// A time that grows with the size of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct TimeBySize {
     /// Of any size.
     pub begin: Span,
     /// For each 1,024 bytes more.
     pub per_kib: Span,
 }
 
-impl Line {
+impl TimeBySize {
     fn of(&self, size: u64) -> Span {
         let size = (u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024);
         let size = u64::try_from(size).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST);

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 
-pub use ahead::{Ends, Line};
+pub use ahead::{Ends, TimeBySize};
 
 use self::ahead::Outlook;
 use super::Scheduler;

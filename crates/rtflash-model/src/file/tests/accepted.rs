@@ -1,5 +1,6 @@
 use super::GOOD;
 use crate::file::{read_allocation, read_device, read_task_set, read_task_set_bytes};
+use crate::ids::TaskId;
 use crate::{Access, Arrivals, Cluster, Device, Instant, Span};
 
 #[test]
@@ -8,7 +9,7 @@ fn a_task_set_is_read_as_it_is_written() {
     let device = file.set.device();
     assert_eq!((device.chips(), device.chips_per_channel(), device.page_size()), (4, 2, 8192));
     assert_eq!((device.page_transfer(), device.block_erase()), (Span::from_us(40), Span::from_us(5_000)));
-    let [camera, map, film] = file.set.tasks() else { panic!("three tasks") };
+    let [camera, map, film] = file.set.tasks().as_slice() else { panic!("three tasks") };
     let read = camera.read.unwrap();
     assert_eq!((camera.name.as_str(), read.pages(), read.period()), ("camera", 40, Span::from_us(36_000)));
     assert_eq!((camera.write.unwrap().pages(), map.write), (24, None));
@@ -29,7 +30,7 @@ fn requests_may_have_deadlines_and_jitters() {
         "read": { "pages": 1, "period": "10ms", "deadline": "8ms", "jitter": "1ms" },
         "write": { "pages": 1, "period": "10ms", "deadline": null, "jitter": "0ns" } } ] }"#;
     let set = read_task_set(text).unwrap().set;
-    let task = &set.tasks()[0];
+    let task = &set.tasks()[TaskId(0)];
     let (read, write) = (task.read.unwrap(), task.write.unwrap());
     let ms = |ms: u32| Span::from_us(1_000 * ms);
     assert_eq!((read.deadline(), read.jitter(), read.window()), (ms(8), ms(1), ms(7)));
@@ -76,10 +77,10 @@ fn what_may_be_left_out_may_be_null() {
         "write": { "access": "random", "pages": 1, "period": "1s" } }], "jobs": null, "meta": null }"#;
     for text in [text.to_owned(), format!("\u{feff}{text}\r\n")] {
         let file = read_task_set_bytes(text.as_bytes()).unwrap();
-        assert_eq!((file.set.tasks()[0].name.as_str(), file.set.jobs().len()), ("😀\0", 0));
-        assert!(file.meta.is_none() && file.set.tasks()[0].write.is_none());
-        assert_eq!(file.set.tasks()[0].data_pages, None);
-        assert!(file.set.tasks()[1..].iter().all(|task| task.write.unwrap().access() == Access::Random));
+        assert_eq!((file.set.tasks()[TaskId(0)].name.as_str(), file.set.jobs().len()), ("😀\0", 0));
+        assert!(file.meta.is_none() && file.set.tasks()[TaskId(0)].write.is_none());
+        assert_eq!(file.set.tasks()[TaskId(0)].data_pages, None);
+        assert!(file.set.tasks().iter().skip(1).all(|task| task.write.unwrap().access() == Access::Random));
     }
     assert!(read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).is_ok());
     let any = r#"{ "device": "dgist-2021", "tasks": [], "meta": ["\ud800", 1e999] }"#;
@@ -92,7 +93,7 @@ fn data_may_fill_the_device_and_a_request_the_data() {
     let text = r#"{ "device": { "profile": "dgist-2021", "chips": 4, "logical_ratio": 0.3, "blocks_per_chip": 5, "pages_per_block": 7 },
         "tasks": [{ "name": "a", "read": { "pages": 40, "period": "1s", "access": "sequential" }, "data_pages": 40,
         "write": { "pages": 99, "period": "1s" } }] }"#;
-    assert_eq!(read_task_set(text).unwrap().set.tasks()[0].data_pages, Some(40));
+    assert_eq!(read_task_set(text).unwrap().set.tasks()[TaskId(0)].data_pages, Some(40));
     for (old, new) in [("\"pages\": 40", "\"pages\": 41"), ("\"data_pages\": 40", "\"data_pages\": 41")] {
         assert!(read_task_set(&text.replace(old, new)).is_err());
     }
@@ -108,7 +109,7 @@ fn allocations_may_say_more() {
             { "min_period_ns": null, "chips": [0], "tasks": null }] }"#,
     ] {
         let clusters = read_allocation(text, &set).unwrap().clusters();
-        let expected = [Cluster { chips: vec![1, 3], tasks: vec![0, 1, 2] }, Cluster { chips: vec![0], tasks: vec![] }];
+        let expected = [Cluster::of([1, 3], [0, 1, 2]), Cluster::of([0], [])];
         assert_eq!(clusters, expected);
     }
     let none = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
@@ -119,7 +120,7 @@ fn allocations_may_say_more() {
 fn request(text: &str) -> (u64, u64) {
     let text = format!(r#"{{ "device": "dgist-2021", "tasks": [{{ "name": "a", "read": {text} }}] }}"#);
     let set = read_task_set(&text).unwrap_or_else(|wrong| panic!("{text}: {wrong:?}")).set;
-    let read = set.tasks()[0].read.unwrap();
+    let read = set.tasks()[TaskId(0)].read.unwrap();
     (read.pages(), read.period().as_ns())
 }
 
@@ -151,7 +152,7 @@ fn sizes_rates_and_shares_become_pages_and_periods() {
         "write": { "size": "5kB", "period": "1s" }, "data_size": "1MiB" }],
         "jobs": [{ "name": "j", "read_size": "64KiB", "write_pages": 2, "arrivals": { "every": "1/80s" } }] }"#;
     let set = read_task_set(text).unwrap().set;
-    assert_eq!((set.tasks()[0].write.unwrap().pages(), set.tasks()[0].data_pages), (2, Some(256)));
+    assert_eq!((set.tasks()[TaskId(0)].write.unwrap().pages(), set.tasks()[TaskId(0)].data_pages), (2, Some(256)));
     assert_eq!((set.jobs()[0].read_pages, set.jobs()[0].write_pages), (16, 2));
     assert_eq!(set.jobs()[0].arrivals, crate::Arrivals::Every(Span::from_us(12_500)));
 }

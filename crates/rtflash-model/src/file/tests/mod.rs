@@ -6,6 +6,7 @@ mod refused;
 mod refused_allocations;
 mod round_trip;
 mod stream;
+mod usual;
 
 use crate::file::Diagnostics;
 

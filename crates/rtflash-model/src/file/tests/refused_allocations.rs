@@ -2,6 +2,7 @@ use super::check;
 use crate::allocation::Remarks;
 use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::file::{read_allocation, read_task_set};
+use crate::ids::TaskId;
 use crate::reliance::Reliance;
 use crate::time::Span;
 
@@ -151,7 +152,7 @@ fn tasks_that_are_gone_are_remarked() {
     let set = set.unwrap().set;
     let text = "{\"clusters\": [{\"chips\": [2], \"tasks\": []}, {\"chips\": [1], \"tasks\": [\"mapp\", \"map\", \"b\"], \"relies_on\": \"queue\"}]}";
     let allocation = read_allocation(text, &set).unwrap();
-    assert_eq!(allocation.clusters()[1].tasks, [0]);
+    assert_eq!(allocation.clusters()[1].tasks, [TaskId(0)]);
     let gone_tasks = vec!["mapp".to_owned(), "b".to_owned()];
     let expected = Remarks { relies_on: Some(Reliance::Queue), gone_tasks };
     assert_eq!((allocation.remarks(0), allocation.remarks(1)), (Some(&Remarks::default()), Some(&expected)));

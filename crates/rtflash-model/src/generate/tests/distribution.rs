@@ -2,7 +2,7 @@
 //! passes always.
 
 use crate::generate::Generator;
-use crate::generate::shares::{Method, Shares};
+use crate::generate::shares::{Method, ShareProposal};
 use crate::random::Stream;
 
 const DRAWS: usize = 20_000;
@@ -10,7 +10,7 @@ const DRAWS: usize = 20_000;
 const CRITICAL: f64 = 1.95;
 
 /// So many share vectors that were not discarded.
-fn sample(shares: Shares, tasks: usize, seed: u8) -> Vec<Vec<f64>> {
+fn sample(shares: ShareProposal, tasks: usize, seed: u8) -> Vec<Vec<f64>> {
     let mut stream = Stream::new([seed; 32]);
     let mut drawn = Vec::with_capacity(DRAWS);
     while drawn.len() < DRAWS {
@@ -22,8 +22,8 @@ fn sample(shares: Shares, tasks: usize, seed: u8) -> Vec<Vec<f64>> {
     drawn
 }
 
-fn slice(total: f64, method: Method) -> Shares {
-    Shares::Slice { total, method, complement: false }
+fn slice(total: f64, method: Method) -> ShareProposal {
+    ShareProposal::Slice { total, method, complement: false }
 }
 
 fn sorted(sample: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
@@ -127,8 +127,8 @@ fn all_methods_draw_from_one_distribution() {
 fn the_complement_has_the_distribution_of_plain_discarding() {
     for (tasks, utilization) in [(3u8, "2.1"), (4, "2.6"), (5, "3.2"), (6, "4.2")] {
         let utilization: crate::generate::Utilization = utilization.parse().unwrap();
-        let shares = Shares::new(Generator::UUniFast, u32::from(tasks), utilization).unwrap();
-        assert!(matches!(shares, Shares::Slice { complement: true, .. }));
+        let shares = ShareProposal::new(Generator::UUniFast, u32::from(tasks), utilization).unwrap();
+        assert!(matches!(shares, ShareProposal::Slice { complement: true, .. }));
         let plain = sample(slice(utilization.to_f64(), Method::UUniFast), usize::from(tasks), 1);
         assert_same(&plain, &sample(shares, usize::from(tasks), 2), &format!("n = {tasks}, U = {utilization}"));
     }
@@ -141,7 +141,7 @@ fn shares_are_in_the_unit_interval_and_make_up_the_total() {
     {
         let utilization: crate::generate::Utilization = utilization.parse().unwrap();
         for generator in Generator::ALL {
-            let Some(shares) = Shares::new(generator, tasks, utilization) else { continue };
+            let Some(shares) = ShareProposal::new(generator, tasks, utilization) else { continue };
             let (mut stream, mut one, mut kept) = (Stream::new([1; 32]), vec![0.0; tasks as usize], 0);
             for _ in 0..5_000 {
                 if shares.propose(&mut stream, &mut one) {

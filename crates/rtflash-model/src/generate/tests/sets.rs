@@ -67,7 +67,7 @@ fn pages_and_periods_make_up_the_utilization() {
 fn periods_start_uniform_and_grow_only_where_a_page_is_missing() {
     let spec = SetSpec { tasks: 8, ..spec(Generator::UUniFast, Writes::Drawn) };
     let mut periods: Vec<u64> =
-        (0..500).flat_map(|i| draw(spec, "4", i).tasks().to_vec()).map(|t| t.read.unwrap().period().as_ns()).collect();
+        (0..500).flat_map(|i| draw(spec, "4", i).tasks().clone()).map(|t| t.read.unwrap().period().as_ns()).collect();
     periods.sort_unstable();
     // 4000 periods, uniform in [100, 500) ms but for a page or so.
     let quarter = |i: usize| periods[i * periods.len() / 4].abs_diff((100 + 100 * i as u64) * 1_000_000);
@@ -332,7 +332,7 @@ fn deadlines_change_nothing_else() {
                 let strip = |request: Option<Request>| request.and_then(|request| request.with_deadline(None));
                 Task { read: strip(task.read), write: strip(task.write), ..task.clone() }
             });
-            assert_eq!(stripped.collect::<Vec<_>>(), plain.tasks());
+            assert_eq!(stripped.collect::<Vec<_>>(), plain.tasks().as_slice());
             assert!(due.tasks().iter().flat_map(Task::requests).all(|(request, _)| {
                 2 * request.deadline().as_ns() + 1 >= request.period().as_ns() && !request.is_implicit()
             }));

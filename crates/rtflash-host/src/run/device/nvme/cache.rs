@@ -17,7 +17,7 @@ struct Page {
 
 /// What a command finds of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum CacheLookup {
     /// It is there.
     Ready,
     /// It is being read, and the command waits for it.
@@ -43,14 +43,14 @@ impl Cache {
     }
 
     /// A command wants a page, and waits for it if it is being read.
-    pub(super) fn find(&mut self, page: u32, command: usize) -> Found {
+    pub(super) fn find(&mut self, page: u32, command: usize) -> CacheLookup {
         match self.pages.get_mut(&page) {
-            Some(of) if of.ready => Found::Ready,
+            Some(of) if of.ready => CacheLookup::Ready,
             Some(of) if !of.stale => {
                 of.waiting.push(command);
-                Found::Reading
+                CacheLookup::Reading
             }
-            _ => Found::Nothing,
+            _ => CacheLookup::Nothing,
         }
     }
 
@@ -106,23 +106,26 @@ mod tests {
     #[test]
     fn pages_are_read_once_and_forgotten_in_order() {
         let mut cache = Cache::new(1);
-        assert_eq!(cache.find(1, 0), Found::Nothing);
+        assert_eq!(cache.find(1, 0), CacheLookup::Nothing);
         assert!(cache.read(1) && !cache.read(1));
-        assert_eq!((cache.find(1, 5), cache.find(1, 6)), (Found::Reading, Found::Reading));
+        assert_eq!((cache.find(1, 5), cache.find(1, 6)), (CacheLookup::Reading, CacheLookup::Reading));
         assert_eq!(cache.arrived(1), [5, 6]);
-        assert_eq!(cache.find(1, 7), Found::Ready);
+        assert_eq!(cache.find(1, 7), CacheLookup::Ready);
         // Written while it is there, and while it is being read.
         cache.written(1);
-        assert_eq!(cache.find(1, 7), Found::Nothing);
+        assert_eq!(cache.find(1, 7), CacheLookup::Nothing);
         assert!(cache.read(1));
         cache.written(1);
-        assert_eq!((cache.find(1, 7), cache.arrived(1).len(), cache.find(1, 7)), (Found::Nothing, 0, Found::Nothing));
+        assert_eq!(
+            (cache.find(1, 7), cache.arrived(1).len(), cache.find(1, 7)),
+            (CacheLookup::Nothing, 0, CacheLookup::Nothing)
+        );
         for page in 0..64 {
             assert!(cache.read(page));
         }
         assert!(!cache.read(64), "all are being read");
         cache.arrived(0);
-        assert!(cache.read(64) && cache.find(0, 0) == Found::Nothing && cache.find(1, 0) == Found::Reading);
+        assert!(cache.read(64) && cache.find(0, 0) == CacheLookup::Nothing && cache.find(1, 0) == CacheLookup::Reading);
         assert!(!Cache::new(0).read(1));
     }
 }

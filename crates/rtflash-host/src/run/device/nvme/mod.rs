@@ -14,7 +14,7 @@ use rtflash_model::{
     Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
 };
 
-pub(super) use running::Running;
+pub(super) use running::RunningNvme;
 
 use super::slow::Slow;
 use crate::scheduler::Ends;
@@ -127,7 +127,7 @@ fn plan(flash: &Device) -> Result<Plan, PlanError> {
         arrivals: Arrivals::At(Vec::new()),
     };
     let set = TaskSet::new(*flash, vec![], vec![host]).map_err(|_| PlanError::OtherAllocation)?;
-    let all = Cluster { chips: (0..flash.chips()).collect(), tasks: vec![] };
+    let all = Cluster::of(0..flash.chips(), []);
     let allocation = Allocation::new(flash.chips(), 0, &[all]).map_err(|_| PlanError::OtherAllocation)?;
     let terms = [ClusterTerms::Utilization { page_delay: Span::ZERO, gc_periods: vec![] }];
     Ok(Plan::new(&set, &allocation, Timing::of_device(flash), &terms)?.for_host())

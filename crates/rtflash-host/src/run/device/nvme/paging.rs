@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 
 use rtflash_exec::trace::JobId;
-use rtflash_exec::{HostJob, SourceId};
+use rtflash_exec::{HostedJob, SourceId};
 use rtflash_model::Instant;
 
-use super::cache::Found;
-use super::running::{Event, Fetched, Purpose, Running};
+use super::cache::CacheLookup;
+use super::running::{DriveEvent, Fetched, Purpose, RunningNvme};
 use crate::Op;
 use crate::run::device::flash::pages;
 
-impl Running<'_> {
+impl RunningNvme<'_> {
     /// The controller is done with a command: its pages are looked for, or take their places.
     pub(super) fn controlled(&mut self, slot: usize, now: Instant) {
         self.controls = false;
@@ -49,9 +49,9 @@ impl Running<'_> {
             return false;
         }
         match self.cache.find(page, slot) {
-            Found::Ready => return false,
-            Found::Reading => return true,
-            Found::Nothing => {}
+            CacheLookup::Ready => return false,
+            CacheLookup::Reading => return true,
+            CacheLookup::Nothing => {}
         }
         if sequential && self.cache.read(page) {
             self.cache.find(page, slot);
@@ -79,7 +79,7 @@ impl Running<'_> {
     /// Hands a page over to the flash.
     fn flash(&mut self, page: u32, reads: bool, purpose: Purpose, now: Instant) {
         let (read_pages, write_pages) = if reads { (1, 0) } else { (0, 1) };
-        let job = HostJob { source: SourceId(0), read_pages, write_pages, first_page: Some(page.into()) };
+        let job = HostedJob { source: SourceId(0), read_pages, write_pages, first_page: Some(page.into()) };
         let id = self.hosted.as_mut().and_then(|hosted| hosted.hand_over(job, now));
         // Numbers follow each other; from the end of the run on there are none.
         self.purposes.extend(id.map(|_| Some(purpose)));
@@ -90,7 +90,8 @@ impl Running<'_> {
         let Some(fetched) = &mut self.slots[slot] else { return };
         fetched.left += pages;
         if fetched.left == 0 {
-            self.events.push(Reverse((now.saturating_add(fetched.cost.latency), Event::Ends(fetched.number, slot))));
+            self.events
+                .push(Reverse((now.saturating_add(fetched.cost.latency), DriveEvent::Ends(fetched.number, slot))));
         }
     }
 

@@ -21,7 +21,7 @@ const MAX_STALLED: usize = 1 << 22;
 
 /// What happens at a time that is known, by slot of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Event {
+pub(super) enum DriveEvent {
     /// The controller is done with it.
     Controlled(usize),
     /// It ends: the one that was fetched first goes first.
@@ -78,7 +78,7 @@ impl SlowTimes {
 
 /// An [`Nvme`] drive at run time.
 #[derive(Debug)]
-pub(crate) struct Running<'a> {
+pub(crate) struct RunningNvme<'a> {
     pub(super) of: &'a Nvme,
     pub(super) hosted: Option<Hosted<'a, Kept>>,
     pub(super) logical: u64,
@@ -98,7 +98,7 @@ pub(crate) struct Running<'a> {
     /// Commands that wait for the controller, and whether it has one.
     pub(super) queued: VecDeque<usize>,
     pub(super) controls: bool,
-    pub(super) events: BinaryHeap<Reverse<(Instant, Event)>>,
+    pub(super) events: BinaryHeap<Reverse<(Instant, DriveEvent)>>,
     pub(super) buffer: Buffer,
     /// Pages that wait for the buffer, with their commands.
     pub(super) stalled: VecDeque<(usize, u32)>,
@@ -111,12 +111,12 @@ pub(crate) struct Running<'a> {
     pub(super) over: Vec<JobId>,
 }
 
-impl<'a> Running<'a> {
+impl<'a> RunningNvme<'a> {
     /// With nothing in it, behind a host of so many cores.
-    pub(crate) fn new(of: &'a Nvme, cpus: u32, options: &'a Options, watched: bool) -> Running<'a> {
+    pub(crate) fn new(of: &'a Nvme, cpus: u32, options: &'a Options, watched: bool) -> RunningNvme<'a> {
         let queues = of.queues.unwrap_or(cpus).max(1) as usize;
         let chips = of.plan.device().chips();
-        Running {
+        RunningNvme {
             of,
             hosted: Some(Hosted::new(&of.plan, options, Kept::new(watched))),
             logical: of.logical_pages(),
@@ -181,7 +181,7 @@ impl<'a> Running<'a> {
         self.controls = true;
         let extra = self.slow.extra(&fetched, now);
         let done = now.saturating_add(fetched.cost.controller(fetched.command.size)).saturating_add(extra);
-        self.events.push(Reverse((done, Event::Controlled(slot))));
+        self.events.push(Reverse((done, DriveEvent::Controlled(slot))));
     }
 
     fn ends(&mut self, slot: usize, now: Instant, ended: &mut Vec<Command>) {
@@ -196,7 +196,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Target for Running<'_> {
+impl Target for RunningNvme<'_> {
     fn has_room(&self) -> bool {
         self.unfetched.iter().all(|&unfetched| unfetched < self.of.entries)
     }
@@ -231,11 +231,11 @@ impl Target for Running<'_> {
         {
             self.events.pop();
             match event {
-                Event::Controlled(slot) => {
+                DriveEvent::Controlled(slot) => {
                     self.controlled(slot, now);
                     self.drain(now);
                 }
-                Event::Ends(_, slot) => self.ends(slot, now, ended),
+                DriveEvent::Ends(_, slot) => self.ends(slot, now, ended),
             }
         }
         // At once, so that there is room when the host asks.

@@ -1,0 +1,322 @@
+//! Parallel dispatch: every chip takes the earliest-deadline operation that waits for it.
+
+mod releases;
+mod steps;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+
+use rtflash_model::Instant;
+
+use super::arrivals::Arrival;
+use super::cluster::{Cluster, Jobs, max_pending};
+use super::releases::Releaser;
+use super::sequencer::Sequencer;
+use crate::error::RunError;
+use crate::flash::{Channels, Request};
+use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::lengths::Lengths;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::trace::{Action, Complete, Kind, Observer, Operation, Record, Transfer};
+
+/// Events of one instant: releases come before ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A periodic source releases its next job.
+    Release(usize),
+    /// What a chip does ends.
+    End(ChipId),
+}
+
+/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
+/// page in it, slot of the job, what.
+type Entry = (u64, Kind, SourceId, u64, u64, usize, Work);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    /// The job's pass, on this chip.
+    Pass,
+    Read(Lpn),
+    Write(Lpn),
+}
+
+/// What a chip is doing.
+#[derive(Debug, Clone, Copy)]
+enum Doing {
+    /// A page that waits for its bus, or will.
+    Waiting(Operation),
+    /// A page that has had its bus, or has it.
+    Paging,
+    /// A GC read or GC program, of a page or as padding.
+    Copying,
+    Erasing,
+}
+
+#[derive(Debug, Default)]
+struct Chip {
+    queue: BTreeSet<Entry>,
+    /// Entries that cannot go on until an erase in the cluster has ended.
+    waiting: BTreeSet<Entry>,
+    doing: Option<(usize, Doing)>,
+    /// Its cluster, by position in the group.
+    cluster: usize,
+    /// Its position in the cluster.
+    position: ColumnId,
+}
+
+/// What came of an attempt to let a chip go on with an entry.
+enum Attempt {
+    Started,
+    /// The queues have changed, or what the entry is about.
+    Changed,
+    /// It cannot go on before an erase in the cluster has ended.
+    Waits,
+}
+
+/// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one
+/// group.
+pub(crate) struct Parallel<'a, O> {
+    options: &'a Options,
+    lengths: Lengths,
+    chips_per_channel: u32,
+    clusters: Vec<Cluster>,
+    /// All chips of the device; those of other groups have nothing to do.
+    chips: PerId<ChipId, Chip>,
+    /// Those of each cluster, ascending.
+    members: Vec<Vec<ChipId>>,
+    /// Pages of each job slot that have been entered and are not finished.
+    unfinished: Vec<u64>,
+    /// Reads that wait, by cluster and logical page: they move when their page does.
+    reads: HashMap<(usize, Lpn), Vec<Entry>>,
+    /// Pages that have been entered and are not finished.
+    entered: u64,
+    /// Whether these were too many.
+    too_many: bool,
+    jobs: Jobs,
+    /// Jobs and pages that may be pending.
+    pending: usize,
+    releaser: Releaser,
+    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    channels: Channels,
+    /// Clusters of which chips may have something to begin at this instant.
+    touched: Vec<usize>,
+    observer: Sequencer<O>,
+}
+
+impl<'a, O: Observer> Parallel<'a, O> {
+    /// The clusters at these positions of the plan, ascending.
+    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
+        let releaser = Releaser::new(plan, clusters, options.service);
+        let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
+        let device = plan.device();
+        let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
+        let mut used = plan.per_channel(false);
+        for (cluster, of) in clusters.iter().enumerate() {
+            for (position, &chip) in of.chips.enumerate() {
+                used[plan.channel_of(chip)] = true;
+                chips[chip] = Chip { cluster, position, ..Chip::default() };
+            }
+        }
+        let members = clusters.iter().map(|cluster| {
+            let mut chips = cluster.chips.as_slice().to_vec();
+            chips.sort_unstable();
+            chips
+        });
+        let members = members.collect();
+        Parallel {
+            options,
+            lengths: Lengths::new(plan, options),
+            chips_per_channel: device.chips_per_channel(),
+            clusters,
+            chips,
+            members,
+            unfinished: Vec::new(),
+            reads: HashMap::new(),
+            entered: 0,
+            too_many: false,
+            jobs: Jobs::default(),
+            pending: max_pending(plan, options, true),
+            events: releaser.periodic.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
+            releaser,
+            channels: Channels::new(&used),
+            touched: Vec::new(),
+            observer: Sequencer::new(observer),
+        }
+    }
+
+    /// The same where a host hands over all jobs.
+    pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
+        let mut parallel = Parallel::new(plan, options, clusters, observer);
+        parallel.events.clear();
+        parallel
+    }
+
+    /// More arrivals, in order, none before what has been run already.
+    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+        self.releaser.arrive(arrivals);
+    }
+
+    /// Runs everything before `limit`, which is at most the run's duration.
+    ///
+    /// # Errors
+    /// Where too many jobs or pages are pending.
+    pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        while let Some(now) = self.next_instant().filter(|&now| now < limit) {
+            self.observer.passes(now);
+            self.releases(now);
+            self.ends(now);
+            self.dispatch(now);
+            self.grants(now);
+            if self.is_overloaded() {
+                return Err(RunError::TooManyPending { at: now, limit: self.pending });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every record of what starts before this instant has been passed on.
+    pub(crate) fn settled(&mut self, limit: Instant) -> Instant {
+        self.observer.notify_before(limit)
+    }
+
+    /// Ends the run at its duration: what is under way is followed to its end.
+    pub(crate) fn finish(mut self) -> O {
+        while let Some(now) = self.next_event() {
+            while self.events.peek().is_some_and(|&Reverse((at, _))| at == now) {
+                if let Some(Reverse((_, Event::End(chip)))) = self.events.pop() {
+                    self.end(chip, now);
+                }
+            }
+            self.grants(now);
+        }
+        self.observer.finish()
+    }
+
+    /// The observer.
+    pub(crate) fn observer(&mut self) -> &mut O {
+        self.observer.observer()
+    }
+
+    /// A host hands over a job.
+    pub(crate) fn hand_over(&mut self, arrival: Arrival) {
+        self.releaser.arrive(std::iter::once(arrival));
+    }
+
+    /// What ends now ends.
+    pub(crate) fn ends_at(&mut self, now: Instant) {
+        self.observer.passes(now);
+        self.ends(now);
+    }
+
+    /// Everything of this instant but the ends.
+    pub(crate) fn goes_on(&mut self, now: Instant) {
+        self.releases(now);
+        self.dispatch(now);
+        self.grants(now);
+    }
+
+    /// Whether more is pending than can be kept.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.jobs.len() > self.pending || self.too_many
+    }
+
+    /// When something happens next.
+    pub(crate) fn next_instant(&self) -> Option<Instant> {
+        self.next_event().into_iter().chain(self.releaser.next_arrival()).min()
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let event = self.events.peek().map(|&Reverse((at, _))| at);
+        event.into_iter().chain(self.channels.least()).min()
+    }
+
+    fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(chip.0 / self.chips_per_channel)
+    }
+
+    fn complete(&mut self, slot: usize, now: Instant) {
+        self.observer.observer().over(self.jobs[slot].id);
+        if now <= self.options.duration {
+            self.observer.push(Record::Complete(Complete { at: now, job: self.jobs[slot].id }));
+        }
+        self.jobs.remove(slot);
+    }
+
+    fn ends(&mut self, now: Instant) {
+        while let Some(&Reverse((at, Event::End(chip)))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            self.end(chip, now);
+        }
+    }
+
+    /// Buses that are free take what has waited longest.
+    pub(crate) fn grants(&mut self, now: Instant) {
+        while self.channels.least().is_some_and(|at| at <= now) {
+            let Request { channel, chip, .. } = self.channels.grant();
+            let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else {
+                unreachable!("a chip that asks has a page that waits");
+            };
+            let over = now.saturating_add(self.lengths.transfer(channel, now));
+            operation.end = match operation.action {
+                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
+                _ => over,
+            };
+            self.channels.hold(channel, over);
+            self.chips[chip].doing = Some((slot, Doing::Paging));
+            self.events.push(Reverse((operation.end, Event::End(chip))));
+            self.observer.close(Record::Operation(operation));
+            self.observer.push(Record::Transfer(Transfer {
+                start: now,
+                end: over,
+                channel,
+                cluster: operation.cluster,
+                chip,
+                job: operation.job,
+                kind: operation.kind,
+            }));
+        }
+    }
+
+    /// Looks at the idle chips of all clusters in which something has happened, again and again,
+    /// until nothing changes.
+    fn dispatch(&mut self, now: Instant) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        for cluster in touched.drain(..) {
+            let mut changed = true;
+            while changed {
+                changed = false;
+                for member in 0..self.members[cluster].len() {
+                    changed |= self.dispatch_chip(self.members[cluster][member], now);
+                }
+            }
+        }
+        // What dispatch itself enters is in a cluster that it has just looked at.
+        self.touched.clear();
+        std::mem::swap(&mut self.touched, &mut touched);
+    }
+
+    fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> bool {
+        let mut changed = false;
+        if self.chips[chip].doing.is_some() {
+            return changed;
+        }
+        while let Some(&entry) = self.chips[chip].queue.first() {
+            match self.go_on(chip, entry, now) {
+                Attempt::Started => return true,
+                Attempt::Changed => changed = true,
+                Attempt::Waits => {
+                    let chip = &mut self.chips[chip];
+                    if chip.queue.remove(&entry) {
+                        chip.waiting.insert(entry);
+                    }
+                }
+            }
+        }
+        changed
+    }
+}

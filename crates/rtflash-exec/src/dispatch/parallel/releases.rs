@@ -1,0 +1,96 @@
+//! Jobs are released, and what they have to do waits for chips.
+
+use std::cmp::Reverse;
+
+use rtflash_model::Instant;
+
+use super::{Entry, Event, Parallel, Work};
+use crate::dispatch::cluster::Job;
+use crate::trace::{Observer, Record, Release};
+
+impl<O: Observer> Parallel<'_, O> {
+    pub(super) fn releases(&mut self, now: Instant) {
+        while let Some(&Reverse((at, Event::Release(source)))) = self.events.peek()
+            && at == now
+        {
+            self.events.pop();
+            let (job, next) = self.releaser.periodic.release(source);
+            if next < self.options.duration {
+                self.events.push(Reverse((next, Event::Release(source))));
+            }
+            self.observer.push(Record::Release(Release {
+                at: now,
+                job: job.id,
+                kind: job.kind,
+                deadline: Instant::from_ns(job.deadline),
+                pages: job.reads + job.writes,
+                cluster: Some(self.clusters[job.cluster].position),
+            }));
+            self.admit(job, now);
+        }
+        while self.releaser.next_arrival() == Some(now) {
+            let Some((release, job)) = self.releaser.next_job(&mut self.clusters) else { break };
+            self.observer.push(Record::Release(release));
+            if let Some(job) = job {
+                self.admit(job, now);
+            }
+        }
+    }
+
+    fn admit(&mut self, job: Job, now: Instant) {
+        let slot = self.jobs.insert(job);
+        if self.unfinished.len() <= slot {
+            self.unfinished.resize(slot + 1, 0);
+        }
+        self.unfinished[slot] = 0;
+        self.enter(slot, now);
+    }
+
+    pub(super) fn entry(&self, slot: usize, page: u64, work: Work) -> Entry {
+        let job = &self.jobs[slot];
+        (job.deadline, job.kind, job.id.source, job.id.index, page, slot, work)
+    }
+
+    /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
+    pub(super) fn enter(&mut self, slot: usize, now: Instant) {
+        self.touched.push(self.jobs[slot].cluster);
+        let Job { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
+        if passes > 0 {
+            let entry = self.entry(slot, 0, Work::Pass);
+            for &chip in &self.clusters[position].chips {
+                self.chips[chip].queue.insert(entry);
+            }
+            return;
+        }
+        if reads + writes == 0 {
+            if self.unfinished[slot] == 0 {
+                self.complete(slot, now);
+            }
+            return;
+        }
+        self.entered += reads + writes;
+        if self.entered > self.pending as u64 {
+            self.too_many = true;
+            return;
+        }
+        for page in 0..reads + writes {
+            let cluster = &mut self.clusters[position];
+            let (chip, work) = if page < reads {
+                let lpn = cluster.page(slots.0, first_page, page);
+                (cluster.map.chip_of(lpn), Work::Read(lpn))
+            } else {
+                let (chip, lpn) = (cluster.pointer(), cluster.page(slots.1, first_page, page));
+                cluster.advance(chip);
+                (chip, Work::Write(lpn))
+            };
+            let chip = cluster.chips[chip];
+            let entry = self.entry(slot, page, work);
+            self.chips[chip].queue.insert(entry);
+            if let Work::Read(lpn) = work {
+                self.reads.entry((position, lpn)).or_default().push(entry);
+            }
+        }
+        self.unfinished[slot] = reads + writes;
+        (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
+    }
+}
