@@ -135,7 +135,7 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &set.tasks()[task]).collect();
     let collection = certificate.collection;
     let periods = tasks.iter().flat_map(|task| task.read.into_iter().chain(task.write)).map(|it| it.period());
-    let least = periods.chain(collection.and_then(|it| it.deadline)).min().map(|it| it.as_ns().into());
+    let least = periods.chain(collection.and_then(|it| it.deadline)).min().map(|it| it.as_ns());
     assert_eq!(report.min_period.map(|it| it.to_f64()), least.map(|it: u64| it as f64));
     let writers: Vec<TaskId> =
         cluster.tasks.iter().copied().filter(|&task| set.tasks()[task].write.is_some()).collect();

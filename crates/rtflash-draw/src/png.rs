@@ -83,7 +83,8 @@ mod tests {
     fn figures_become_pictures_with_text() {
         let svg = |text: &str| {
             format!(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"40\"><text x=\"5\" y=\"20\">{text}</text></svg>"
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"40\"><text x=\"5\" \
+                 y=\"20\">{text}</text></svg>"
             )
         };
         let (empty, text) = (png(&svg("")).expect("a picture"), png(&svg("chip 0")).expect("a picture"));

@@ -84,7 +84,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "mt29f4g08abada-slc",
-        source: "Micron MT29F4G08ABADA (SLC), datasheet and ONFI parameter page: maximum times; counts of chips and logical_ratio are a choice",
+        source: "Micron MT29F4G08ABADA (SLC), datasheet and ONFI parameter page: maximum times; counts of chips and \
+                 logical_ratio are a choice",
         geometry: [8, 4, 4_016, 64, 2_048],
         logical_ratio: (78_125, 5),
         read: [25_000; 2],
@@ -95,7 +96,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "mt29f256g08cbcbb-mlc",
-        source: "Micron MT29F256G08CBCBB (3D MLC), ONFI parameter page: maximum times, NV-DDR2 at 400 MT/s; counts of chips and logical_ratio are a choice",
+        source: "Micron MT29F256G08CBCBB (3D MLC), ONFI parameter page: maximum times, NV-DDR2 at 400 MT/s; counts of \
+                 chips and logical_ratio are a choice",
         geometry: [8, 2, 2_000, 1_024, 16_384],
         logical_ratio: (875, 3),
         read: [145_000; 2],
@@ -106,7 +108,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "ut81ndq512g8t-tlc-typical",
-        source: "CAES UT81NDQ512G8T (dies of Micron B17A, TLC), datasheet of 11/22: typical times only, no maximum is public; counts of chips and logical_ratio are a choice",
+        source: "CAES UT81NDQ512G8T (dies of Micron B17A, TLC), datasheet of 11/22: typical times only, no maximum is \
+                 public; counts of chips and logical_ratio are a choice",
         geometry: [8, 4, 2_016, 2_304, 16_384],
         logical_ratio: (875, 3),
         read: [74_000, 88_000],
@@ -117,7 +120,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "emmc-64gb-mlc",
-        source: "what an eMMC of 64 GB may be made of: two dies of MT29F256G08CBCBB on one channel, maximum times; no product's numbers",
+        source: "what an eMMC of 64 GB may be made of: two dies of MT29F256G08CBCBB on one channel, maximum times; no \
+                 product's numbers",
         geometry: [2, 2, 2_000, 1_024, 16_384],
         logical_ratio: (93, 2),
         read: [145_000; 2],
@@ -128,7 +132,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "enterprise-slc",
-        source: "eight channels of four dies of Micron MT29F32G08ABCAB (SLC), ONFI parameter page: maximum times, NV-DDR at 200 MT/s, 28 % over-provisioning; no product's numbers",
+        source: "eight channels of four dies of Micron MT29F32G08ABCAB (SLC), ONFI parameter page: maximum times, \
+                 NV-DDR at 200 MT/s, 28 % over-provisioning; no product's numbers",
         geometry: [32, 4, 4_016, 128, 8_192],
         logical_ratio: (78_125, 5),
         read: [35_000; 2],
@@ -139,7 +144,8 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "enterprise-tlc-typical",
-        source: "eight channels of eight dies of the part of ut81ndq512g8t-tlc-typical, 28 % over-provisioning: typical times only; no product's numbers",
+        source: "eight channels of eight dies of the part of ut81ndq512g8t-tlc-typical, 28 % over-provisioning: \
+                 typical times only; no product's numbers",
         geometry: [64, 8, 2_016, 2_304, 16_384],
         logical_ratio: (78_125, 5),
         read: [74_000, 88_000],

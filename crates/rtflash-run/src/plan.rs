@@ -33,10 +33,15 @@ impl fmt::Display for PlanRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlanRefusal::TransferTooLong => f.write_str(
-                "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as a part of them, nothing can be executed",
+                "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as \
+                 a part of them, nothing can be executed",
             ),
             PlanRefusal::Period { task } => {
-                write!(f, "the garbage collection of task {task} has a period below one nanosecond: it cannot be released")
+                write!(
+                    f,
+                    "the garbage collection of task {task} has a period below one nanosecond: it cannot be \
+                           released"
+                )
             }
             PlanRefusal::Plan(error) => error.fmt(f),
             PlanRefusal::Memory { needed, limit } => write!(

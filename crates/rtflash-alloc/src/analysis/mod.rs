@@ -155,23 +155,28 @@ pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn
 /// The assumptions that both readings of Theorem 1 share.
 const SERIAL: Assumption = Assumption {
     name: "serial-cluster",
-    statement: "a cluster serves one page operation, or one step of a GC pass on all its chips, at a time (Eqs. IV.1, IV.2)",
+    statement: "a cluster serves one page operation, or one step of a GC pass on all its chips, at a time (Eqs. IV.1, \
+                IV.2)",
 };
 const GC_COST: Assumption = Assumption {
     name: "victim-bound",
-    statement: "a victim block holds at most ceil(lambda P) valid pages, because valid pages spread evenly over all blocks (Eq. IV.3)",
+    statement: "a victim block holds at most ceil(lambda P) valid pages, because valid pages spread evenly over all \
+                blocks (Eq. IV.3)",
 };
 const GC_PERIOD: Assumption = Assumption {
     name: "gc-keeps-pace",
-    statement: "GC at the period T^g frees alpha pages on every chip of the cluster before the task has written them, because writes spread evenly over the chips (Eq. IV.4)",
+    statement: "GC at the period T^g frees alpha pages on every chip of the cluster before the task has written them, \
+                because writes spread evenly over the chips (Eq. IV.4)",
 };
 const BLOCKING: Assumption = Assumption {
     name: "one-blocking-erase",
-    statement: "a request waits at most once, for at most one operation of a later deadline, and none is longer than t_e (Theorem 1)",
+    statement: "a request waits at most once, for at most one operation of a later deadline, and none is longer than \
+                t_e (Theorem 1)",
 };
 const DEADLINES: Assumption = Assumption {
     name: "implicit-deadlines",
-    statement: "each request is due within its period, and arrives no sooner than a period after the one before (Section 4.1.1)",
+    statement: "each request is due within its period, and arrives no sooner than a period after the one before \
+                (Section 4.1.1)",
 };
 const CAPACITY: Assumption = Assumption {
     name: "data-fit",

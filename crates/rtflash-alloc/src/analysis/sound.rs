@@ -25,25 +25,31 @@ macro_rules! form {
 form!(Stripe, "Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of its own.");
 form!(
     Superblock,
-    "Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF processor."
+    "Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF \
+     processor."
 );
 form!(Sound, "The better of [`Stripe`] and [`Superblock`] for each cluster.");
 
 const RULES: Assumption = Assumption {
     name: "device-rules",
-    statement: "the device places pages, collects garbage and chooses operations by the rules of docs/analysis.md, with what the certificate says",
+    statement: "the device places pages, collects garbage and chooses operations by the rules of docs/analysis.md, \
+                with what the certificate says",
 };
 const BUS: Assumption = Assumption {
     name: "fifo-bus",
-    statement: "a channel's bus serves one transfer at a time, first come, first served, and a chip asks for one at a time",
+    statement: "a channel's bus serves one transfer at a time, first come, first served, and a chip asks for one at a \
+                time",
 };
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
-    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly these times (docs/analysis.md, Section 6.1)",
+    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the \
+                map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly \
+                these times (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {
     name: "access-as-declared",
-    statement: "a request that is declared sequential has consecutive pages of its task's range; any other may have any pages",
+    statement: "a request that is declared sequential has consecutive pages of its task's range; any other may have \
+                any pages",
 };
 const BLOCKS: Assumption = Assumption {
     name: "good-blocks",

@@ -20,7 +20,8 @@ impl Analysis for Thesis {
     fn assumes(&self) -> &'static [Assumption] {
         const PRINTED: Assumption = Assumption {
             name: "bus-wait",
-            statement: "a page waits for its channel's bus at most t_d (m_c - (ceil(s / m_c) + 1)), and its own transfer is part of t_r or t_w (Eqs. IV.5, IV.6)",
+            statement: "a page waits for its channel's bus at most t_d (m_c - (ceil(s / m_c) + 1)), and its own \
+                        transfer is part of t_r or t_w (Eqs. IV.5, IV.6)",
         };
         &[SERIAL, PRINTED, GC_COST, GC_PERIOD, BLOCKING, DEADLINES, CAPACITY]
     }

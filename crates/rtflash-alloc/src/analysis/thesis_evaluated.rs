@@ -24,7 +24,8 @@ impl Analysis for ThesisEvaluated {
     fn assumes(&self) -> &'static [Assumption] {
         const EVALUATED: Assumption = Assumption {
             name: "bus-wait",
-            statement: "a page takes t_d on the bus beside t_r or t_w, and waits for it at most t_d ((m_c - s mod m_c) mod m_c)",
+            statement: "a page takes t_d on the bus beside t_r or t_w, and waits for it at most t_d ((m_c - s mod \
+                        m_c) mod m_c)",
         };
         &[SERIAL, EVALUATED, GC_COST, GC_PERIOD, BLOCKING, DEADLINES, CAPACITY]
     }

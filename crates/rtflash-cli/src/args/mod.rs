@@ -103,14 +103,13 @@ pub const SCHEMAS: [&str; 13] = [
 #[derive(Debug, Subcommand)]
 pub enum Commands {
     /// Divide the device's chips among the tasks, so that every deadline is met
-    #[command(
-        after_help = "Examples:\n  rtflash alloc tasksets/case-study.json\n  rtflash alloc set.json --set device.chips=8 --analysis sound\n  rtflash gen --util 1.0 | rtflash alloc - --format json | jq .schedulable"
-    )]
+    #[command(after_help = "Examples:\n  rtflash alloc tasksets/case-study.json\n  \
+                      rtflash alloc set.json --set device.chips=8 --analysis sound\n  \
+                      rtflash gen --util 1.0 | rtflash alloc - --format json | jq .schedulable")]
     Alloc(AllocArgs),
     /// Test a given allocation in exact arithmetic, or judge a recorded trace
-    #[command(
-        after_help = "Example:\n  rtflash alloc set.json --format json > a.json; rtflash check set.json --allocation a.json"
-    )]
+    #[command(after_help = "Example:\n  rtflash alloc set.json --format json > a.json; \
+                      rtflash check set.json --allocation a.json")]
     Check(CheckArgs),
     /// Show every term of every equation, with its number
     #[command(after_help = "Example:\n  rtflash explain tasksets/case-study.json")]

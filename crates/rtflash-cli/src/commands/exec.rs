@@ -163,7 +163,8 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             let why = unplaced::sentence(set, &failure, &*kind(analysis));
             FoundAllocation::Nothing(
                 format!(
-                    "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation runs any): {why}",
+                    "{} finds no allocation, so there is none to run (global and equal-split always give one, \
+                     --allocation runs any): {why}",
                     allocator.name()
                 ),
                 Status::No,
@@ -188,7 +189,8 @@ fn given_one(
         if !kind(analysis).promises() {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return FoundAllocation::Wrong(format!(
-                "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for these, and without any it is run by Theorem 1",
+                "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for \
+                 these, and without any it is run by Theorem 1",
                 positions.join(", ")
             ));
         }
@@ -236,7 +238,8 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
 fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
     let asked = options.placed.waits == Waits::Worst;
     (asked && predicted == Some(true) && leans()).then(|| {
-        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have each page wait for more than these ever \
+        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have \
+         each page wait for more than these ever \
          move: run this allocation with --waits actual"
             .into()
     })

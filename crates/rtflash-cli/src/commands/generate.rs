@@ -53,7 +53,8 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
     some_sets(&args.sets)?;
     if let Some(&beyond) = points.iter().find(|&&point| !options.is_possible(point)) {
         return Err(CommandFailure(format!(
-            "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more --tasks, or a lower --util",
+            "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more \
+             --tasks, or a lower --util",
             args.util,
             args.sets.tasks,
             count(args.sets.tasks, "task"),

@@ -178,9 +178,14 @@ impl<'a> OutcomeText<'a> {
             (Some(true), Some(true), _) => {
                 format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
             }
-            (Some(true), ..) => format!("`--analysis sound` prints clusters that keep every deadline on the device, {relying}."),
+            (Some(true), ..) => format!(
+                "`--analysis sound` prints clusters that keep every deadline on the device, \
+                                         {relying}."
+            ),
             (Some(false), _, Some(true)) => {
-                "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the thesis's equations.".into()
+                "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the \
+                 thesis's equations."
+                    .into()
             }
             (Some(false), ..) if !self.kind.promises() => {
                 "The sound analysis accepts the set no more than this one.".into()
@@ -235,7 +240,8 @@ impl<'a> OutcomeText<'a> {
             .chain([">server"]);
         let mut text = table(&heading.collect::<Vec<_>>(), rows);
         if kind.promises() && !shown.is_empty() {
-            text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of each chip)\n";
+            text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of \
+                     each chip)\n";
         }
         if shown.len() > CLUSTERS {
             text += &format!("  … and {} more clusters (all of them: --format json)\n", shown.len() - CLUSTERS);
@@ -309,7 +315,8 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
         + &line(
             Reliance::Queue,
-            "a first-come-first-served bus, reads and transfers of exact length, and what all chips there move at most: docs/analysis.md, Section 6.1",
+            "a first-come-first-served bus, reads and transfers of exact length, and what all chips there move at \
+             most: docs/analysis.md, Section 6.1",
         )
 }
 

@@ -128,7 +128,8 @@ fn collection(cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
         Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
     };
     format!(
-        "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
+        "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid \
+         pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
         gc.reserve,
         gc.open,
         unit.blocks,

@@ -30,7 +30,8 @@ impl Render for TuneAnswer<'_> {
             Some(lines) => {
                 lines.iter().for_each(|line| text += &format!("{line}\n"));
                 if self.cuts_rest {
-                    text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle alone: `cut`)\n";
+                    text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle \
+                             alone: `cut`)\n";
                 }
             }
             None => text += "no kernel has this scheduler yet\n",

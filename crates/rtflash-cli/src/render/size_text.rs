@@ -250,7 +250,8 @@ fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &AllocationCost, spread: 
         text += &with_spread(cost, better);
     }
     if cost.with_jobs.is_some() {
-        text += "  (jobs: their pages evenly on the chips of all clusters with a server, as if all of them could be served)\n";
+        text += "  (jobs: their pages evenly on the chips of all clusters with a server, as if all of them could be \
+                 served)\n";
     }
     if !cost.left_out.is_empty() {
         let left = cost.left_out.iter().filter_map(|&job| Some(set.jobs().get(job)?.name.as_str()));
@@ -308,8 +309,10 @@ fn expected(set: &TaskSet, cost: &AllocationCost) -> String {
     rows.push(head.into_iter().chain(cells(Some(rings))).chain(cells(Some(anywhere))).collect());
     let headings = ["cluster", "tasks", ">in rings: write amp.", ">lifetime", ">anywhere: write amp.", ">lifetime"];
     text += &table(&headings, rows);
-    text += "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in order, round and round, from a start in order; anywhere: any of its pages)\n";
-    text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and jobs share the space)\n";
+    text += "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in \
+             order, round and round, from a start in order; anywhere: any of its pages)\n";
+    text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and \
+             jobs share the space)\n";
     text
 }
 

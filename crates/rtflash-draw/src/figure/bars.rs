@@ -53,7 +53,8 @@ impl Bars {
         let layout = self.layout();
         let (height, frame) = (layout.height, layout.frame);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} {height:.2}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
+             {height:.2}\" \
              font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
              <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
             height / 72.0
@@ -84,7 +85,8 @@ impl Bars {
         for (at, (x, middle, name)) in layout.legend.iter().enumerate() {
             let _ = writeln!(
                 svg,
-                "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\"/>",
+                "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" stroke=\"#000\" \
+                 stroke-width=\"0.3\"/>",
                 middle - SQUARE / 2.0,
                 colour(at)
             );
@@ -162,7 +164,8 @@ impl Bars {
         let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());
         let _ = write!(
             svg,
-            "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} {bottom:.2}H{right:.2}V{top:.2}H{left:.2}Z"
+            "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} \
+             {bottom:.2}H{right:.2}V{top:.2}H{left:.2}Z"
         );
         for tick in &layout.axis.ticks {
             let _ = write!(svg, "M{left:.2} {:.2}h-{MARK}", y(tick.at));

@@ -25,7 +25,8 @@ pub(super) fn document(figure: &Figure) -> String {
     let layout = FigureLayout::new(figure);
     let height = layout.height;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} {height:.2}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
+         {height:.2}\" \
          font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
          <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
         height / 72.0
@@ -187,7 +188,8 @@ fn legend(svg: &mut String, layout: &FigureLayout) {
     if legend.inside && !legend.entries.is_empty() {
         let _ = writeln!(
             svg,
-            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#fff\" stroke=\"#bbb\" stroke-width=\"0.4\"/>",
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#fff\" stroke=\"#bbb\" \
+             stroke-width=\"0.4\"/>",
             legend.left,
             legend.top,
             legend.width(),
@@ -206,7 +208,8 @@ fn legend(svg: &mut String, layout: &FigureLayout) {
                 let top = y - BAND / 2.0;
                 let _ = writeln!(
                     svg,
-                    "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" fill-opacity=\"{OPACITY}\"/>"
+                    "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" \
+                     fill-opacity=\"{OPACITY}\"/>"
                 );
             }
         }

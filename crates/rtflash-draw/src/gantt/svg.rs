@@ -129,7 +129,8 @@ impl Gantt {
         let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));
         let _ = write!(
             svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{total}\" viewBox=\"0 0 {width} {total}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{total}\" viewBox=\"0 0 {width} \
+             {total}\" \
              font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\" font-size=\"{}\">\n{}\n\
              <rect width=\"{width}\" height=\"{total}\" fill=\"#fff\"/>\n",
             Px(FONT),

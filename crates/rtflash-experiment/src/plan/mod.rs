@@ -147,7 +147,8 @@ impl fmt::Display for ExperimentError {
             ExperimentError::Twice(contender) => write!(f, "{contender} is there twice"),
             ExperimentError::NotImplicit(analysis) => write!(
                 f,
-                "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock or sound take them"
+                "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock \
+                 or sound take them"
             ),
             ExperimentError::SeveralAnalyses => {
                 f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
@@ -158,7 +159,8 @@ impl fmt::Display for ExperimentError {
                 let at = of.map_or_else(String::new, |(axis, value)| format!(" with {}={value}", axis.name()));
                 write!(
                     f,
-                    "no set{at} has a utilization of {utilization}, because no task has one above 1: more tasks (--tasks), or a lower --util"
+                    "no set{at} has a utilization of {utilization}, because no task has one above 1: more tasks \
+                     (--tasks), or a lower --util"
                 )
             }
             ExperimentError::Sweep(error) => error.fmt(f),

@@ -66,7 +66,8 @@ pub(super) fn request(schema: &mut Schema) {
     });
     insert(schema, "every", every);
     let rate = json!({
-        "description": "Bytes a second: with an amount the period follows, rounded down; with a period the pages, rounded up.",
+        "description": "Bytes a second: with an amount the period follows, rounded down; with a period the pages, \
+                        rounded up.",
         "type": ["string", "null"],
         "pattern": "^\\s*[0-9]*[1-9][0-9]*\\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*/s\\s*$"
     });

@@ -105,7 +105,9 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
         (None, ExperimentKind::WriteHeavy) => {
             if args.sets.write_heavy.is_some() || args.sets.write_share.is_some() {
                 return Err(CommandFailure(
-                    "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share out".into(),
+                    "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share \
+                     out"
+                    .into(),
                 ));
             }
             // More than there may be are refused with the sets.
@@ -117,7 +119,8 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
             let sweep: Sweep = text.parse().map_err(wrong)?;
             if args.kind == ExperimentKind::WriteHeavy && sweep.axis() != Axis::WriteHeavy {
                 return Err(CommandFailure(format!(
-                    "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K --sweep {text}` sweeps this"
+                    "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K \
+                     --sweep {text}` sweeps this"
                 )));
             }
             if matches!(sweep.axis(), Axis::WriteHeavy | Axis::WriteShare)

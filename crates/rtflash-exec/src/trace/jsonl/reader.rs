@@ -112,7 +112,8 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             (Some((which, at)), None) => self.line_of(which, at, &fields),
             _ => Err(wrong(
                 "not one kind of line",
-                "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, `selected`, `silent` and `arrivals`",
+                "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, \
+                 `selected`, `silent` and `arrivals`",
             )),
         }
         .map(Some)

@@ -54,7 +54,8 @@ fn tasks() {
             vec![(
                 "3",
                 "tasks[0]",
-                "`tasks[0]` is a number (expected an object with `name`, `read`, `write`, `data_pages` and `data_size`)",
+                "`tasks[0]` is a number (expected an object with `name`, `read`, `write`, `data_pages` and \
+                 `data_size`)",
             )],
         ),
         ("[{R}]", vec![("{\"read\"", "tasks[0]", "missing field `name`")]),
@@ -129,7 +130,8 @@ fn tasks() {
             vec![(
                 "\"2ms\"",
                 "tasks[0].read.deadline",
-                "a deadline of 2ms is longer than the period of 1ms (expected at most 1ms: the analyses suppose that a request is over",
+                "a deadline of 2ms is longer than the period of 1ms (expected at most 1ms: the analyses suppose that \
+                 a request is over",
             )],
         ),
         (
@@ -187,7 +189,8 @@ fn tasks() {
             vec![("1152", "tasks[0].read.pages", "2^63 ns")],
         ),
         (
-            "[{N, \"read\": {\"pages\": 0, \"period\": 1}, \"write\": {\"pages\": true, \"period\": \"1m\"}}, {N, \"x\": 1}]",
+            "[{N, \"read\": {\"pages\": 0, \"period\": 1}, \"write\": {\"pages\": true, \"period\": \"1m\"}}, \
+             {N, \"x\": 1}]",
             vec![
                 ("0", "tasks[0].read.pages", "zero"),
                 ("1", "tasks[0].read.period", "unit"),

@@ -113,13 +113,15 @@ schema!(LongerThanZero, "LongerThanZero", {
     "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 schema!(TimeOrShare, "TimeOrShare", {
-    "description": "A time above zero with its unit, or a share of one, rounded down to nanoseconds, such as \"1/30s\".",
+    "description": "A time above zero with its unit, or a share of one, rounded down to nanoseconds, such as \
+                    \"1/30s\".",
     "type": "string",
     "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*|[0-9]*[1-9][0-9]*\\s*/\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*))\\s*(ns|us|µs|μs|ms|s|min|h)\\s*$"
 });
 
 schema!(TimeOrRange, "TimeOrRange", {
-    "description": "A time above zero with its unit, which operations take at most; or two of them, the shortest and the longest, such as \"40us..50us\".",
+    "description": "A time above zero with its unit, which operations take at most; or two of them, the shortest and \
+                    the longest, such as \"40us..50us\".",
     "type": "string",
     "pattern": "^\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*(\\.\\.\\s*([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)\\s*(ns|us|µs|μs|ms|s|min|h)\\s*)?$"
 });

@@ -129,7 +129,8 @@ fn what_cannot_be_drawn_is_said() {
     assert_eq!((error.draws, error.mostly, error.index), (MAX_DRAWS, Refusal::Alone, 3));
     assert_eq!(
         error.to_string(),
-        "no set found: 1000000 draws of 2 task(s) with utilization 0.5 (generator uunifast, index 3, seed 42) were refused, \
+        "no set found: 1000000 draws of 2 task(s) with utilization 0.5 (generator uunifast, index 3, seed 42) were \
+         refused, \
          mostly because a task did not fit on the whole device alone"
     );
     let error = two.draw(at("2.1"), 0, |_, _| true).unwrap_err();
