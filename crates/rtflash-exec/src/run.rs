@@ -14,7 +14,7 @@ use crate::trace::{Observer, Record, Setup};
 /// A group of clusters under either dispatch.
 enum Group<'a, O> {
     Serial(Serial<'a, O>),
-    Parallel(Parallel<'a, O>),
+    Parallel(Box<Parallel<'a, O>>),
     Placed(Box<Placed<'a, O>>),
 }
 
@@ -35,7 +35,7 @@ impl<'a, O: Observer> Group<'a, O> {
                 Group::Serial(Serial::new(plan, options, group, shared, observer))
             }
             (Promise::Utilization, Dispatch::Parallel) => {
-                Group::Parallel(Parallel::new(plan, options, group, observer))
+                Group::Parallel(Box::new(Parallel::new(plan, options, group, observer)))
             }
         }
     }
