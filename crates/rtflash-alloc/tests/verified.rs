@@ -218,6 +218,39 @@ fn what_holds_of_altered_certificates_does_in_both() {
     assert!(verdicts.iter().all(|&times| times > 300), "{verdicts:?}");
 }
 
+/// Certificates that are there stay, and those that were missing are made: what fails then is what
+/// the verifier says fails.
+#[test]
+fn missing_certificates_are_made_next_to_the_others() {
+    let (mut kept, mut failing) = (0, 0);
+    for case in 0..6_000 {
+        let mut rng = Rng(Stream::numbered(3, b"verified", case));
+        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let (whole, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
+        let some = (0..whole.len()).map(|at| whole.certificate(at).copied().filter(|_| rng.within(0, 2) > 0));
+        let some: Vec<Option<Certificate>> = some.collect();
+        let given = allocation.with_certificates(some.clone());
+        let (made, found) = certified(&set, &given, &Placement::ALL, granted, &Work::new());
+        let verification = verify_certified(&set, &made, &Placement::ALL, granted);
+        for (position, judged) in verification.clusters.iter().enumerate() {
+            if let Some(certificate) = &some[position] {
+                assert_eq!(made.certificate(position), Some(certificate), "case {case}");
+                kept += 1;
+            }
+            let holds = judged.holds == Some(true);
+            failing += u32::from(!holds);
+            assert_eq!(
+                found.failing.contains(&position),
+                !holds,
+                "case {case}, {position}: {judged:?}\n{made:?}\n{set:?}"
+            );
+        }
+    }
+    println!("{kept} {failing}");
+    assert!(kept > 2_000 && failing > 500, "{kept} {failing}");
+}
+
 #[test]
 fn what_is_said_is_what_the_verifier_says() {
     // Verdicts; what is relied on; clusters in time whose data do not fit; servers; waiting.

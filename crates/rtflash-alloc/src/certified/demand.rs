@@ -143,7 +143,12 @@ impl<'u> Demand<'u> {
     /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
     /// blocking is constant.
     pub fn test(&self) -> DemandVerdict {
-        match self.search() {
+        self.test_within(MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len())
+    }
+
+    /// The same, given up after so many iterations.
+    fn test_within(&self, iterations: usize) -> DemandVerdict {
+        match self.search(iterations) {
             Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => DemandVerdict::Holds,
             Search::Found(nearest) => DemandVerdict::Fails(nearest.length),
             Search::Overloaded => DemandVerdict::Overloaded,
@@ -228,7 +233,7 @@ impl<'u> Demand<'u> {
     ///
     /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
     /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
-    fn search(&self) -> Search {
+    fn search(&self, mut iterations: usize) -> Search {
         if self.share == 0 {
             return if self.segments.is_empty() { Search::Nothing } else { Search::Overloaded };
         }
@@ -240,7 +245,6 @@ impl<'u> Demand<'u> {
             FitsFrom::TooLong => return Search::TooLong,
             FitsFrom::At(end) => end,
         };
-        let mut iterations = MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len();
         for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
             let mut length = self.segments.get(position + 1).map_or(end.max(from), |next| before(next.from));
             loop {

@@ -130,7 +130,7 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certified::random_processors::Drawn;
+    use crate::certified::random_processors::{Drawn, ProcessorRng};
     use crate::reason::NoRoomForGc;
 
     /// Clusters are ordered by how much too much there is of what is named as the reason.
@@ -174,5 +174,37 @@ mod tests {
             compared[kind] += 1;
         }
         assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
+    }
+
+    /// A request that takes too long does so alone, whatever else its task does.
+    #[test]
+    fn a_request_that_is_never_served_takes_too_long_alone() {
+        let mut found = [0; 3];
+        for seed in 0..4_000 {
+            let mut rng = ProcessorRng::new(seed, b"never---");
+            let (Some(device), tasks) = (rng.device(), rng.tasks(2)) else { continue };
+            for task in &tasks {
+                let [read, write] = [Task { write: None, ..task.clone() }, Task { read: None, ..task.clone() }];
+                let all = device.chips();
+                let takes = |alone: &Task, placement| {
+                    let processor = Processor::new(&device, [alone], all, placement, SharedBus::alone());
+                    processor.expect("a small one").tasks.first().map(|item| item.cost)
+                };
+                let too_long = |alone: &Task| {
+                    let least = Placement::ALL.into_iter().filter_map(|placement| takes(alone, placement)).min();
+                    let window = alone.read.or(alone.write).map(|request| Cost::from(request.window()));
+                    least > window
+                };
+                let expected = match (too_long(&read), too_long(&write)) {
+                    (true, _) => Some(false),
+                    (false, true) => Some(true),
+                    (false, false) => None,
+                };
+                let never = never_served(&device, &Placement::ALL, task).map(|it| it.writes);
+                assert_eq!(never, expected, "seed {seed}: {task:?}");
+                found[never.map_or(2, usize::from)] += 1;
+            }
+        }
+        assert!(found.iter().all(|&found| found > 20), "{found:?}");
     }
 }

@@ -265,6 +265,28 @@ mod tests {
         }
     }
 
+    /// All times so many times as long.
+    fn scaled(mut processor: Processor, by: i128) -> Processor {
+        for it in &mut processor.tasks {
+            [&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.cost, &mut it.longest].map(|time| *time *= by);
+        }
+        for gc in &mut processor.gc {
+            [&mut gc.deadline, &mut gc.cost, &mut gc.longest].map(|time| *time *= by);
+        }
+        let beside = processor.queue.iter_mut().flat_map(|queue| {
+            [&mut queue.saved, &mut queue.first].map(|time| *time *= by);
+            &mut queue.others
+        });
+        for neighbour in beside.chain(&mut processor.neighbours) {
+            for it in &mut neighbour.requests {
+                [&mut it.period, &mut it.deadline, &mut it.jitter].map(|time| *time *= by);
+            }
+            neighbour.gc.iter_mut().for_each(|gc| gc.0 *= by);
+        }
+        (processor.server_step, processor.transfer) = (processor.server_step * by, processor.transfer * by);
+        processor
+    }
+
     #[test]
     fn both_ways_agree_with_every_length() {
         let mut random = 12345u64;
@@ -334,8 +356,11 @@ mod tests {
             assert!(decide_within(&processor, 1).holds.is_none_or(|holds| holds == truth), "{processor:?}");
             assert_eq!(by_segments(&processor, last, 0), None, "{processor:?}");
             let longest = processor.deadlines().max().unwrap();
-            for _ in 0..8 {
-                assert_below_the_lines(&processor, longest + draw(u64::try_from(last - longest).unwrap() + 300));
+            let long = scaled(processor.clone(), 100);
+            for _ in 0..6 {
+                let length = longest + draw(u64::try_from(last - longest).unwrap() + 300);
+                assert_below_the_lines(&processor, length);
+                assert_below_the_lines(&long, 100 * length);
             }
             if truth {
                 let least = (from..=last).map(|length| processor.slack(length).unwrap()).min();

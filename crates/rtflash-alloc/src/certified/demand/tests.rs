@@ -56,6 +56,29 @@ fn the_test_is_that_of_every_interval() {
     assert!(holds > 200 && fails > 500 && overloaded > 500, "{holds} {fails} {overloaded}");
 }
 
+/// A test that is given up says so, and nothing else.
+#[test]
+fn with_fewer_iterations_it_is_given_up() {
+    let mut given_up = [0; 4];
+    for seed in 0..4_000 {
+        let Some(Drawn { processor, contention, gc, .. }) = Drawn::new(seed) else { continue };
+        let work = Work::new();
+        let demand = Demand::new(&processor, &contention, gc, 0, &work);
+        let verdict = demand.test();
+        for (iterations, given_up) in [0, 1, 2, 4].into_iter().zip(&mut given_up) {
+            let within = demand.test_within(iterations);
+            assert!(within == verdict || within == DemandVerdict::TooLong, "seed {seed}: {within:?} for {verdict:?}");
+            // Without one there is nothing to say, but of the load.
+            assert!(
+                iterations > 0 || within == DemandVerdict::TooLong || verdict == DemandVerdict::Overloaded,
+                "seed {seed}"
+            );
+            *given_up += u32::from(within == DemandVerdict::TooLong);
+        }
+    }
+    assert!(given_up.is_sorted_by(|more, less| more > less) && given_up[3] > 50, "{given_up:?}");
+}
+
 /// Up to the longest relative deadline.
 #[test]
 fn the_tightest_interval_is_that_of_all() {
