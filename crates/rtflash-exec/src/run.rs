@@ -13,7 +13,7 @@ use crate::trace::{Observer, Record, Setup};
 
 /// A group of clusters under either dispatch.
 enum Group<'a, O> {
-    Serial(Serial<'a, O>),
+    Serial(Box<Serial<'a, O>>),
     Parallel(Box<Parallel<'a, O>>),
     Placed(Box<Placed<'a, O>>),
 }
@@ -32,7 +32,7 @@ impl<'a, O: Observer> Group<'a, O> {
                 Group::Placed(Box::new(Placed::new((plan, certified), options, group, observer)))
             }
             (Promise::Utilization, Dispatch::Serial) => {
-                Group::Serial(Serial::new(plan, options, group, shared, observer))
+                Group::Serial(Box::new(Serial::new(plan, options, group, shared, observer)))
             }
             (Promise::Utilization, Dispatch::Parallel) => {
                 Group::Parallel(Box::new(Parallel::new(plan, options, group, observer)))
