@@ -265,21 +265,25 @@ mod tests {
         }
     }
 
+    fn stretch<const N: usize>(times: [&mut i128; N], by: i128) {
+        times.into_iter().for_each(|time| *time *= by);
+    }
+
     /// All times so many times as long.
     fn scaled(mut processor: Processor, by: i128) -> Processor {
         for it in &mut processor.tasks {
-            [&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.cost, &mut it.longest].map(|time| *time *= by);
+            stretch([&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.cost, &mut it.longest], by);
         }
-        for gc in &mut processor.gc {
-            [&mut gc.deadline, &mut gc.cost, &mut gc.longest].map(|time| *time *= by);
+        if let Some(gc) = &mut processor.gc {
+            stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest], by);
         }
         let beside = processor.queue.iter_mut().flat_map(|queue| {
-            [&mut queue.saved, &mut queue.first].map(|time| *time *= by);
+            stretch([&mut queue.saved, &mut queue.first], by);
             &mut queue.others
         });
         for neighbour in beside.chain(&mut processor.neighbours) {
             for it in &mut neighbour.requests {
-                [&mut it.period, &mut it.deadline, &mut it.jitter].map(|time| *time *= by);
+                stretch([&mut it.period, &mut it.deadline, &mut it.jitter], by);
             }
             neighbour.gc.iter_mut().for_each(|gc| gc.0 *= by);
         }
