@@ -37,19 +37,26 @@ impl Worst {
 }
 
 /// Keeps the worst observation and counts those above their bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gauge {
     worst: Option<Worst>,
     violations: u64,
-    /// Whether one more zero against zero changes nothing.
-    zeroes: bool,
+    /// Behind this, one more zero against zero changes nothing.
+    zeroes_until: Instant,
+}
+
+impl Default for Gauge {
+    fn default() -> Gauge {
+        Gauge { worst: None, violations: 0, zeroes_until: Instant::END }
+    }
 }
 
 impl Gauge {
     /// Notes an observation. Nearly all are like one before: that is found out in line.
     #[inline(always)]
     pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
-        if bound == 0 && observed == 0 && self.zeroes {
+        let place = place();
+        if bound == 0 && observed == 0 && place.at > self.zeroes_until {
             return;
         }
         let broken = observed > bound;
@@ -57,27 +64,37 @@ impl Gauge {
         if let Some(worst) = &self.worst {
             // observed − bound against the worst's. Nothing valid comes near 64 bits.
             let (this, that) = (observed.saturating_add(worst.bound), worst.observed.saturating_add(bound));
-            if this < that || (this == that && !broken && bound >= worst.bound) {
+            let later = !broken && (bound > worst.bound || (bound == worst.bound && place.at > worst.place.at));
+            if this < that || (this == that && later) {
                 return;
             }
         }
-        self.note_if_worse(Worst { bound, observed, place: place() });
+        self.note_if_worse(Worst { bound, observed, place });
     }
 
     /// The observation is the worst one, if it is.
     #[cold]
     #[inline(never)]
     fn note_if_worse(&mut self, new: Worst) {
-        self.zeroes |= new.observed > new.bound || (new.observed, new.bound) == (0, 0);
-        let Some(worst) = self.worst else {
+        let is_worse = self.worst.is_none_or(|worst| {
+            let exceeds = new.observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(new.bound));
+            // Which of several clusters is looked at first is no reason to name it.
+            let first = if new.observed > new.bound {
+                new.place < worst.place
+            } else {
+                (new.place.at, new.place.cluster) < (worst.place.at, worst.place.cluster)
+            };
+            exceeds.then(worst.bound.cmp(&new.bound)).then(first.cmp(&false)).is_gt()
+        });
+        if is_worse {
             self.worst = Some(new);
-            return;
-        };
-        let exceeds = new.observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(new.bound));
-        // Which of several clusters is looked at first is no reason to name it.
-        let first = new.bound == worst.bound && new.observed > new.bound && new.place < worst.place;
-        if exceeds.is_gt() || (exceeds.is_eq() && (new.bound < worst.bound || first)) {
-            self.worst = Some(new);
+            self.zeroes_until = if new.observed > new.bound {
+                Instant::START
+            } else if (new.observed, new.bound) == (0, 0) {
+                new.place.at
+            } else {
+                Instant::END
+            };
         }
     }
 
@@ -104,7 +121,8 @@ impl Gauge {
     /// Both together. Among equals the earlier one counts as the worst.
     pub(crate) fn merge(&mut self, other: &Gauge) {
         self.violations += other.violations;
-        self.zeroes |= other.zeroes;
+        // Which instant it is now is found out with the next note.
+        self.zeroes_until = Instant::END;
         self.worst = match (self.worst, other.worst) {
             (Some(a), Some(b)) => {
                 let key = |worst: &Worst| (-worst.excess(), worst.bound, worst.place);
@@ -129,13 +147,12 @@ mod tests {
         gauge
     }
 
-    /// Bound, observed, and where if it breaks: an observation that breaks nothing may be anywhere.
-    type Kept = Option<(u64, u64, Option<Place>)>;
+    /// Bound, observed, and where.
+    type Kept = Option<(u64, u64, Place)>;
 
     /// Violations, verdict, worst.
     fn kept(gauge: &Gauge) -> (u64, Option<bool>, Kept) {
-        let place = |worst: Worst| (worst.observed > worst.bound).then_some(worst.place);
-        let worst = gauge.worst().map(|worst| (worst.bound, worst.observed, place(worst)));
+        let worst = gauge.worst().map(|worst| (worst.bound, worst.observed, worst.place));
         (gauge.violations(), gauge.verdict(), worst)
     }
 
@@ -153,7 +170,7 @@ mod tests {
             let worst = seen.iter().copied().min_by_key(|&(bound, observed, at)| (bound as i64 - observed as i64, bound, at));
             let expected = worst.map(|(bound, observed, at)| {
                 let at = Instant::from_ns(at).expect("a short time");
-                (bound, observed, (observed > bound).then_some(Place { at, ..Place::default() }))
+                (bound, observed, Place { at, ..Place::default() })
             });
             let verdict = worst.map(|_| broken == 0);
             prop_assert_eq!(kept(&gauge(&seen)), (broken, verdict, expected));
