@@ -6,6 +6,7 @@ use rtflash_model::{Device, Instant, Span};
 use crate::ids::{ChannelId, ChipId};
 use crate::options::{Options, Times};
 use crate::plan::Plan;
+use crate::trace::{Action, Operation, Transfer};
 
 /// A time that may be shorter by up to so much.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +93,19 @@ impl Lengths {
     #[inline]
     pub fn erase(&self, chip: ChipId, at: Instant) -> Span {
         self.length(DrawnFor::Erase, chip.0, at)
+    }
+
+    /// An operation whose page is moved over the bus of this channel from now on: with its end, and
+    /// with its transfer.
+    #[inline]
+    pub(crate) fn moved(&self, operation: Operation, channel: ChannelId, now: Instant) -> (Operation, Transfer) {
+        let over = now.saturating_add(self.transfer(channel, now));
+        let end = match operation.action {
+            Action::Program => over.saturating_add(self.programming(operation.chip, over)),
+            _ => over,
+        };
+        let Operation { cluster, chip, job, kind, .. } = operation;
+        (Operation { end, ..operation }, Transfer { start: now, end: over, channel, cluster, chip, job, kind })
     }
 
     #[inline]

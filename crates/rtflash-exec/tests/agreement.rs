@@ -108,7 +108,6 @@ fn the_result_depends_on_neither_windows_nor_threads() {
         let mut untraced = four.install(|| worlds::untraced(&world));
         untraced.sort_by_key(Record::order);
         assert_eq!(engine(&world)[1..], untraced[..], "case {case}, all but how it was made");
-        assert_eq!(worlds::judged(&world), worlds::judged_in_windows(&world), "case {case}");
         compared += 1;
         if compared == 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -164,13 +164,3 @@ pub fn judged(world: &World) -> Vec<Finding> {
     let checks = checks.expect("small worlds reach no limit");
     merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
 }
-
-/// The same of a run in short windows.
-pub fn judged_in_windows(world: &World) -> Vec<Finding> {
-    let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
-    let observe = |group: &[ClusterId]| Checks::new(&world.plan, world.options.dispatch, group);
-    let mut admission = replay(world, clusters);
-    let checks = run_traced::<_, RunError>(&world.plan, &world.options, &mut admission, observe, |_| Ok(()));
-    let checks = checks.expect("small worlds reach no limit");
-    merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
-}

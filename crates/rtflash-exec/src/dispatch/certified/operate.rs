@@ -11,7 +11,7 @@ use super::{Event, Placed};
 use crate::flash::Request;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
 
 /// A chip of the device.
 #[derive(Debug, Default)]
@@ -240,24 +240,12 @@ impl<O: Observer> Placed<'_, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
             let Request { channel, chip, .. } = self.channels.grant();
-            let mut operation = self.chips[chip].open.take().expect("a chip that asks has an operation");
-            let over = now.saturating_add(self.lengths.transfer(channel, now));
-            operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
-                _ => over,
-            };
-            self.channels.hold(channel, over);
+            let operation = self.chips[chip].open.take().expect("a chip that asks has an operation");
+            let (operation, transfer) = self.lengths.moved(operation, channel, now);
+            self.channels.hold(channel, transfer.end);
             self.work(chip, operation.end);
             self.observer.close(Record::Operation(operation));
-            self.observer.push(Record::Transfer(Transfer {
-                start: now,
-                end: over,
-                channel,
-                cluster: operation.cluster,
-                chip,
-                job: operation.job,
-                kind: operation.kind,
-            }));
+            self.observer.push(Record::Transfer(transfer));
         }
     }
 }

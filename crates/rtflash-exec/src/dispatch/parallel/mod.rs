@@ -18,7 +18,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::trace::{Action, Complete, Kind, Observer, Operation, Record, Transfer};
+use crate::trace::{Complete, Kind, Observer, Operation, Record};
 
 /// Events of one instant: releases come before ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,27 +256,15 @@ impl<'a, O: Observer> Parallel<'a, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
             let Request { channel, chip, .. } = self.channels.grant();
-            let Some((slot, Doing::Waiting(mut operation))) = self.chips[chip].doing else {
+            let Some((slot, Doing::Waiting(operation))) = self.chips[chip].doing else {
                 unreachable!("a chip that asks has a page that waits");
             };
-            let over = now.saturating_add(self.lengths.transfer(channel, now));
-            operation.end = match operation.action {
-                Action::Program => over.saturating_add(self.lengths.programming(chip, over)),
-                _ => over,
-            };
-            self.channels.hold(channel, over);
+            let (operation, transfer) = self.lengths.moved(operation, channel, now);
+            self.channels.hold(channel, transfer.end);
             self.chips[chip].doing = Some((slot, Doing::Paging));
             self.events.push(Reverse((operation.end, Event::End(chip))));
             self.observer.close(Record::Operation(operation));
-            self.observer.push(Record::Transfer(Transfer {
-                start: now,
-                end: over,
-                channel,
-                cluster: operation.cluster,
-                chip,
-                job: operation.job,
-                kind: operation.kind,
-            }));
+            self.observer.push(Record::Transfer(transfer));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
 use crate::plan::Plan;
-use crate::trace::{Action, Complete, Observer, Operation, Release, Transfer};
+use crate::trace::{Complete, Observer, Operation, Release};
 
 /// Later than everything that happens.
 const NEVER: Instant = Instant::END;
@@ -266,28 +266,16 @@ impl Lane {
     pub(super) fn transfers(
         &mut self,
         common: &Common<'_>,
-        mut operation: Operation,
+        operation: Operation,
         channel: ChannelId,
         now: Instant,
         observer: &mut impl Observer,
     ) -> Instant {
-        let over = now.saturating_add(common.lengths.transfer(channel, now));
-        operation.end = match operation.action {
-            Action::Program => over.saturating_add(common.lengths.programming(operation.chip, over)),
-            _ => over,
-        };
+        let (operation, transfer) = common.lengths.moved(operation, channel, now);
         self.busy_until = operation.end;
         observer.operations(std::slice::from_ref(&operation));
-        observer.transfer(&Transfer {
-            start: now,
-            end: over,
-            channel,
-            cluster: operation.cluster,
-            chip: operation.chip,
-            job: operation.job,
-            kind: operation.kind,
-        });
-        over
+        observer.transfer(&transfer);
+        transfer.end
     }
 
     /// The run is over: what is under way is followed to its end, behind all that is released by
