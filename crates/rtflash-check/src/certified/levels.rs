@@ -78,3 +78,37 @@ impl TestLevels {
         self.verdicts[self.granted as usize].unwrap_or(LengthsVerdict { holds: None, least: None })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YES: Option<bool> = Some(true);
+    const NO: Option<bool> = Some(false);
+
+    /// What is known where each of the tests says so much, the one that supposes least first.
+    fn levels(granted: Reliance, holds: [Option<bool>; 3]) -> TestLevels {
+        let verdicts = holds.map(|holds| Some(LengthsVerdict { holds, least: None }));
+        TestLevels { granted, processors: vec![Vec::new(); 3], verdicts }
+    }
+
+    #[test]
+    fn what_is_not_decided_is_neither_a_yes_nor_a_no() {
+        let [nothing, neighbours, queue] = Reliance::ALL;
+        for granted in Reliance::ALL {
+            let undecided = levels(granted, [None; 3]);
+            assert_eq!((undecided.holds(), undecided.least()), (None, None), "{granted:?}");
+            assert!(Reliance::ALL.into_iter().all(|level| !undecided.refutes(level)), "{granted:?}");
+        }
+        // A test that supposes less says nothing against one that supposes more.
+        assert_eq!(levels(neighbours, [NO, None, None]).holds(), None);
+        // One that supposes more, and fails, does.
+        assert_eq!(levels(neighbours, [None, None, NO]).holds(), NO);
+        let split = levels(neighbours, [NO, YES, None]);
+        assert_eq!((split.holds(), split.least()), (YES, Some(neighbours)));
+        assert!(split.refutes(nothing) && !split.refutes(neighbours) && !split.refutes(queue));
+        // A yes by more than is granted is none.
+        assert_eq!(levels(nothing, [None, YES, YES]).holds(), None);
+        assert_eq!(levels(nothing, [NO, YES, YES]).holds(), NO);
+    }
+}

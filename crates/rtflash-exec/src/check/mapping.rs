@@ -46,8 +46,7 @@ impl Pool {
     fn erased(&mut self, operation: &Operation, superblock: bool) {
         let mut end = operation.end;
         if superblock {
-            let step = self.erases.iter().filter(|end| **end > operation.start);
-            end = step.fold(end, |last, &other| last.max(other));
+            end = self.erases.iter().fold(end, |last, &other| last.max(other));
             self.erases.iter_mut().filter(|end| **end > operation.start).for_each(|other| *other = end);
         }
         self.erases.push(end);

@@ -289,3 +289,35 @@ impl Passes {
         self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::ledger::Ledger;
+    use crate::trace::{JobId, Release, samples};
+
+    /// A pass that a job takes for itself, because it found no page, asks nobody: what its source
+    /// left out before is still left out.
+    #[test]
+    fn a_forced_pass_says_nothing_of_what_was_left_out() {
+        let plan = samples::plan();
+        let source = plan.sources().enumerate().find(|(_, source)| source.kind == Kind::Server).expect("a stream").0;
+        let (job, cluster, at) = (JobId { source, index: 0 }, ClusterId(1), samples::at(5));
+        let mut ledger = Ledger::new(plan.sources().len(), true);
+        let release = Release { at, job, kind: Kind::Server, deadline: None, pages: 8, cluster: Some(cluster) };
+        assert!(ledger.release(&release));
+        let pending = ledger.get(job).expect("it is pending");
+        pending.starved = true;
+        for forced in [true, false] {
+            let mut passes = Passes::new(&plan, Dispatch::Serial, 2);
+            let mut map = Mapping::new(&plan, 2, &[cluster]);
+            passes.left_out_by_server[cluster] = true;
+            passes.clusters[cluster].left_out = 1;
+            let chip = plan.clusters()[cluster].chips[0];
+            let selection = Selection { at, job, cluster, chip, block: BlockId(3), valid: 0, forced };
+            passes.selected(&selection, (ColumnId(0), 0), pending, &mut map);
+            assert_eq!(passes.left_out_by_server[cluster], forced);
+            assert_eq!(passes.clusters[cluster].left_out, u64::from(forced));
+        }
+    }
+}

@@ -246,3 +246,39 @@ impl Processors {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::samples::at;
+
+    /// A line that was busy over [0, 10).
+    fn line() -> Line {
+        let before = VecDeque::from([Stretch { start: at(0), end: at(10), deadline: 0 }]);
+        Line { before, ..Line::default() }
+    }
+
+    #[test]
+    fn copies_without_pages_keep_a_processor_busy() {
+        for (paddings, start, since) in [
+            // Nothing between two steps, back to back or apart.
+            (vec![], 10, 0),
+            (vec![], 11, 11),
+            // What ends when the next begins, or later.
+            (vec![(10, 20)], 20, 0),
+            (vec![(10, 15), (15, 20)], 20, 0),
+            (vec![(10, 15), (12, 20)], 20, 0),
+            // Idleness before the padding, between, and after it.
+            (vec![(11, 20)], 20, 11),
+            (vec![(10, 15), (16, 20)], 20, 16),
+            (vec![(10, 15)], 20, 20),
+            // What begins later is not looked at.
+            (vec![(10, 20), (30, 40)], 20, 0),
+        ] {
+            let mut line = line();
+            line.paddings.extend(paddings.iter().map(|&(from, to)| (at(from), at(to))));
+            line.busy_until(at(start));
+            assert_eq!(line.busy_since, at(since), "{paddings:?}, {start}");
+        }
+    }
+}

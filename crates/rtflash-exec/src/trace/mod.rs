@@ -5,7 +5,7 @@ mod jsonl;
 mod observer;
 mod record;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod setup;
 
 pub use events::TraceEvents;
