@@ -3,6 +3,7 @@
 mod arrivals;
 mod certified;
 mod cluster;
+mod earliest;
 mod parallel;
 mod releases;
 mod sequencer;

@@ -1,6 +1,7 @@
-//! Puts records into the order of a trace where some become known late.
+//! Puts records into the order of a trace where some become known late, and some early.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
 
@@ -9,18 +10,31 @@ use crate::trace::{Observer, Record};
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
 
+/// The place of a record that is to come, in the order of [`Sequencer::open`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+/// A record from later than now: its start, and where it is kept.
+type Later = Reverse<(Instant, usize)>;
+
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
-    /// In order; what has the same place in it, as it was pushed.
-    held: Vec<Record>,
+    /// By their starts, what starts at one instant as it was pushed; `None` where the record is
+    /// still to come.
+    held: Vec<Option<Record>>,
     /// When each of them starts.
     starts: Vec<Instant>,
+    /// How many have been passed on: the ticket of the first place.
+    passed: u64,
     /// How many have to be held for the next look.
     enough: usize,
-    /// Starts of operations that nobody is notified of yet, ascending, with how many there are of
-    /// each; none at the front that has none left.
-    open: VecDeque<(Instant, u32)>,
+    /// What has been pushed and starts later than now, and the places where it is kept.
+    later: BinaryHeap<Later>,
+    kept: Vec<Option<Record>>,
+    vacant: Vec<usize>,
+    /// The instant that it is.
+    now: Instant,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
@@ -31,83 +45,125 @@ impl<O: Observer> Sequencer<O> {
         Sequencer {
             held: Vec::new(),
             starts: Vec::new(),
+            passed: 0,
             enough: FEW,
-            open: VecDeque::new(),
+            later: BinaryHeap::new(),
+            kept: Vec::new(),
+            vacant: Vec::new(),
+            now: Instant::START,
             notifies: observer.is_notified(),
             observer,
         }
     }
 
-    /// An operation has begun whose record comes later. None has begun after it.
-    pub(crate) fn open(&mut self, start: Instant) {
-        if !self.notifies {
-            return;
+    /// It is now `now`, and an operation begins whose record comes later.
+    #[inline]
+    pub(crate) fn open(&mut self, now: Instant) -> Ticket {
+        self.advance(now);
+        let ticket = Ticket(self.passed + self.held.len() as u64);
+        if self.notifies {
+            self.starts.push(now);
+            self.held.push(None);
         }
-        match self.open.back_mut() {
-            Some((last, count)) if *last == start => *count += 1,
-            _ => self.open.push_back((start, 1)),
-        }
+        ticket
     }
 
     /// The record of an operation that was opened.
-    pub(crate) fn close(&mut self, record: Record) {
+    #[inline]
+    pub(crate) fn close(&mut self, ticket: Ticket, record: Record) {
         if !self.notifies {
             return;
         }
-        let start = record.start();
-        let at = self.open.partition_point(|&(open, _)| open < start);
-        let opened = self.open.get_mut(at).filter(|(open, _)| *open == start);
-        opened.expect("an operation is opened before it is closed").1 -= 1;
-        while self.open.front().is_some_and(|&(_, count)| count == 0) {
-            self.open.pop_front();
-        }
-        self.push(record);
+        let place = usize::try_from(ticket.0 - self.passed).ok().and_then(|place| self.held.get_mut(place));
+        let place = place.expect("a place is held until its record has come");
+        assert!(place.is_none(), "a place has one record");
+        *place = Some(record);
     }
 
+    /// Something starts now, or later.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
         if !self.notifies {
             return;
         }
         let start = record.start();
-        let mut at = self.starts.len();
-        if self.starts.last().is_some_and(|&last| last >= start) {
-            at = self.starts.partition_point(|&other| other <= start);
-            while at > 0 && self.starts[at - 1] == start && self.held[at - 1].order() > record.order() {
-                at -= 1;
-            }
+        if start > self.now {
+            self.keep(start, record);
+            return;
         }
-        self.starts.insert(at, start);
-        self.held.insert(at, record);
+        self.starts.push(start);
+        self.held.push(Some(record));
     }
 
-    /// Nothing from before `now` is pushed any more, but what is open: now and then, what nothing
-    /// can precede is passed on.
+    /// Keeps a record until it is its time.
+    fn keep(&mut self, start: Instant, record: Record) {
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.kept.push(None);
+            self.kept.len() - 1
+        });
+        self.kept[place] = Some(record);
+        self.later.push(Reverse((start, place)));
+    }
+
+    /// It is now `now`, or that and nothing has happened yet: now and then, what nothing can
+    /// precede is passed on.
     #[inline]
     pub(crate) fn passes(&mut self, now: Instant) {
+        self.advance(now);
         if self.held.len() >= self.enough {
-            self.notify_before(now);
+            self.notify(now);
         }
+    }
+
+    /// Nothing from before `now` comes any more, but what is open.
+    #[inline]
+    fn advance(&mut self, now: Instant) {
+        while let Some(&Reverse((start, place))) = self.later.peek()
+            && start <= now
+        {
+            self.later.pop();
+            self.vacant.push(place);
+            self.starts.push(start);
+            self.held.push(self.kept[place].take());
+        }
+        self.now = now.max(self.now);
     }
 
     /// Passes on everything from before `now` that nothing can precede any more. Says from when on
     /// something may be missing.
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
-        let limit = self.open.front().map_or(now, |&(open, _)| open.min(now));
-        let ready = self.starts.partition_point(|&start| start < limit);
-        self.starts.drain(..ready);
-        for record in self.held.drain(..ready) {
-            self.observer.record(&record);
+        self.advance(now);
+        self.notify(now)
+    }
+
+    fn notify(&mut self, now: Instant) -> Instant {
+        let mut ready = 0;
+        let mut limit = now;
+        while let Some(&start) = self.starts.get(ready).filter(|&&start| start < now) {
+            let same = self.starts[ready..].iter().take_while(|&&other| other == start).count();
+            let group = &mut self.held[ready..ready + same];
+            if group.iter().any(Option::is_none) {
+                limit = start;
+                break;
+            }
+            if same > 1 {
+                group.sort_by_key(|record| record.as_ref().map(Record::order));
+            }
+            group.iter().flatten().for_each(|record| self.observer.record(record));
+            ready += same;
         }
+        self.starts.drain(..ready);
+        self.held.drain(..ready);
+        self.passed += ready as u64;
         self.enough = (2 * self.held.len()).max(FEW);
         limit
     }
 
-    /// Passes on the rest.
+    /// Passes on the rest: nothing is open any more.
     pub(crate) fn finish(mut self) -> O {
-        for record in &self.held {
-            self.observer.record(record);
-        }
+        self.advance(Instant::END);
+        self.held.sort_by_key(|record| record.as_ref().map(Record::order));
+        self.held.iter().flatten().for_each(|record| self.observer.record(record));
         self.observer
     }
 

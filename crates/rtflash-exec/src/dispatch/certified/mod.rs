@@ -18,10 +18,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use rtflash_model::Instant;
+use rtflash_model::{Id, Instant};
 
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
+use super::earliest::Earliest;
 use super::sequencer::Sequencer;
 use crate::error::RunError;
 use crate::flash::Channels;
@@ -36,16 +37,13 @@ use releases::Source;
 pub(crate) use servers::Servers;
 use slab::Slab;
 
-/// Events of one instant: releases come before ends. Those of requests have the source, by position
-/// in the group, and the number of the request.
+/// What happens to a request, which is given by its source (by position in the group) and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A request is released.
     Release(usize, u64),
     /// A request may be released from now on.
     Arm(usize, u64),
-    /// The step of a chip's processor ends, with this chip.
-    End(ChipId),
 }
 
 /// A cluster at run time.
@@ -78,6 +76,8 @@ pub(crate) struct Placed<'a, O> {
     sources: Vec<Source>,
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
+    /// When each processor's step ends, as far as that is known: with its last chip.
+    ends: Earliest,
     channels: Channels,
     /// Processors that may begin a step.
     changed: Vec<usize>,
@@ -143,7 +143,6 @@ impl<'a, O: Observer> Placed<'a, O> {
             chips_per_channel: device.chips_per_channel(),
             clusters: runs,
             processors,
-            chips,
             jobs: Slab::default(),
             parts: Slab::default(),
             pending: max_pending(plan, options, true),
@@ -151,6 +150,8 @@ impl<'a, O: Observer> Placed<'a, O> {
             sources: Source::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
+            ends: Earliest::new(chips.len()),
+            chips,
             channels: Channels::new(&used),
             changed: Vec::new(),
             observer: Sequencer::new(observer),
@@ -215,12 +216,9 @@ impl<'a, O: Observer> Placed<'a, O> {
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
         self.arrivals.clear();
+        self.events.clear();
         while let Some(now) = self.next_instant() {
-            while self.events.peek().is_some_and(|&Reverse((at, _))| at == now) {
-                if let Some(Reverse((_, Event::End(chip)))) = self.events.pop() {
-                    self.end(chip, now);
-                }
-            }
+            self.ends(now);
             self.grants(now);
         }
         self.observer.finish()
@@ -235,7 +233,8 @@ impl<'a, O: Observer> Placed<'a, O> {
     pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         let arrival = self.arrivals.front().map(|arrival| arrival.at);
-        [event, arrival, self.channels.least()].into_iter().flatten().min()
+        let end = self.ends.first().map(|(at, _)| at);
+        [event, end, arrival, self.channels.least()].into_iter().flatten().min()
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
@@ -243,11 +242,11 @@ impl<'a, O: Observer> Placed<'a, O> {
     }
 
     fn ends(&mut self, now: Instant) {
-        while let Some(&Reverse((at, Event::End(chip)))) = self.events.peek()
+        while let Some((at, chip)) = self.ends.first()
             && at == now
         {
-            self.events.pop();
-            self.end(chip, now);
+            self.ends.set(chip, None);
+            self.end(ChipId::from_index(chip), now);
         }
     }
 

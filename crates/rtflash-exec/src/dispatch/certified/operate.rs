@@ -1,13 +1,12 @@
 //! Steps on chips and buses, from start to end.
 
-use std::cmp::Reverse;
-
 use rtflash_model::{Instant, Span};
 
+use super::Placed;
 use super::pass::GcStep;
 use super::processor::Step;
 use super::store::Spot;
-use super::{Event, Placed};
+use crate::dispatch::sequencer::Ticket;
 use crate::flash::Request;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
@@ -21,8 +20,9 @@ pub(super) struct Chip {
     pub(super) foreign_chips: u32,
     /// All other chips of its channel.
     pub(super) others: u32,
-    /// The operation that waits for its bus, or will. One at a time: rule S4.
-    pub(super) open: Option<Operation>,
+    /// The operation that waits for its bus, or will, and the place of its record. One at a time:
+    /// rule S4.
+    pub(super) open: Option<(Operation, Ticket)>,
 }
 
 /// A page of a step that is about to start.
@@ -136,7 +136,7 @@ impl<O: Observer> Placed<'_, O> {
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.events.push(Reverse((step.last.0, Event::End(step.last.1))));
+            self.ends.set(step.last.1.index(), Some(step.last.0));
         }
     }
 
@@ -193,12 +193,12 @@ impl<O: Observer> Placed<'_, O> {
             self.work(chip, end);
             return;
         }
-        self.observer.open(now);
+        let ticket = self.observer.open(now);
         let since = match page.action {
             Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
             _ => now,
         };
-        self.chips[chip].open = Some(operation);
+        self.chips[chip].open = Some((operation, ticket));
         self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: processor });
     }
 
@@ -240,11 +240,11 @@ impl<O: Observer> Placed<'_, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
             let Request { channel, chip, .. } = self.channels.grant();
-            let operation = self.chips[chip].open.take().expect("a chip that asks has an operation");
+            let (operation, ticket) = self.chips[chip].open.take().expect("a chip that asks has an operation");
             let (operation, transfer) = self.lengths.moved(operation, channel, now);
             self.channels.hold(channel, transfer.end);
             self.work(chip, operation.end);
-            self.observer.close(Record::Operation(operation));
+            self.observer.close(ticket, Record::Operation(operation));
             self.observer.push(Record::Transfer(transfer));
         }
     }

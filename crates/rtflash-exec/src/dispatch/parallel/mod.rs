@@ -1,17 +1,20 @@
 //! Parallel dispatch: every chip takes the earliest-deadline operation that waits for it.
 
+mod queue;
 mod releases;
 mod steps;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap};
 
-use rtflash_model::Instant;
+use rtflash_model::{Id, Instant};
 
+use self::queue::Queue;
 use super::arrivals::Arrival;
 use super::cluster::{Cluster, Jobs, max_pending};
+use super::earliest::Earliest;
 use super::releases::Releaser;
-use super::sequencer::Sequencer;
+use super::sequencer::{Sequencer, Ticket};
 use crate::error::RunError;
 use crate::flash::{Channels, Request};
 use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
@@ -19,15 +22,6 @@ use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::trace::{Complete, Kind, Observer, Operation, Record};
-
-/// Events of one instant: releases come before ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    /// A periodic source releases its next job.
-    Release(usize),
-    /// What a chip does ends.
-    End(ChipId),
-}
 
 /// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
 /// page in it, slot of the job, what.
@@ -44,8 +38,8 @@ enum Work {
 /// What a chip is doing.
 #[derive(Debug, Clone, Copy)]
 enum Doing {
-    /// A page that waits for its bus, or will.
-    Waiting(Operation),
+    /// A page that waits for its bus, or will; and the place of its record.
+    Waiting(Operation, Ticket),
     /// A page that has had its bus, or has it.
     Paging,
     /// A GC read or GC program, of a page or as padding.
@@ -55,9 +49,9 @@ enum Doing {
 
 #[derive(Debug, Default)]
 struct Chip {
-    queue: BTreeSet<Entry>,
+    queue: Queue,
     /// Entries that cannot go on until an erase in the cluster has ended.
-    waiting: BTreeSet<Entry>,
+    waiting: Queue,
     doing: Option<(usize, Doing)>,
     /// Its cluster, by position in the group.
     cluster: usize,
@@ -97,7 +91,10 @@ pub(crate) struct Parallel<'a, O> {
     /// Jobs and pages that may be pending.
     pending: usize,
     releaser: Releaser,
-    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    /// When each periodic source releases its next job.
+    releases: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// When what each chip does ends, as far as that is known.
+    ends: Earliest,
     channels: Channels,
     /// Clusters of which chips may have something to begin at this instant.
     touched: Vec<usize>,
@@ -129,7 +126,6 @@ impl<'a, O: Observer> Parallel<'a, O> {
             lengths: Lengths::new(plan, options),
             chips_per_channel: device.chips_per_channel(),
             clusters,
-            chips,
             members,
             unfinished: Vec::new(),
             reads: HashMap::new(),
@@ -137,7 +133,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
             too_many: false,
             jobs: Jobs::default(),
             pending: max_pending(plan, options, true),
-            events: releaser.periodic.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
+            releases: releaser.periodic.first().map(Reverse).collect(),
+            ends: Earliest::new(chips.len()),
+            chips,
             releaser,
             channels: Channels::new(&used),
             touched: Vec::new(),
@@ -148,7 +146,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     /// The same where a host hands over all jobs.
     pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let mut parallel = Parallel::new(plan, options, clusters, observer);
-        parallel.events.clear();
+        parallel.releases.clear();
         parallel
     }
 
@@ -182,12 +180,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Ends the run at its duration: what is under way is followed to its end.
     pub(crate) fn finish(mut self) -> O {
+        self.releases.clear();
         while let Some(now) = self.next_event() {
-            while self.events.peek().is_some_and(|&Reverse((at, _))| at == now) {
-                if let Some(Reverse((_, Event::End(chip)))) = self.events.pop() {
-                    self.end(chip, now);
-                }
-            }
+            self.ends(now);
             self.grants(now);
         }
         self.observer.finish()
@@ -227,8 +222,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        let event = self.events.peek().map(|&Reverse((at, _))| at);
-        event.into_iter().chain(self.channels.least()).min()
+        let release = self.releases.peek().map(|&Reverse((at, _))| at);
+        let end = self.ends.first().map(|(at, _)| at);
+        [release, end, self.channels.least()].into_iter().flatten().min()
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
@@ -244,11 +240,11 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     fn ends(&mut self, now: Instant) {
-        while let Some(&Reverse((at, Event::End(chip)))) = self.events.peek()
+        while let Some((at, chip)) = self.ends.first()
             && at == now
         {
-            self.events.pop();
-            self.end(chip, now);
+            self.ends.set(chip, None);
+            self.end(ChipId::from_index(chip), now);
         }
     }
 
@@ -256,14 +252,14 @@ impl<'a, O: Observer> Parallel<'a, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
             let Request { channel, chip, .. } = self.channels.grant();
-            let Some((slot, Doing::Waiting(operation))) = self.chips[chip].doing else {
+            let Some((slot, Doing::Waiting(operation, ticket))) = self.chips[chip].doing else {
                 unreachable!("a chip that asks has a page that waits");
             };
             let (operation, transfer) = self.lengths.moved(operation, channel, now);
             self.channels.hold(channel, transfer.end);
             self.chips[chip].doing = Some((slot, Doing::Paging));
-            self.events.push(Reverse((operation.end, Event::End(chip))));
-            self.observer.close(Record::Operation(operation));
+            self.ends.set(chip.index(), Some(operation.end));
+            self.observer.close(ticket, Record::Operation(operation));
             self.observer.push(Record::Transfer(transfer));
         }
     }
@@ -293,7 +289,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         if self.chips[chip].doing.is_some() {
             return changed;
         }
-        while let Some(&entry) = self.chips[chip].queue.first() {
+        while let Some(entry) = self.chips[chip].queue.first() {
             match self.go_on(chip, entry, now) {
                 Attempt::Started => return true,
                 Attempt::Changed => changed = true,

@@ -4,19 +4,19 @@ use std::cmp::Reverse;
 
 use rtflash_model::Instant;
 
-use super::{Entry, Event, Parallel, Work};
+use super::{Entry, Parallel, Work};
 use crate::dispatch::cluster::Job;
 use crate::trace::{Observer, Record, Release};
 
 impl<O: Observer> Parallel<'_, O> {
     pub(super) fn releases(&mut self, now: Instant) {
-        while let Some(&Reverse((at, Event::Release(source)))) = self.events.peek()
+        while let Some(&Reverse((at, source))) = self.releases.peek()
             && at == now
         {
-            self.events.pop();
+            self.releases.pop();
             let (job, next) = self.releaser.periodic.release(source);
             if next < self.options.duration {
-                self.events.push(Reverse((next, Event::Release(source))));
+                self.releases.push(Reverse((next, source)));
             }
             self.observer.push(Record::Release(Release {
                 at: now,

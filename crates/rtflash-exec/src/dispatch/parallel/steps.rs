@@ -1,10 +1,8 @@
 //! What chips do, from start to end.
 
-use std::cmp::Reverse;
-
 use rtflash_model::Instant;
 
-use super::{Attempt, Doing, Entry, Event, Parallel, Work};
+use super::{Attempt, Doing, Entry, Parallel, Work};
 use crate::flash::Request;
 use crate::ftl::Copy;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
@@ -17,7 +15,7 @@ impl<O: Observer> Parallel<'_, O> {
         let (slot, doing) = self.chips[chip].doing.expect("a chip does something until it ends");
         self.touched.push(self.chips[chip].cluster);
         match doing {
-            Doing::Waiting(_) => unreachable!("a page that waits for its bus does not end"),
+            Doing::Waiting(..) => unreachable!("a page that waits for its bus does not end"),
             Doing::Paging => self.page_ends(chip, slot, now),
             Doing::Copying => self.chips[chip].doing = None,
             Doing::Erasing => {
@@ -147,12 +145,12 @@ impl<O: Observer> Parallel<'_, O> {
     fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> Attempt {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
-        self.observer.open(now);
+        let ticket = self.observer.open(now);
         let since = match action {
             Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
             _ => now,
         };
-        self.chips[chip].doing = Some((slot, Doing::Waiting(operation)));
+        self.chips[chip].doing = Some((slot, Doing::Waiting(operation, ticket)));
         self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: self.chips[chip].cluster });
         Attempt::Started
     }
@@ -209,7 +207,7 @@ impl<O: Observer> Parallel<'_, O> {
             self.observer.push(Record::Padding(Padding { start: now, end, job, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
-        self.events.push(Reverse((end, Event::End(chip))));
+        self.ends.set(chip.index(), Some(end));
         Attempt::Started
     }
 }
