@@ -10,6 +10,7 @@ extern crate self as rtflash_exec;
 
 pub mod check;
 pub mod dispatch;
+mod earliest;
 mod error;
 mod flash;
 pub mod ftl;

@@ -1,6 +1,8 @@
 //! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
 //! are left out, victims, copies, cost.
 
+use std::collections::VecDeque;
+
 use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
@@ -38,7 +40,7 @@ struct Terms {
 struct Pass {
     victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
-    buffer: Vec<(Lpn, u32)>,
+    buffer: VecDeque<(Lpn, u32)>,
     /// Pages read.
     copied: u64,
     /// When the last step of reads and the last one of programs began, and how many there were,
@@ -332,7 +334,7 @@ impl Collections {
                 if terms.stripe {
                     pass.buffer.clear();
                 }
-                pass.buffer.push((operation.lpn, map.spot(position, operation.block, operation.page)));
+                pass.buffer.push_back((operation.lpn, map.spot(position, operation.block, operation.page)));
                 pass.copied += 1;
                 pass.read = Some(operation.end);
                 pass.victim == Some(operation.block) && !kept
@@ -342,7 +344,7 @@ impl Collections {
                     pass.steps.1 += 1;
                 }
                 let found = pass.buffer.iter().position(|&(lpn, _)| lpn == operation.lpn);
-                let read = found.map(|at| pass.buffer.remove(at));
+                let read = found.and_then(|at| pass.buffer.remove(at));
                 // In a stripe a copy is one operation.
                 let together = !terms.stripe || pass.read == Some(operation.start);
                 read.as_ref().is_some_and(valid) && together

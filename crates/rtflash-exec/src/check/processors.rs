@@ -38,6 +38,22 @@ struct Line {
     before: VecDeque<Stretch>,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
+    /// Where the last looks at `before` and `latest` ended: most look for the same again.
+    found: (usize, usize),
+}
+
+/// Where in an ascending list what is `below` ends. `guess`: where that was the last time.
+fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: impl Fn(T) -> bool) -> usize {
+    let is_below = |at: usize| get(at).is_some_and(&below);
+    if guess <= len && (guess == 0 || is_below(guess - 1)) && !is_below(guess) {
+        return guess;
+    }
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_below(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// Stretches of a processor that are remembered at most.
@@ -56,6 +72,7 @@ impl Line {
         }
         if self.before.len() == REMEMBERED {
             self.before.pop_front();
+            self.found.0 = self.found.0.saturating_sub(1);
         }
         self.before.push_back(stretch);
     }
@@ -228,18 +245,24 @@ impl Processors {
     /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
     /// D1.
     fn judge(&mut self, processor: usize, operation: &Operation, pending: &Pending, deadline: u64) {
-        let (line, released) = (&self.lines[processor], pending.release.at);
+        let (line, released) = (&mut self.lines[processor], pending.release.at);
         let at = || place(operation.start, pending, Some(operation.chip));
         // All of a job waits on its processors from its release on.
-        let since = line.latest.partition_point(|&(start, _)| start < released);
+        let latest = &line.latest;
+        let start = |at: usize| latest.get(at).map(|&(start, _)| start);
+        let since = end_of(start, latest.len(), line.found.1, |start| start < released);
         // The latest deadline since then comes first.
-        let late = line.latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+        line.found.1 = since;
+        let late = latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
         self.order.note(0, late.min(i64::MAX.unsigned_abs()), at);
         if pending.release.deadline.is_none() {
             return;
         }
         self.idling.note(0, line.busy_since.since(released).as_ns(), at);
-        let first = line.before.partition_point(|stretch| stretch.start < released);
+        let before = &line.before;
+        let start = |at: usize| before.get(at).map(|stretch| stretch.start);
+        let first = end_of(start, before.len(), line.found.0, |start| start < released);
+        line.found.0 = first;
         let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
             self.blocking.note(self.bounds[processor].step, blocker.end.since(released).as_ns(), at);

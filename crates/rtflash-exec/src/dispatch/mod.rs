@@ -3,7 +3,6 @@
 mod arrivals;
 mod certified;
 mod cluster;
-mod earliest;
 mod parallel;
 mod releases;
 mod sequencer;

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
 
-use crate::trace::{Observer, Record};
+use crate::trace::{Observer, Operation, Record};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -16,6 +16,19 @@ pub(crate) struct Ticket(u64);
 
 /// A record from later than now: its start, and where it is kept.
 type Later = Reverse<(Instant, usize)>;
+
+/// Whether two operations, which begin at the same instant, are alike on two chips of a cluster.
+fn is_one_step(a: &Operation, b: &Operation) -> bool {
+    (a.job, a.kind, a.cluster, a.action) == (b.job, b.kind, b.cluster, b.action)
+}
+
+/// Notifies of the operations of a step.
+fn pass_on(step: &mut Vec<Operation>, observer: &mut impl Observer) {
+    if !step.is_empty() {
+        observer.operations(step);
+        step.clear();
+    }
+}
 
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
@@ -35,6 +48,8 @@ pub(crate) struct Sequencer<O> {
     vacant: Vec<usize>,
     /// The instant that it is.
     now: Instant,
+    /// Operations of one step that are about to be passed on together.
+    step: Vec<Operation>,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
@@ -51,6 +66,7 @@ impl<O: Observer> Sequencer<O> {
             kept: Vec::new(),
             vacant: Vec::new(),
             now: Instant::START,
+            step: Vec::new(),
             notifies: observer.is_notified(),
             observer,
         }
@@ -146,10 +162,25 @@ impl<O: Observer> Sequencer<O> {
                 limit = start;
                 break;
             }
-            if same > 1 {
-                group.sort_by_key(|record| record.as_ref().map(Record::order));
+            let order = |record: &Option<Record>| record.as_ref().map(Record::order);
+            if same > 1 && !group.is_sorted_by_key(order) {
+                group.sort_by_key(order);
             }
-            group.iter().flatten().for_each(|record| self.observer.record(record));
+            for record in group.iter().flatten() {
+                match record {
+                    Record::Operation(operation) => {
+                        if self.step.first().is_some_and(|first| !is_one_step(first, operation)) {
+                            pass_on(&mut self.step, &mut self.observer);
+                        }
+                        self.step.push(*operation);
+                    }
+                    _ => {
+                        pass_on(&mut self.step, &mut self.observer);
+                        self.observer.record(record);
+                    }
+                }
+            }
+            pass_on(&mut self.step, &mut self.observer);
             ready += same;
         }
         self.starts.drain(..ready);

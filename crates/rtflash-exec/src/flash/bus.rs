@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 
+use crate::earliest::Earliest;
 use crate::ids::{ChannelId, ChipId, PerId};
 
 /// A lane asks for a bus.
@@ -43,9 +44,9 @@ impl Channel {
         self.waiting.insert(before.map_or(0, |before| before + 1), request);
     }
 
-    /// When the next page is moved, in nanoseconds; the last number, where none waits.
-    fn next(&self) -> u64 {
-        self.waiting.front().map_or(u64::MAX, |first| first.since.max(self.free_at).as_ns())
+    /// When the next page is moved; `None` where none waits.
+    fn next(&self) -> Option<Instant> {
+        self.waiting.front().map(|first| first.since.max(self.free_at))
     }
 }
 
@@ -55,9 +56,8 @@ pub(crate) struct Channels {
     channels: Vec<Channel>,
     /// Where each channel of the device is among them; `None` where no two lanes share it.
     of: PerId<ChannelId, Option<usize>>,
-    /// When each grants next, and a tournament of these, whose winner is at 1.
-    next: Vec<u64>,
-    winners: Vec<usize>,
+    /// When each grants next.
+    next: Earliest,
 }
 
 impl Channels {
@@ -70,11 +70,7 @@ impl Channels {
         };
         let of = shared.iter().map(&mut number).collect();
         let idle = || Channel { free_at: Instant::START, waiting: VecDeque::new() };
-        let mut winners: Vec<usize> = (0..count).chain(0..count).collect();
-        for node in (1..count).rev() {
-            winners[node] = winners[2 * node];
-        }
-        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: vec![u64::MAX; count], winners }
+        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: Earliest::new(count) }
     }
 
     /// A lane asks for a bus, which is shared.
@@ -87,14 +83,14 @@ impl Channels {
     /// When the next grant of all is; `None` where nobody asks.
     #[inline]
     pub(crate) fn least(&self) -> Option<Instant> {
-        self.winners.get(1).and_then(|&winner| Instant::from_ns(self.next[winner]))
+        self.next.first().map(|(at, _)| at)
     }
 
     /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how
     /// long.
     pub(crate) fn grant(&mut self) -> Request {
-        let winner = self.winners.get(1).and_then(|&winner| self.channels[winner].waiting.pop_front());
-        winner.expect("a bus is asked for")
+        let (_, winner) = self.next.first().expect("a bus is asked for");
+        self.channels[winner].waiting.pop_front().expect("a channel that grants has requests")
     }
 
     /// The bus that has just been granted is busy until then.
@@ -106,14 +102,7 @@ impl Channels {
 
     /// The state of a channel has changed.
     fn set(&mut self, number: usize) {
-        self.next[number] = self.channels[number].next();
-        let count = self.channels.len();
-        let mut node = usize::midpoint(number, count);
-        while node > 0 {
-            let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            self.winners[node] = if (self.next[b], b) < (self.next[a], a) { b } else { a };
-            node /= 2;
-        }
+        self.next.set(number, self.channels[number].next());
     }
 }
 

@@ -22,8 +22,8 @@ use rtflash_model::{Id, Instant};
 
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
-use super::earliest::Earliest;
 use super::sequencer::Sequencer;
+use crate::earliest::Earliest;
 use crate::error::RunError;
 use crate::flash::Channels;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};

@@ -9,38 +9,48 @@ const NEVER: u64 = u64::MAX;
 /// equals.
 #[derive(Debug)]
 pub(crate) struct Earliest {
-    /// In nanoseconds; [`NEVER`] where there is none.
-    at: Vec<u64>,
-    /// A tournament of them, whose winner is at 1.
-    winners: Vec<usize>,
+    /// A tournament: who plays at 2n and 2n + 1 is played for at n; the winner of all is at 1, the
+    /// lanes are in the last half, one after another. Each is an instant in nanoseconds, or
+    /// [`NEVER`], and the lane.
+    nodes: Vec<(u64, usize)>,
 }
 
 impl Earliest {
     /// For so many lanes, without instants.
     pub(crate) fn new(lanes: usize) -> Earliest {
-        let mut winners: Vec<usize> = (0..lanes).chain(0..lanes).collect();
-        for node in (1..lanes).rev() {
-            winners[node] = winners[2 * node].min(winners[2 * node + 1]);
+        let places = lanes.next_power_of_two().max(2);
+        let mut earliest = Earliest { nodes: vec![(NEVER, 0); 2 * places] };
+        for (lane, leaf) in earliest.nodes[places..].iter_mut().enumerate() {
+            leaf.1 = lane;
         }
-        Earliest { at: vec![NEVER; lanes], winners }
+        for node in (1..places).rev() {
+            earliest.nodes[node] = earliest.nodes[2 * node];
+        }
+        earliest
     }
 
     /// The earliest instant, and whose it is.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        let &lane = self.winners.get(1)?;
-        Some((Instant::from_ns(self.at[lane])?, lane))
+        let (at, lane) = self.nodes[1];
+        Some((Instant::from_ns(at)?, lane))
     }
 
     /// The instant of a lane.
     #[inline]
     pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {
-        self.at[lane] = at.map_or(NEVER, Instant::as_ns);
-        let mut node = usize::midpoint(lane, self.at.len());
-        while node > 0 {
-            let (a, b) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            self.winners[node] = if (self.at[b], b) < (self.at[a], a) { b } else { a };
+        let mut node = self.nodes.len() / 2 + lane;
+        self.nodes[node].0 = at.map_or(NEVER, Instant::as_ns);
+        while node > 1 {
+            let [left, right] = self.nodes[node & !1..][..2] else { unreachable!("nodes come in pairs") };
+            // The lanes on the left are lower.
+            let winner = if right.0 < left.0 { right } else { left };
             node /= 2;
+            // Above, nobody is asked about a lane that has lost here, and lost here before.
+            if self.nodes[node] == winner {
+                break;
+            }
+            self.nodes[node] = winner;
         }
     }
 }
