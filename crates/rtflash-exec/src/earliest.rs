@@ -5,6 +5,16 @@ use rtflash_model::Instant;
 /// Later than every instant.
 const NEVER: u64 = u64::MAX;
 
+/// The earlier of two instants, of which either or both may be missing.
+#[inline]
+pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, None) => a,
+        (None, b) => b,
+    }
+}
+
 /// An instant for each of some lanes, or none, and the lane of the earliest: the lowest among
 /// equals.
 #[derive(Debug)]

@@ -272,6 +272,8 @@ impl Processors {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::trace::samples::at;
 
@@ -302,6 +304,19 @@ mod tests {
             line.paddings.extend(paddings.iter().map(|&(from, to)| (at(from), at(to))));
             line.busy_until(at(start));
             assert_eq!(line.busy_since, at(since), "{paddings:?}, {start}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_guess_changes_where_something_ends(
+            mut list in prop::collection::vec(0..9_u8, 0..12),
+            guess in 0..14_usize,
+            limit in 0..10_u8,
+        ) {
+            list.sort_unstable();
+            let end = end_of(|at| list.get(at).copied(), list.len(), guess, |value| value < limit);
+            prop_assert_eq!(end, list.partition_point(|&value| value < limit));
         }
     }
 }

@@ -34,14 +34,16 @@ struct Channel {
 }
 
 impl Channel {
-    fn request(&mut self, request: Request) {
+    /// Says whether the request is the next one.
+    fn request(&mut self, request: Request) -> bool {
         let order = |request: &Request| (request.since, request.chip);
         if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
             self.waiting.push_back(request);
-            return;
+            return self.waiting.len() == 1;
         }
         let before = self.waiting.iter().rposition(|other| order(other) < order(&request));
         self.waiting.insert(before.map_or(0, |before| before + 1), request);
+        before.is_none()
     }
 
     /// When the next page is moved; `None` where none waits.
@@ -76,8 +78,9 @@ impl Channels {
     /// A lane asks for a bus, which is shared.
     pub(crate) fn request(&mut self, request: Request) {
         let number = self.of[request.channel].expect("a lane asks for buses that are shared");
-        self.channels[number].request(request);
-        self.set(number);
+        if self.channels[number].request(request) {
+            self.set(number);
+        }
     }
 
     /// When the next grant of all is; `None` where nobody asks.

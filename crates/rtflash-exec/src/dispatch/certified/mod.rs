@@ -23,7 +23,7 @@ use rtflash_model::{Id, Instant};
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
 use super::sequencer::Sequencer;
-use crate::earliest::Earliest;
+use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::Channels;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
@@ -234,7 +234,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         let arrival = self.arrivals.front().map(|arrival| arrival.at);
         let end = self.ends.first().map(|(at, _)| at);
-        [event, end, arrival, self.channels.least()].into_iter().flatten().min()
+        earlier(earlier(end, self.channels.least()), earlier(event, arrival))
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {

@@ -14,7 +14,7 @@ use super::arrivals::Arrival;
 use super::cluster::{Cluster, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::{Sequencer, Ticket};
-use crate::earliest::Earliest;
+use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::{Channels, Request};
 use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
@@ -218,13 +218,13 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// When something happens next.
     pub(crate) fn next_instant(&self) -> Option<Instant> {
-        self.next_event().into_iter().chain(self.releaser.next_arrival()).min()
+        earlier(self.next_event(), self.releaser.next_arrival())
     }
 
     fn next_event(&self) -> Option<Instant> {
         let release = self.releases.peek().map(|&Reverse((at, _))| at);
         let end = self.ends.first().map(|(at, _)| at);
-        [release, end, self.channels.least()].into_iter().flatten().min()
+        earlier(earlier(end, self.channels.least()), release)
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
