@@ -107,7 +107,7 @@ pub(crate) struct Parallel<'a, O> {
 impl<'a, O: Observer> Parallel<'a, O> {
     /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
-        let releaser = Releaser::new(plan, clusters, options.service);
+        let releaser = Releaser::new(plan, clusters, options);
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
         let device = plan.device();
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
@@ -124,6 +124,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
             chips
         });
         let members = members.collect();
+        let first = releaser.periodic.first(options.duration);
+        let first = first.map(|(at, source)| Reverse((at, Event::Release(source))));
         Parallel {
             options,
             lengths: Lengths::new(plan, options),
@@ -137,7 +139,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             too_many: false,
             jobs: Jobs::default(),
             pending: max_pending(plan, options, true),
-            events: releaser.periodic.first().map(|(at, source)| Reverse((at, Event::Release(source)))).collect(),
+            events: first.collect(),
             releaser,
             channels: Channels::new(&used),
             touched: Vec::new(),
