@@ -9,7 +9,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::allocator::allocator;
 use rtflash::alloc::analysis::Thesis;
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash::model::{Device, Instant, Request, Span, Task, TaskSet};
 use rtflash::run::{Executed, execute};
 
@@ -32,7 +32,7 @@ fn run(set: &TaskSet, algorithm: &str, dispatch: Dispatch, seconds: u64) -> Exec
         pattern: Pattern::Uniform,
         times: Times::Worst,
         seed: 1,
-        placed: Placed::default(),
+        ..Options::default()
     };
     execute(set, outcome.allocation().expect("an allocation"), &Thesis, &options, None).expect("a run")
 }

@@ -10,7 +10,7 @@ use std::{fs, io};
 use rtflash::alloc::allocator::{Allocator, allocator};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
 use rtflash::draw::{NamedFigure, figures};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash::experiment::output::{Summary, summary};
 use rtflash::experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash::experiment::tally::Tally;
@@ -354,7 +354,6 @@ fn case_study() -> Fallible<Section> {
         let outcome = named(name)?.allocate(&set, &Thesis);
         let allocation = outcome.allocation().ok_or("no allocation")?;
         let (dispatch, victims, aging) = (Dispatch::Serial, Victims::Actual, Aging::Worst);
-        let placed = Placed::default();
         let options = Options {
             duration,
             dispatch,
@@ -364,7 +363,7 @@ fn case_study() -> Fallible<Section> {
             pattern: Pattern::Uniform,
             times: Times::Worst,
             seed: 1,
-            placed,
+            ..Options::default()
         };
         let executed = execute(&set, allocation, &Thesis, &options, None).map_err(|error| error.to_string())?;
         let pages: u64 = executed.report.clusters.iter().map(|cluster| cluster.non_real_time).sum();

@@ -37,7 +37,9 @@ fn attack(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Ve
                 pattern,
                 times: Times::Worst,
                 seed: 1,
-                placed: Placed { backfill: true, waits, phases },
+                placed: Placed { backfill: true, waits },
+                phases,
+                ..Options::default()
             };
             let executed = execute(set, allocation, analysis, &options, None).expect("it can be run");
             let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());

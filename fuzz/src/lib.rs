@@ -8,7 +8,7 @@
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use rtflash::alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash::alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
-use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
+use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Recurrence, Service, Times, Victims, Waits};
 use rtflash::model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
@@ -111,7 +111,9 @@ pub fn options(set: &TaskSet, bytes: &mut Unstructured) -> Result<Option<Options
         placed: Placed {
             backfill: bytes.arbitrary()?,
             waits: Waits::Actual,
-            phases: *bytes.choose(&[Phases::Periodic, Phases::AtErases])?,
         },
+        phases: *bytes.choose(&[Phases::Periodic, Phases::AtErases, Phases::Random])?,
+        recurrence: *bytes.choose(&[Recurrence::Periodic, Recurrence::Sporadic])?,
+        ..Options::default()
     }))
 }

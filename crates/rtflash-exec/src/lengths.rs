@@ -1,12 +1,12 @@
 //! How long operations take where the device knows no more than two bounds.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, Instant, Span};
+use rtflash_model::{Device, Id, Instant, Span, TaskId};
 
-use crate::ids::{ChannelId, ChipId};
+use crate::ids::{ChannelId, ChipId, PerId, SourceId};
 use crate::options::{Options, Times};
 use crate::plan::Plan;
-use crate::trace::{Action, Operation, Transfer};
+use crate::trace::{Action, JobId, Operation, Transfer};
 
 /// A time that may be shorter by up to so much.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +26,8 @@ enum DrawnFor {
     Erase,
 }
 
-/// The lengths of the parts of operations: as the device states them, and within its ranges as
-/// [`Times`] says.
+/// The lengths of the parts of operations: as the device states them, and within its ranges as the
+/// [`ReleasePattern`](crate::ReleasePattern) says of a request, or else [`Times`].
 ///
 /// A length that is drawn depends on the seed, the part, where it is and when it begins. So it does
 /// not depend on what happens elsewhere.
@@ -37,7 +37,12 @@ pub struct Lengths {
     seed: u64,
     /// By [`DrawnFor`].
     parts: [RangedTime; 6],
+    /// What is stated of the requests of each source; `None` where nothing is of any.
+    stated: Option<PerId<SourceId, Vec<u16>>>,
 }
+
+/// What [`ReleasePattern`](crate::ReleasePattern) counts lengths in.
+const WHOLE: u64 = 1_000;
 
 impl Lengths {
     /// The lengths of a plan's operations.
@@ -56,52 +61,53 @@ impl Lengths {
                 length(device.page_program(), program),
                 length(device.block_erase(), erase),
             ],
+            stated: stated(plan, options),
         }
     }
 
-    /// The part of a read before its transfer, on this chip, from then on.
+    /// The part of a read before its transfer, for this job on this chip, from then on.
     #[inline]
-    pub fn sensing(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(DrawnFor::Sensing, chip.0, at)
+    pub fn sensing(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Sensing, chip.0, at)
     }
 
     /// The part of a program behind its transfer.
     #[inline]
-    pub fn programming(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(DrawnFor::Programming, chip.0, at)
+    pub fn programming(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Programming, chip.0, at)
     }
 
     /// A page on the bus of this channel.
     #[inline]
-    pub fn transfer(&self, channel: ChannelId, at: Instant) -> Span {
-        self.length(DrawnFor::Transfer, channel.0, at)
+    pub fn transfer(&self, job: JobId, channel: ChannelId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Transfer, channel.0, at)
     }
 
     /// A read inside the chip, as garbage collection copies.
     #[inline]
-    pub fn read(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(DrawnFor::Read, chip.0, at)
+    pub fn read(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Read, chip.0, at)
     }
 
     /// A program inside the chip.
     #[inline]
-    pub fn program(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(DrawnFor::Program, chip.0, at)
+    pub fn program(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Program, chip.0, at)
     }
 
     /// An erase.
     #[inline]
-    pub fn erase(&self, chip: ChipId, at: Instant) -> Span {
-        self.length(DrawnFor::Erase, chip.0, at)
+    pub fn erase(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
+        self.length(job, DrawnFor::Erase, chip.0, at)
     }
 
     /// An operation whose page is moved over the bus of this channel from now on: with its end, and
     /// with its transfer.
     #[inline]
     pub(crate) fn moved(&self, operation: Operation, channel: ChannelId, now: Instant) -> (Operation, Transfer) {
-        let over = now.saturating_add(self.transfer(channel, now));
+        let over = now.saturating_add(self.transfer(operation.job, channel, now));
         let end = match operation.action {
-            Action::Program => over.saturating_add(self.programming(operation.chip, over)),
+            Action::Program => over.saturating_add(self.programming(operation.job, operation.chip, over)),
             _ => over,
         };
         let Operation { cluster, chip, job, kind, .. } = operation;
@@ -109,14 +115,27 @@ impl Lengths {
     }
 
     #[inline]
-    fn length(&self, part: DrawnFor, place: u32, at: Instant) -> Span {
+    fn length(&self, job: JobId, part: DrawnFor, place: u32, at: Instant) -> Span {
         let RangedTime { max, shorter } = self.parts[part as usize];
+        if let Some(stated) = self.stated(job) {
+            let share = u128::from(shorter.as_ns()) * u128::from(WHOLE - stated) / u128::from(WHOLE);
+            let share = u64::try_from(share).ok().and_then(Span::from_ns);
+            return max.saturating_sub(share.expect("a share of a span"));
+        }
         match self.times {
             Times::Worst => max,
             Times::Best => max.saturating_sub(shorter),
             Times::Random if shorter == Span::ZERO => max,
             Times::Random => max.saturating_sub(self.drawn(part, place, at, shorter)),
         }
+    }
+
+    /// What is stated of the lengths of a job's operations.
+    #[inline]
+    fn stated(&self, job: JobId) -> Option<u64> {
+        let of = &self.stated.as_ref()?[job.source];
+        let own = usize::try_from(job.index).ok().and_then(|index| of.get(index));
+        own.or(of.last()).map(|&stated| u64::from(stated).min(WHOLE))
     }
 
     /// Anything from zero to `max`.
@@ -130,6 +149,20 @@ impl Lengths {
         key[28] = part as u8;
         Span::from_ns(Stream::new(key).below(max.as_ns() + 1)).expect("at max a span")
     }
+}
+
+/// What is stated of the lengths of each source's requests; `None` where nothing is of any.
+fn stated(plan: &Plan, options: &Options) -> Option<PerId<SourceId, Vec<u16>>> {
+    let pattern = options.releases.as_ref()?;
+    let lengths: PerId<SourceId, Vec<u16>> = plan
+        .sources()
+        .iter()
+        .map(|source| {
+            let stated = pattern.request(TaskId::from_index(source.owner), source.kind);
+            stated.map_or_else(Vec::new, |stated| stated.lengths.clone())
+        })
+        .collect();
+    lengths.iter().any(|stated| !stated.is_empty()).then_some(lengths)
 }
 
 /// By how much t_r, t_w, t_e and t_d may be shorter than stated.

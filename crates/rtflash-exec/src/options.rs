@@ -1,6 +1,10 @@
 //! How a run is made: policies, workload, seed.
 
+use std::sync::Arc;
+
 use rtflash_model::{Instant, Span};
+
+use crate::release_pattern::ReleasePattern;
 
 /// How a cluster's chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,16 +83,30 @@ pub enum Waits {
     Worst,
 }
 
-/// When requests are released, under certificates.
+/// When the first request of a task arrives, where no [`ReleasePattern`] says it; and whether
+/// requests wait for erases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phases {
-    /// At 0, T, 2T, …
+    /// At 0.
     #[default]
     Periodic,
-    /// A period after the one before at the earliest, and then one nanosecond after an erase has
-    /// begun in the cluster; a period later at the latest. So they wait for erases as long as can
-    /// be.
+    /// At 0. Under certificates a request is then released one nanosecond after an erase has begun
+    /// in its cluster, a period after its arrival at the latest. So it waits for the erase as long
+    /// as can be. Elsewhere the same as `Periodic`.
     AtErases,
+    /// At a time below the period, drawn for each source: see
+    /// [`release_offset`](crate::dispatch::release_offset).
+    Random,
+}
+
+/// How long after each other the requests of a task arrive, where no [`ReleasePattern`] says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Recurrence {
+    /// A period.
+    #[default]
+    Periodic,
+    /// A period and a drawn gap: see [`release_gap`](crate::dispatch::release_gap).
+    Sporadic,
 }
 
 /// How long operations take where the device states ranges of times.
@@ -110,18 +128,16 @@ pub struct Placed {
     pub backfill: bool,
     /// See [`Waits`].
     pub waits: Waits,
-    /// See [`Phases`].
-    pub phases: Phases,
 }
 
 impl Default for Placed {
     fn default() -> Placed {
-        Placed { backfill: true, waits: Waits::Actual, phases: Phases::Periodic }
+        Placed { backfill: true, waits: Waits::Actual }
     }
 }
 
 /// All that a run depends on beside its [`Plan`](crate::Plan).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Nothing is released or started at this instant or later.
     pub duration: Instant,
@@ -137,10 +153,24 @@ pub struct Options {
     pub pattern: Pattern,
     /// See [`Times`].
     pub times: Times,
-    /// Addresses, arrivals, aging and lengths are drawn from it.
+    /// See [`Phases`].
+    pub phases: Phases,
+    /// See [`Recurrence`].
+    pub recurrence: Recurrence,
+    /// What is stated of the releases of some requests, or of all. It goes before `phases`,
+    /// `recurrence` and `times`.
+    pub releases: Option<Arc<ReleasePattern>>,
+    /// Addresses, arrivals, releases, aging and lengths are drawn from it.
     pub seed: u64,
     /// See [`Placed`].
     pub placed: Placed,
+}
+
+impl Options {
+    /// Whether the requests of tasks may arrive at other times than 0, T, 2T, …
+    pub fn is_sporadic(&self) -> bool {
+        (self.phases, self.recurrence) != (Phases::Periodic, Recurrence::Periodic) || self.releases.is_some()
+    }
 }
 
 impl Default for Options {
@@ -154,6 +184,9 @@ impl Default for Options {
             aging: Aging::default(),
             pattern: Pattern::default(),
             times: Times::default(),
+            phases: Phases::default(),
+            recurrence: Recurrence::default(),
+            releases: None,
             seed: 1,
             placed: Placed::default(),
         }

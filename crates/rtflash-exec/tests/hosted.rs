@@ -10,8 +10,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers, release_jitter};
 use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
 use rtflash_exec::{
-    ClusterTerms, Dispatch, Hosted, HostedJob, Options, Phases, Plan, Promise, Releases, Service, SourceId, Timing,
-    Waits, run,
+    ClusterTerms, Dispatch, Hosted, HostedJob, Options, Plan, Promise, Releases, Service, SourceId, Timing, Waits, run,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Cluster, ClusterId, Device, Instant, Lpn, TaskSet};
@@ -117,7 +116,7 @@ fn a_host_that_releases_as_a_run_does_gets_the_same_run() {
     let (mut records, mut served) = (0, 0);
     for case in 0..6_000 {
         let Some(mut world) = World::draw(21, case) else { continue };
-        world.options.placed.phases = Phases::Periodic;
+        world.set_periodic();
         if world.plan.clusters().len() > 1 {
             world.options.service = Service::Tbs;
         }
@@ -151,7 +150,7 @@ fn parallel(case: u64) -> Option<World> {
 fn the_same_by_parallel_dispatch() {
     let mut records = 0;
     for (case, mut world) in (0..4_000).filter_map(|case| Some((case, parallel(case)?))) {
-        world.options.placed.phases = Phases::Periodic;
+        world.set_periodic();
         let own = run(&world.plan, &world.options, &mut NoServers, |_| Vec::<Record>::new());
         let mut own: Vec<Record> = own.expect("small worlds reach no limit").concat();
         own.sort_by_key(Record::order);
@@ -245,7 +244,7 @@ fn given_pages_follow_each_other_round_the_range() {
         let plan = world.plan.clone().for_host();
         let handed = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
         let Some((number, source)) = handed else { continue };
-        let options = Options { service: Service::Background, ..world.options };
+        let options = Options { service: Service::Background, ..world.options.clone() };
         let job = |first| HostedJob { source: number, read_pages: 3, write_pages: 0, first_page: Some(first) };
         let planned = [(Instant::START, Handed::Job(job(u64::MAX)))];
         let (records, _) = hosted(&plan, &options, &planned, Vec::<Record>::new());
@@ -280,8 +279,8 @@ fn given_pages_follow_each_other_round_the_range() {
 fn nothing_begins_at_the_end_of_the_run() {
     let world = (0..).find_map(parallel).expect("a world");
     let plan = world.plan.for_host();
-    let options =
-        Options { placed: rtflash_exec::Placed { waits: Waits::Actual, ..world.options.placed }, ..world.options };
+    let placed = rtflash_exec::Placed { waits: Waits::Actual, ..world.options.placed };
+    let options = Options { placed, ..world.options.clone() };
     let mut device = Hosted::new(&plan, &options, Vec::<Record>::new());
     let source = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
     let job = source.map(|(source, _)| HostedJob { source, read_pages: 1, write_pages: 0, first_page: None });

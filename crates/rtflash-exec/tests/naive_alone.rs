@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use rtflash_exec::dispatch::{Arrival, Grant};
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Record};
 use rtflash_exec::{
-    Aging, BlockId, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, Service, SourceId, Timing, Victims,
+    Aging, BlockId, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, Service, SourceId, Timing, Victims,
 };
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
@@ -76,7 +76,7 @@ fn options(duration: u64, dispatch: Dispatch) -> Options {
         aging: Aging::Worst,
         pattern: Pattern::Sequential,
         seed: 7,
-        placed: Placed::default(),
+        ..Options::default()
     }
 }
 
@@ -306,7 +306,7 @@ fn a_write_between_gc_read_and_gc_program() {
     for dispatch in [Dispatch::Serial, Dispatch::Parallel] {
         let options = options(24, dispatch);
         assert_eq!(lines(&plan, &options, &[]), [&begin[..], &actual].concat(), "{dispatch:?}");
-        let options = Options { victims: Victims::Worst, ..options };
+        let options = Options { victims: Victims::Worst, ..options.clone() };
         assert_eq!(lines(&plan, &options, &[]), [&begin[..], &worst].concat(), "{dispatch:?}");
     }
 }
@@ -375,7 +375,7 @@ fn a_write_moves_on_from_a_chip_without_room() {
     // GC comes last. The four logical pages are soon stale in their first blocks, so that a pass
     // there needs no room: all three erased blocks of each chip are written, 24 pages in all.
     let options = options(200, Dispatch::Serial);
-    let all = lines(&plan, &Options { aging: Aging::Fresh, ..options }, &[]);
+    let all = lines(&plan, &Options { aging: Aging::Fresh, ..options.clone() }, &[]);
     let starved = all.iter().position(|line| line.contains("starved")).unwrap();
     let written = all[..starved].iter().filter(|line| line.contains("program") && line.contains("write")).count();
     assert_eq!((written, all[starved].as_str()), (24, "120 starved a.write#24 chip 0"));
@@ -555,7 +555,6 @@ fn nothing_overlaps() {
             for victims in [Victims::Actual, Victims::Worst] {
                 for aging in [Aging::Worst, Aging::Random, Aging::Fresh] {
                     for pattern in [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip] {
-                        let placed = Placed::default();
                         let options = Options {
                             times: rtflash_exec::Times::Worst,
                             duration: at(duration),
@@ -565,7 +564,7 @@ fn nothing_overlaps() {
                             aging,
                             pattern,
                             seed: 11,
-                            placed,
+                            ..Options::default()
                         };
                         let records = naive::run(&plan, &options, &arrivals(service));
                         check(&plan, &records);

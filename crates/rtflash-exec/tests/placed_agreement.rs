@@ -39,7 +39,7 @@ impl Seen {
         self.background += usize::from(options.service == Service::Background && !world.plan.jobs().is_empty());
         self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
         self.fullest += usize::from(options.pattern == Pattern::Fullest);
-        self.at_erases += usize::from(options.placed.phases == Phases::AtErases);
+        self.at_erases += usize::from(options.phases == Phases::AtErases);
         for record in records {
             match record {
                 Record::Operation(operation) => {

@@ -8,7 +8,7 @@ mod worlds;
 use common::{ALWAYS_HOLD, World, judged};
 use rtflash_exec::check::Finding;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Timing, Victims};
+use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Plan, Service, Times, Timing, Victims};
 use rtflash_model::{
     Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskId,
     TaskSet,
@@ -165,9 +165,9 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         pattern: Pattern::Uniform,
                         times: Times::Worst,
                         seed: all.into(),
-                        placed: Placed::default(),
+                        ..Options::default()
                     };
-                    let world = World { plan, options, arrivals: Vec::new() };
+                    let world = World { plan, options: options.clone(), arrivals: Vec::new() };
                     let records = engine(&world);
                     // The twin is slow: it has a look at every fourth world.
                     if all.is_multiple_of(4) || way == 3 {

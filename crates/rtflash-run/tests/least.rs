@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::Sound;
 use rtflash_alloc::certified::{ChannelContention, Demand, DemandVerdict, choose};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Service, Times, Victims};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
@@ -53,7 +53,8 @@ fn options(duration: u64, pattern: Pattern, phases: Phases, seed: u64) -> Option
         pattern,
         times: Times::Worst,
         seed,
-        placed: Placed { backfill: true, waits: Waits::Actual, phases },
+        phases,
+        ..Options::default()
     }
 }
 

@@ -4,7 +4,7 @@
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
 use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
 use rtflash_alloc::sizing::{Expected, cost};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::{Access, Allocation, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
 use rtflash_run::execute;
 
@@ -61,7 +61,7 @@ fn options(seconds: u64, access: Access, aging: Aging) -> Options {
         pattern: if access == Access::Sequential { Pattern::Sequential } else { Pattern::Uniform },
         times: Times::Worst,
         seed: 1,
-        placed: Placed { backfill: true, waits: Waits::Actual, phases: Phases::Periodic },
+        ..Options::default()
     }
 }
 

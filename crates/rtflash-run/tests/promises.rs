@@ -3,7 +3,7 @@
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
@@ -77,7 +77,7 @@ fn options(victims: Victims) -> Options {
         pattern: Pattern::Uniform,
         times: Times::Worst,
         seed: 3,
-        placed: Placed::default(),
+        ..Options::default()
     }
 }
 

@@ -84,9 +84,12 @@ pub struct Settings {
     /// `actual` or `worst`: what a page waits for its bus, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Text<'static>>,
-    /// `periodic` or `at-erases`: when requests are released, with certificates.
+    /// `periodic`, `at-erases`, `random` or `file`: when the first requests are released.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Text<'static>>,
+    /// `sporadic` where requests come later than a period after each other; else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Text<'static>>,
     /// Whether idle chips of a superblock take pages of other requests, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<bool>,

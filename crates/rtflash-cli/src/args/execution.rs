@@ -81,13 +81,39 @@ pub enum TimesArg {
     Random,
 }
 
-/// When requests are released.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// When the first requests are released.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhasesArg {
-    /// At 0, T, 2T, …
+    /// At 0.
     Periodic,
-    /// Where possible just behind the beginning of an erase
+    /// Where possible just behind the beginning of an erase.
     AtErases,
+    /// Drawn below the period.
+    Random,
+    /// As a file says.
+    File(PathBuf),
+}
+
+impl std::str::FromStr for PhasesArg {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<PhasesArg, Self::Err> {
+        Ok(match text {
+            "periodic" => PhasesArg::Periodic,
+            "at-erases" => PhasesArg::AtErases,
+            "random" => PhasesArg::Random,
+            file => PhasesArg::File(file.into()),
+        })
+    }
+}
+
+/// How long after each other requests come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalsArg {
+    /// A period
+    Periodic,
+    /// A period, and every other time up to another one, drawn
+    Sporadic,
 }
 
 /// Options of `exec`.
@@ -133,9 +159,15 @@ pub struct ExecArgs {
     /// How long operations take where the device states ranges, such as "40us..50us"
     #[arg(long, value_enum, default_value_t = TimesArg::Worst)]
     pub times: TimesArg,
-    /// When requests are released (with certificates)
-    #[arg(long, value_enum, default_value_t = PhasesArg::Periodic)]
+    /// When the first requests are released: `periodic` at 0; `at-erases` likewise, and with
+    /// certificates all requests where possible just behind the beginning of an erase; `random` at
+    /// times below the period, drawn; or as a file says: `{"camera": {"read": "3ms", "write":
+    /// "0ms"}, …}`
+    #[arg(long, value_name = "periodic|at-erases|random|FILE", default_value = "periodic")]
     pub phases: PhasesArg,
+    /// How long after each other requests come
+    #[arg(long, value_enum, default_value_t = ArrivalsArg::Periodic)]
+    pub arrivals: ArrivalsArg,
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,
@@ -148,7 +180,7 @@ pub struct ExecArgs {
     /// (--jobs) may take it
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub memory: String,
-    /// Where the randomness starts: addresses, arrivals, aging, lengths of operations
+    /// Where the randomness starts: addresses, arrivals, releases, aging, lengths of operations
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Record the run: as a Perfetto trace (OUT ends in .json) or one event a line (.jsonl)

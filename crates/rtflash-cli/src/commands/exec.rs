@@ -13,6 +13,7 @@ use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_output::{Keeper, Wanted};
+use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{self, ExecArgs, Format};
@@ -30,6 +31,7 @@ struct ExecPlan {
     analysis: &'static dyn Analysis,
     granted: Reliance,
     options: Options,
+    releases: Option<ReleaseFile>,
     settings: Settings,
     wanted: Wanted,
     /// Bytes that the tables of a run may take.
@@ -58,6 +60,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
         analysis,
         granted: args.rely_on.granted(),
         options,
+        releases: ReleaseFile::open(&args.phases)?,
         settings,
         wanted,
         memory: policies::memory(&args.memory)?,
@@ -83,10 +86,24 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
     let (pattern, pattern_name) = policies::pattern(args.pattern);
     let duration = policies::duration(&args.duration)?;
     let (waits, waits_name) = policies::waits(args.waits);
-    let (phases, phases_name) = policies::phases(args.phases);
-    let placed = Placed { backfill: !args.no_backfill, waits, phases };
+    let (phases, phases_name) = policies::phases(&args.phases);
+    let (recurrence, arrivals_name) = policies::arrivals(args.arrivals);
+    let placed = Placed { backfill: !args.no_backfill, waits };
     let (times, times_name) = policies::times(args.times);
-    let options = Options { duration, dispatch, service, victims, aging, pattern, times, seed: args.seed, placed };
+    let options = Options {
+        duration,
+        dispatch,
+        service,
+        victims,
+        aging,
+        pattern,
+        times,
+        phases,
+        recurrence,
+        releases: None,
+        seed: args.seed,
+        placed,
+    };
     let settings = Settings {
         duration_ns: duration.as_ns(),
         dispatch: dispatch_name.into(),
@@ -97,6 +114,7 @@ fn options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
         times: Some(times_name.into()),
         waits: Some(waits_name.into()),
         phases: Some(phases_name.into()),
+        arrivals: arrivals_name.map(Into::into),
         backfill: Some(placed.backfill),
         seed: Some(args.seed),
     };
@@ -285,12 +303,16 @@ impl ExecPlan {
         }
         let algorithm = given.is_none().then(|| self.allocator.name());
         let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
+        let options = match ReleaseFile::apply(self.releases.as_ref(), set, &self.options) {
+            Ok(options) => options,
+            Err(answer) => return *answer,
+        };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
             None => search(set, self.allocator, self.analysis, self.spread),
         };
         match found {
-            FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation),
+            FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation, &options),
             FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
             FoundAllocation::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
@@ -300,7 +322,7 @@ impl ExecPlan {
     }
 
     /// Runs an allocation, or says why not.
-    fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation) -> SetAnswer {
+    fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation, options: &Options) -> SetAnswer {
         let set = &asked.file.set;
         // Certificates are run as they are, and it is their analysis that predicts.
         let others = allocation.is_certified() && !kind(self.analysis).promises();
@@ -311,13 +333,13 @@ impl ExecPlan {
         }
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, &self.options) {
+        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
         }
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
         let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        let executed = match execute_within(self.memory, set, allocation, analysis, &self.options, sink) {
+        let executed = match execute_within(self.memory, set, allocation, analysis, options, sink) {
             Ok(executed) => executed,
             Err(NotRun::Trace(error)) => return SetAnswer::wrong(&self.wanted.failure(&error)),
             Err(error) => {
@@ -331,7 +353,7 @@ impl ExecPlan {
             }
         };
         let Executed { plan, findings, report } = &executed;
-        let drawing = match keeper.finish(plan, self.options.duration) {
+        let drawing = match keeper.finish(plan, options.duration) {
             Ok(drawing) => drawing,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };

@@ -14,6 +14,7 @@ mod host_input;
 pub mod host_tune;
 pub mod policies;
 pub mod profile;
+mod releases;
 pub mod schema;
 pub mod shell;
 pub mod size;

@@ -81,10 +81,20 @@ pub fn times(times: args::TimesArg) -> (rtflash_exec::Times, &'static str) {
     }
 }
 
-/// The executor's word for an option, and the user's.
-pub fn phases(phases: args::PhasesArg) -> (rtflash_exec::Phases, &'static str) {
+/// The executor's word for an option, and the user's. What a file says goes before the former.
+pub fn phases(phases: &args::PhasesArg) -> (rtflash_exec::Phases, &'static str) {
     match phases {
         args::PhasesArg::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),
         args::PhasesArg::AtErases => (rtflash_exec::Phases::AtErases, "at-erases"),
+        args::PhasesArg::Random => (rtflash_exec::Phases::Random, "random"),
+        args::PhasesArg::File(_) => (rtflash_exec::Phases::Periodic, "file"),
+    }
+}
+
+/// The executor's word for an option; and the user's, where it is not the usual one.
+pub fn arrivals(arrivals: args::ArrivalsArg) -> (rtflash_exec::Recurrence, Option<&'static str>) {
+    match arrivals {
+        args::ArrivalsArg::Periodic => (rtflash_exec::Recurrence::Periodic, None),
+        args::ArrivalsArg::Sporadic => (rtflash_exec::Recurrence::Sporadic, Some("sporadic")),
     }
 }

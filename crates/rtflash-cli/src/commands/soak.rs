@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_exec::check::CERTIFIED;
-use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Service, Times, Victims, Waits};
+use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Recurrence, Service, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, World, soak};
 use rtflash_wire::line;
@@ -89,7 +89,7 @@ fn broken_line(broken: &Broken) -> BrokenLine {
 
 /// The command that runs a case, with its task set on standard input.
 fn command(case: &Case) -> String {
-    let options = case.options;
+    let options = &case.options;
     let mut command = format!(
         "rtflash exec - --algorithm {} --analysis {} --duration {} --seed {}",
         case.allocator.name(),
@@ -117,7 +117,9 @@ fn command(case: &Case) -> String {
     add(options.times == Times::Best, " --times best");
     add(options.times == Times::Random, " --times random");
     add(options.placed.waits == Waits::Worst, " --waits worst");
-    add(options.placed.phases == Phases::AtErases, " --phases at-erases");
+    add(options.phases == Phases::AtErases, " --phases at-erases");
+    add(options.phases == Phases::Random, " --phases random");
+    add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
     add(!options.placed.backfill, " --no-backfill");
     command
 }

@@ -17,6 +17,13 @@ struct Seen {
     next: u64,
     /// The last release; of requests, its nominal arrival.
     last: Instant,
+    /// Likewise the first one; `None` before it.
+    first: Option<Instant>,
+}
+
+/// So long behind an instant as another one is behind the start.
+fn behind(start: Instant, at: Instant) -> Instant {
+    start.saturating_add(at.since(Instant::START))
 }
 
 /// Who says what a job that is not real-time is granted.
@@ -93,8 +100,10 @@ impl<'a> Released<'a> {
                         nominal.saturating_add(deadline)
                     }
                     None => {
-                        is_valid &= release.at == period.release(release.job.index);
-                        period.deadline(release.job.index)
+                        // Nothing is collected before the task has released a write.
+                        let start = self.collection_starts(source).unwrap_or(Instant::END);
+                        is_valid &= release.at == behind(start, period.release(release.job.index));
+                        behind(start, period.deadline(release.job.index))
                     }
                 };
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
@@ -122,7 +131,8 @@ impl<'a> Released<'a> {
         }
         is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
         if release.job.index >= seen.next {
-            self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last };
+            let first = seen.first.or(Some(last));
+            self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last, first };
         }
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!is_valid), || Place {
@@ -132,6 +142,17 @@ impl<'a> Released<'a> {
             chip: None,
         });
         as_planned
+    }
+
+    /// From when on the periods of a source of GC jobs count: the nominal arrival of its task's
+    /// first write request. `None` where none has been seen.
+    fn collection_starts(&self, source: &Source) -> Option<Instant> {
+        if !self.sporadic {
+            return Some(Instant::START);
+        }
+        let mut sources = self.plan.sources().enumerate();
+        let writer = sources.find(|(_, of)| of.kind == Kind::Write && of.owner == source.owner);
+        self.seen[writer?.0].first
     }
 
     /// Whether a job that is not real-time has a deadline where it has to have one.
@@ -200,7 +221,10 @@ impl<'a> Released<'a> {
         for (source, seen) in self.plan.sources().iter().zip(self.seen.iter()) {
             let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
             let next = match source.releases {
-                Releases::Periodic(period) if !self.sporadic || source.kind == Kind::Gc => {
+                Releases::Periodic(period) if source.kind == Kind::Gc => {
+                    self.collection_starts(source).map(|start| behind(start, period.release(seen.next)))
+                }
+                Releases::Periodic(period) if !self.sporadic => {
                     Some(period.release(seen.next).saturating_add(source.jitter))
                 }
                 // A request may come late, and GC under a certificate is looked at where the pages

@@ -5,10 +5,13 @@ mod certified;
 mod cluster;
 mod parallel;
 mod releases;
+mod request_times;
 mod sequencer;
 mod serial;
 
 pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers, release_jitter};
+pub use request_times::{release_gap, release_offset};
+
 pub(crate) use certified::{Placed, Servers};
 pub(crate) use parallel::Parallel;
 pub(crate) use serial::Serial;

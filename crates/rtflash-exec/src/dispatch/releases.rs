@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use super::arrivals::{Arrival, background_passes};
 use super::cluster::{BACKGROUND, Cluster, Job};
+use super::request_times::{RequestTimes, collection_starts};
 use crate::ids::{ClusterId, PerId, SourceId};
-use crate::options::Service;
-use crate::plan::{Period, Plan, Releases};
+use crate::options::{Options, Service};
+use crate::plan::{Period, Plan};
 use crate::trace::{JobId, Kind, Release};
 
 /// A periodic source at run time.
@@ -21,8 +22,39 @@ struct Periodic {
     slot: usize,
     reads: u64,
     writes: u64,
-    period: Period,
+    times: JobTimes,
+    /// Number of the next job, and when it is released.
     next: u64,
+    at: Instant,
+}
+
+/// When the jobs of a periodic source are released and due.
+#[derive(Debug)]
+enum JobTimes {
+    /// Requests, each due so long after its release.
+    Requests(RequestTimes, Span),
+    /// GC at multiples of a period behind an instant.
+    Collection(Instant, Period),
+}
+
+impl JobTimes {
+    fn first(&self) -> Instant {
+        match self {
+            JobTimes::Requests(times, _) => times.first(),
+            JobTimes::Collection(start, _) => *start,
+        }
+    }
+
+    /// Of the job of this number, released then: when it is due, and when the next one is released.
+    fn due_and_next(&self, index: u64, at: Instant) -> (Instant, Instant) {
+        match self {
+            JobTimes::Requests(times, deadline) => (at.saturating_add(*deadline), times.after(at, index)),
+            JobTimes::Collection(start, period) => {
+                let behind = |at: Instant| start.saturating_add(at.since(Instant::START));
+                (behind(period.deadline(index)), behind(period.release(index + 1)))
+            }
+        }
+    }
 }
 
 /// Periodic sources that are run together.
@@ -31,22 +63,29 @@ pub(crate) struct Periodics(Vec<Periodic>);
 
 impl Periodics {
     /// The sources of these clusters (positions in the plan, ascending).
-    fn new(plan: &Plan, clusters: &[ClusterId]) -> Periodics {
+    fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Periodics {
         let mut slots = vec![0; clusters.len()];
         let mut periodic = Vec::new();
         for (number, source) in plan.sources().enumerate() {
-            let Releases::Periodic(period) = source.releases else { continue };
+            let Some(period) = source.period() else { continue };
             let Some(cluster) = source.cluster.and_then(|position| clusters.binary_search(&position).ok()) else {
                 continue;
             };
+            let times = match source.deadline {
+                Some(deadline) => {
+                    JobTimes::Requests(RequestTimes::new(options, number, source, period.of_request()), deadline)
+                }
+                None => JobTimes::Collection(collection_starts(plan, options, source), period),
+            };
             periodic.push(Periodic {
+                at: times.first(),
+                times,
                 source: number,
                 kind: source.kind,
                 cluster,
                 slot: slots[cluster],
                 reads: source.read_pages,
                 writes: source.write_pages,
-                period,
                 next: 0,
             });
             slots[cluster] += 1;
@@ -55,28 +94,30 @@ impl Periodics {
     }
 
     /// The sources of these clusters, each cluster's for itself.
-    pub(crate) fn by_cluster(plan: &Plan, clusters: &[ClusterId]) -> Vec<Periodics> {
+    pub(crate) fn by_cluster(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Periodics> {
         let mut all: Vec<Periodics> = clusters.iter().map(|_| Periodics::default()).collect();
-        for source in Periodics::new(plan, clusters).0 {
+        for source in Periodics::new(plan, clusters, options).0 {
             all[source.cluster].0.push(source);
         }
         all
     }
 
-    /// When each source releases first: all at the start.
-    pub(crate) fn first(&self) -> impl Iterator<Item = (Instant, usize)> + '_ {
-        (0..self.0.len()).map(|position| (Instant::START, position))
+    /// When each source releases first, where that is before `end`.
+    pub(crate) fn first(&self, end: Instant) -> impl Iterator<Item = (Instant, usize)> + '_ {
+        let first = |(position, source): (usize, &Periodic)| (source.at, position);
+        self.0.iter().enumerate().map(first).filter(move |&(at, _)| at < end)
     }
 
     /// The job that a source releases now, and when it releases the next one.
     pub(crate) fn release(&mut self, position: usize) -> (Job, Instant) {
         let source = &mut self.0[position];
         let number = source.next;
-        source.next += 1;
+        let (due, next) = source.times.due_and_next(number, source.at);
+        (source.next, source.at) = (number + 1, next);
         let job = Job {
             id: JobId { source: source.source, index: number },
             kind: source.kind,
-            deadline: source.period.deadline(number).as_ns(),
+            deadline: due.as_ns(),
             cluster: source.cluster,
             slots: (source.slot, source.slot),
             passes: u64::from(source.kind == Kind::Gc),
@@ -85,7 +126,7 @@ impl Periodics {
             first_page: None,
             starved: false,
         };
-        (job, source.period.release(source.next))
+        (job, next)
     }
 }
 
@@ -101,9 +142,14 @@ pub(crate) struct Releaser {
 
 impl Releaser {
     /// The sources of these clusters (positions in the plan, ascending).
-    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], service: Service) -> Releaser {
+    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Releaser {
         let streams = plan.sources().iter().map(|source| source.owner).collect();
-        Releaser { periodic: Periodics::new(plan, clusters), arrivals: VecDeque::new(), service, streams }
+        Releaser {
+            periodic: Periodics::new(plan, clusters, options),
+            arrivals: VecDeque::new(),
+            service: options.service,
+            streams,
+        }
     }
 
     /// More arrivals, in order.

@@ -56,9 +56,10 @@ pub struct Certified {
 /// When the jobs of a source are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// Job k arrives nominally at k periods. Requests are released up to [`Source::jitter`] later
-    /// and due [`Source::deadline`] after the nominal arrival; GC jobs at once, and due a period
-    /// later.
+    /// Jobs arrive nominally every period, or later as the [`Options`](crate::Options) say.
+    /// Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the
+    /// nominal arrival. GC job k is released k periods behind the nominal arrival of its task's
+    /// first write request, and due a period later.
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
@@ -100,6 +101,16 @@ pub struct Source {
     pub access: Access,
     /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
     pub bound: Option<Span>,
+}
+
+impl Source {
+    /// Its period, if it has one.
+    pub(crate) fn period(&self) -> Option<Period> {
+        match self.releases {
+            Releases::Periodic(period) => Some(period),
+            Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => None,
+        }
+    }
 }
 
 /// A cluster of the plan.

@@ -2,7 +2,7 @@
 
 use rtflash_model::Instant;
 
-use crate::options::{Aging, Options, Phases, Service, Victims, Waits};
+use crate::options::{Aging, Options, Service, Victims, Waits};
 
 /// How a run was made, as far as its records cannot be judged without it: the first record of a
 /// trace.
@@ -47,7 +47,7 @@ impl Default for Setup {
 impl From<&Options> for Setup {
     fn from(options: &Options) -> Setup {
         Setup {
-            sporadic: options.placed.phases == Phases::AtErases,
+            sporadic: options.is_sporadic(),
             service: options.service,
             victims: options.victims,
             waits: options.placed.waits,

@@ -3,11 +3,12 @@
 #![allow(dead_code)] // Each test file uses its own part of this.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Arrival, NoServers};
-use rtflash_exec::trace::Record;
-use rtflash_exec::{Options, Plan, Times, run};
+use rtflash_exec::trace::{Kind, Record};
+use rtflash_exec::{Options, Phases, Plan, Recurrence, ReleasePattern, Times, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
 
@@ -17,6 +18,38 @@ pub struct World {
     pub plan: Plan,
     pub options: Options,
     pub arrivals: Vec<Arrival>,
+}
+
+impl World {
+    /// Requests are released at 0, T, 2T, …, whatever was drawn.
+    pub fn set_periodic(&mut self) {
+        let options = &mut self.options;
+        (options.phases, options.recurrence, options.releases) = (Phases::Periodic, Recurrence::Periodic, None);
+    }
+}
+
+/// Draws when requests are released, from a stream of its own: all else stays what it was.
+pub fn draw_releases(options: &mut Options, set: &TaskSet, (seed, case): (u64, u64)) {
+    let mut rng = Rng(Stream::numbered(seed, b"releases", case));
+    if rng.within(0, 3) == 0 && options.phases == Phases::Periodic {
+        options.phases = Phases::Random;
+    }
+    options.recurrence = rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]);
+    if rng.within(0, 2) > 0 {
+        return;
+    }
+    let mut pattern = ReleasePattern::default();
+    for (task, of) in set.tasks().enumerate() {
+        for (kind, request) in [(Kind::Read, of.read), (Kind::Write, of.write)] {
+            let Some(request) = request.filter(|_| rng.within(0, 3) > 0) else { continue };
+            let period = request.period().as_ns();
+            let stated = pattern.request_mut(task, kind);
+            stated.offset = (rng.within(0, 2) > 0).then(|| ns(rng.within(0, 2 * period)));
+            stated.gaps = (0..rng.within(0, 4)).map(|_| ns(rng.within(0, 1) * rng.within(0, period))).collect();
+            stated.lengths = (0..rng.within(0, 3)).map(|_| rng.one_of(&[0, 1, 250, 999, 1_000])).collect();
+        }
+    }
+    options.releases = Some(Arc::new(pattern));
 }
 
 /// Random numbers.

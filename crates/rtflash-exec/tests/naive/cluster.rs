@@ -245,7 +245,7 @@ impl Cluster {
                 let operation = busy.operation.as_ref().expect("whatever wants the bus is an operation");
                 world.records.push(transferred(world, operation, from));
                 let work = match busy.doing {
-                    Doing::ProgramPage => world.lengths.programming(operation.chip, world.instant()).as_ns(),
+                    Doing::ProgramPage => world.lengths.programming(busy.job, operation.chip, world.instant()).as_ns(),
                     // A read ends with its transfer.
                     _ => 0,
                 };
@@ -332,7 +332,7 @@ impl Cluster {
     /// Starts to read a page of a job, where it is now.
     fn start_read(&mut self, world: &World, id: JobId, lpn: u32) {
         let place = self.pages.place(lpn);
-        let sensing = world.lengths.sensing(ChipId(self.chips[place.chip].number), world.instant()).as_ns();
+        let sensing = world.lengths.sensing(id, ChipId(self.chips[place.chip].number), world.instant()).as_ns();
         let stage = match sensing {
             0 => Stage::Waits { since: world.now },
             _ => Stage::Senses { until: world.now + sensing },
@@ -365,7 +365,7 @@ impl Cluster {
     /// Starts the GC read of a chip that has a copy to make or to let pass.
     fn start_gc_read(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works {
-            until: world.now + world.lengths.read(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+            until: world.now + world.lengths.read(id, ChipId(self.clock(world, chip)), world.instant()).as_ns(),
         };
         match self.pages.begin_copy(chip) {
             GcCopy::Page(lpn, place) => self.start(world, id, Doing::GcRead, stage, place, lpn),
@@ -377,7 +377,7 @@ impl Cluster {
     /// time, but with worst victims the time of one.
     fn start_gc_program(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works {
-            until: world.now + world.lengths.program(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+            until: world.now + world.lengths.program(id, ChipId(self.clock(world, chip)), world.instant()).as_ns(),
         };
         match self.pages.program_copy(chip) {
             Some((lpn, place)) => self.start(world, id, Doing::GcProgram, stage, place, lpn),
@@ -391,7 +391,7 @@ impl Cluster {
     /// Starts to erase the victim of a chip that takes part.
     fn start_erase(&mut self, world: &World, id: JobId, chip: usize) {
         let stage = Stage::Works {
-            until: world.now + world.lengths.erase(ChipId(self.clock(world, chip)), world.instant()).as_ns(),
+            until: world.now + world.lengths.erase(id, ChipId(self.clock(world, chip)), world.instant()).as_ns(),
         };
         let victim = self.pages.part(chip).expect("the chip takes part").victim;
         let place = Place { chip, block: victim, page: 0 };

@@ -6,10 +6,12 @@ mod chip;
 mod cluster;
 mod pages;
 
-use rtflash_exec::dispatch::Arrival;
+use rtflash_exec::dispatch::{Arrival, release_gap, release_offset};
 use rtflash_exec::trace::{JobId, Kind, Record, Release, Transfer};
-use rtflash_exec::{ChannelId, Lengths, Options, Plan, Releases, Service, SourceId};
-use rtflash_model::{Instant, Span};
+use rtflash_exec::{
+    ChannelId, Lengths, Options, Phases, Plan, Recurrence, Releases, RequestPattern, Service, Source, SourceId,
+};
+use rtflash_model::{Instant, Span, TaskId};
 
 use chip::Stage;
 use cluster::{Cluster, Job};
@@ -22,8 +24,9 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     assert!(plan.timing().transfer() > Span::ZERO, "a transfer that takes no time would never be seen to end");
     let duration = options.duration.as_ns();
     let lengths = Lengths::new(plan, options);
-    let mut world =
-        World { plan, options, lengths, now: 0, released: vec![0; plan.sources().len()], records: Vec::new() };
+    let next = (0..plan.sources().len()).map(|source| first(plan, options, source)).collect();
+    let released = vec![0; plan.sources().len()];
+    let mut world = World { plan, options, lengths, now: 0, released, next, records: Vec::new() };
     let mut clusters: Vec<Cluster> =
         (0..plan.clusters().len()).map(|position| Cluster::new(plan, options, position)).collect();
     loop {
@@ -60,6 +63,8 @@ pub struct World<'a> {
     pub now: u64,
     /// How many jobs each source has released, job streams aside.
     pub released: Vec<u64>,
+    /// When the next one is due to be released.
+    pub next: Vec<u64>,
     /// All that has happened; operations and transfers once they have ended.
     pub records: Vec<Record>,
 }
@@ -81,20 +86,73 @@ pub fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("a device has fewer than 2^32 of anything")
 }
 
+/// What is stated of the requests of a source.
+fn stated<'a>(plan: &Plan, options: &'a Options, source: usize) -> Option<&'a RequestPattern> {
+    let of = &plan.sources().as_slice()[source];
+    options.releases.as_ref()?.request(TaskId(narrow(of.owner)), of.kind)
+}
+
+/// When a source releases its first job. Garbage collection begins with what its task writes.
+fn first(plan: &Plan, options: &Options, source: usize) -> u64 {
+    let of = &plan.sources().as_slice()[source];
+    if of.kind == Kind::Gc {
+        let writes = |other: &Source| other.kind == Kind::Write && other.owner == of.owner;
+        let writer = plan.sources().iter().position(writes).expect("somebody writes");
+        return first(plan, options, writer);
+    }
+    if let Some(offset) = stated(plan, options, source).and_then(|stated| stated.offset) {
+        return offset.as_ns();
+    }
+    match (of.releases, options.phases) {
+        (Releases::Periodic(period), Phases::Random) => {
+            release_offset(options.seed, SourceId(narrow(source)), span(period.release(1))).as_ns()
+        }
+        _ => 0,
+    }
+}
+
+/// How long after the start of the run.
+fn span(at: Instant) -> Span {
+    at.since(Instant::START)
+}
+
+/// How much later than a period after a request the next one comes.
+fn gap(world: &World, source: usize, index: u64, period: Span) -> u64 {
+    let gaps = stated(world.plan, world.options, source).map_or(&[][..], |stated| &stated.gaps);
+    match (gaps.iter().zip(0..).find(|(_, number)| *number == index), world.options.recurrence) {
+        (Some((gap, _)), _) => gap.as_ns(),
+        (None, Recurrence::Sporadic) => {
+            release_gap(world.options.seed, SourceId(narrow(source)), index, period).as_ns()
+        }
+        (None, Recurrence::Periodic) => 0,
+    }
+}
+
 /// Releases what is released now. Job streams are the last sources and `arrivals` has them in
 /// order, so all come by source, then by number.
 fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
     for (source, position) in world.plan.sources().iter().zip(0..) {
         let Releases::Periodic(period) = source.releases else { continue };
         // At most one: a period is a nanosecond or longer.
-        let index = world.released[position as usize];
-        if period.release(index).as_ns() == world.now {
-            world.released[position as usize] += 1;
+        let number = position as usize;
+        let index = world.released[number];
+        if world.next[number] == world.now {
+            let deadline;
+            if source.kind == Kind::Gc {
+                let start = first(world.plan, world.options, number);
+                deadline = start + period.deadline(index).as_ns();
+                world.next[number] = start + period.release(index + 1).as_ns();
+            } else {
+                deadline = world.now + source.deadline.expect("a request is due").as_ns();
+                let after = span(period.release(1)).as_ns() + gap(world, number, index, span(period.release(1)));
+                world.next[number] = world.now + after;
+            }
+            world.released[number] += 1;
             let cluster = source.cluster.expect("a task is in a cluster");
             let job = Job {
                 id: JobId { source: SourceId(position), index },
                 kind: source.kind,
-                deadline: Some(period.deadline(index)),
+                deadline: Some(instant(deadline)),
                 passes: u64::from(source.kind == Kind::Gc),
                 reads: source.read_pages,
                 writes: source.write_pages,
@@ -158,7 +216,8 @@ fn grant(world: &World, clusters: &mut [Cluster]) {
         };
         let waiting = on_channel.into_iter().filter(|chip| waits_since(chip.stage()).is_some());
         if let Some(chip) = waiting.min_by_key(|chip| (waits_since(chip.stage()), chip.number)) {
-            let until = world.now + world.lengths.transfer(ChannelId(channel), world.instant()).as_ns();
+            let job = chip.busy.as_ref().expect("it waits").job;
+            let until = world.now + world.lengths.transfer(job, ChannelId(channel), world.instant()).as_ns();
             chip.set_stage(Stage::Transfers { from: world.now, until });
         }
     }

@@ -6,13 +6,14 @@ mod pages;
 mod processor;
 mod servers;
 
-use rtflash_exec::dispatch::{Arrival, release_jitter};
+use rtflash_exec::dispatch::{Arrival, release_gap, release_jitter, release_offset};
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
 use rtflash_exec::{
-    Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Releases, Service, SourceId, Waits,
+    Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Recurrence, Releases, RequestPattern,
+    Service, SourceId, Waits,
 };
-use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span, TaskId};
 
 use processor::{Part, Processor};
 
@@ -41,7 +42,7 @@ struct Job {
 }
 
 /// A task's requests.
-struct Source {
+struct Source<'a> {
     number: u32,
     kind: Kind,
     cluster: usize,
@@ -49,6 +50,8 @@ struct Source {
     period: u64,
     deadline: u64,
     jitter: Span,
+    /// What is stated of them.
+    stated: Option<&'a RequestPattern>,
     next: u64,
     /// When the next one arrives nominally, or the earliest that it may.
     ready: u64,
@@ -86,19 +89,19 @@ impl World<'_> {
         spans.map(Span::as_ns)
     }
 
-    /// A page read that begins then takes so long.
-    pub fn read(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.read(ChipId(chip), instant(at)).as_ns()
+    /// A page read of a job that begins then takes so long.
+    pub fn read(&self, job: JobId, chip: u32, at: u64) -> u64 {
+        self.lengths.read(job, ChipId(chip), instant(at)).as_ns()
     }
 
     /// A page program, likewise.
-    pub fn program(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.program(ChipId(chip), instant(at)).as_ns()
+    pub fn program(&self, job: JobId, chip: u32, at: u64) -> u64 {
+        self.lengths.program(job, ChipId(chip), instant(at)).as_ns()
     }
 
     /// A page on the bus of a chip, likewise.
-    pub fn transfer(&self, chip: u32, at: u64) -> u64 {
-        self.lengths.transfer(ChannelId(self.plan.device().channel_of(chip)), instant(at)).as_ns()
+    pub fn transfer(&self, job: JobId, chip: u32, at: u64) -> u64 {
+        self.lengths.transfer(job, ChannelId(self.plan.device().channel_of(chip)), instant(at)).as_ns()
     }
 
     /// All chips on the channel of one, itself included.
@@ -169,7 +172,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     world.records
 }
 
-fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
+fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
     let mut sources = Vec::new();
     for (number, source) in (0..).zip(plan.sources()) {
         let Releases::Periodic(period) = source.releases else { continue };
@@ -180,16 +183,28 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
         let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
         let drawn = (options.pattern, options.seed);
+        let pattern = options.releases.as_ref();
+        let stated = pattern.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let period = u64::try_from(period.numerator()).expect("a short period");
+        let ready = match (stated.and_then(|stated| stated.offset), options.phases) {
+            (Some(offset), _) => offset.as_ns(),
+            (None, Phases::Random) => {
+                let period = Span::from_ns(period).expect("a short period");
+                release_offset(options.seed, SourceId(number), period).as_ns()
+            }
+            (None, _) => 0,
+        };
         sources.push(Source {
             number,
             kind: source.kind,
             cluster,
             pages: source.read_pages + source.write_pages,
-            period: u64::try_from(period.numerator()).expect("a short period"),
+            period,
             deadline: source.deadline.expect("a request is due").as_ns(),
             jitter: source.jitter,
+            stated,
             next: 0,
-            ready: 0,
+            ready,
             fires: None,
             requests: Requests::new(drawn, SourceId(number), source.access, certified.ranges[owner].clone(), place),
         });
@@ -197,22 +212,40 @@ fn sources(plan: &Plan, options: &Options) -> Vec<Source> {
     sources
 }
 
-fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [Source], arrivals: &[Arrival]) {
+impl Source<'_> {
+    /// How much later than a period after the next request the one behind it may arrive.
+    fn gap(&self, options: &Options) -> u64 {
+        let index = usize::try_from(self.next).expect("few requests");
+        if let Some(stated) = self.stated
+            && index < stated.gaps.len()
+        {
+            return stated.gaps[index].as_ns();
+        }
+        if options.recurrence == Recurrence::Periodic {
+            return 0;
+        }
+        let period = Span::from_ns(self.period).expect("a short period");
+        release_gap(options.seed, SourceId(self.number), self.next, period).as_ns()
+    }
+}
+
+fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [Source<'_>], arrivals: &[Arrival]) {
     for source in sources {
         let late = release_jitter(world.options.seed, SourceId(source.number), source.next, source.jitter).as_ns();
-        let due = match world.options.placed.phases {
-            Phases::Periodic => world.now == source.ready + late,
+        let due = match world.options.phases {
+            Phases::Periodic | Phases::Random => world.now == source.ready + late,
             Phases::AtErases => world.now == source.ready + source.period || source.fires == Some(world.now),
         };
         if !due {
             continue;
         }
         let id = JobId { source: SourceId(source.number), index: source.next };
-        let nominal = match world.options.placed.phases {
-            Phases::Periodic => source.ready,
+        let nominal = match world.options.phases {
+            Phases::Periodic | Phases::Random => source.ready,
             Phases::AtErases => source.ready.max(world.now.saturating_sub(late)),
         };
-        (source.next, source.ready, source.fires) = (source.next + 1, nominal + source.period, None);
+        let gap = source.gap(world.options);
+        (source.next, source.ready, source.fires) = (source.next + 1, nominal + source.period + gap, None);
         let processors = &mut processors[source.cluster];
         let stripe = processors[0].stripe;
         let mut lpns = Vec::new();
@@ -325,12 +358,12 @@ fn arrive(world: &mut World, processors: &mut [Vec<Processor>], arrival: &Arriva
 fn end_transfers(world: &mut World) {
     let now = world.now;
     for (number, chip) in (0..).zip(&mut world.chips) {
-        let program = world.lengths.programming(ChipId(number), instant(now)).as_ns();
         chip.stage = match chip.stage {
             Some(Stage::Senses { until }) if until == now => Some(Stage::Waits { since: now }),
             Some(Stage::Transfers { until }) if until == now => {
                 let operation = chip.operation.take().expect("an operation on the bus");
                 let writes = operation.action == rtflash_exec::trace::Action::Program;
+                let program = world.lengths.programming(operation.job, ChipId(number), instant(now)).as_ns();
                 if writes && program > 0 { Some(Stage::Works { until: now + program }) } else { None }
             }
             Some(Stage::Works { until }) if until == now => None,
@@ -352,12 +385,12 @@ fn grant(world: &mut World) {
             _ => None,
         };
         let Some((_, chip)) = chips.into_iter().filter_map(since).min() else { continue };
-        let until = world.now + world.lengths.transfer(ChannelId(channel), world.at()).as_ns();
-        world.chips[chip].stage = Some(Stage::Transfers { until });
         let operation = world.chips[chip].operation.expect("an operation that waits");
+        let until = world.now + world.lengths.transfer(operation.job, ChannelId(channel), world.at()).as_ns();
+        world.chips[chip].stage = Some(Stage::Transfers { until });
         let end = match operation.action {
             rtflash_exec::trace::Action::Program => {
-                until + world.lengths.programming(operation.chip, instant(until)).as_ns()
+                until + world.lengths.programming(operation.job, operation.chip, instant(until)).as_ns()
             }
             _ => until,
         };

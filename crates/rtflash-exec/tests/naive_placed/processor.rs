@@ -358,9 +358,9 @@ impl Processor {
     }
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
-        let chip = self.chips[0];
-        let middle = world.now + world.read(chip.0, world.now);
-        let end = middle + world.program(chip.0, middle);
+        let (chip, job) = (self.chips[0], self.queue[at].id);
+        let middle = world.now + world.read(job, chip.0, world.now);
+        let end = middle + world.program(job, chip.0, middle);
         let padded_to = self.padded_to(world);
         if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
             let from = self.pages.locate(lpn);
@@ -424,12 +424,12 @@ impl Processor {
             }
         } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
             pass.reads += 1;
-            let sensed = world.now + world.read(first.0, world.now);
-            self.pad(sensed + world.transfer(first.0, sensed) + wait);
+            let sensed = world.now + world.read(id, first.0, world.now);
+            self.pad(sensed + world.transfer(id, first.0, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
             pass.rows += 1;
-            let over = world.now + world.transfer(first.0, world.now) + wait;
-            self.pad(over + world.program(first.0, over));
+            let over = world.now + world.transfer(id, first.0, world.now) + wait;
+            self.pad(over + world.program(id, first.0, over));
         } else {
             self.erase(world, at, pass.victim);
         }
@@ -454,7 +454,7 @@ impl Processor {
         self.queue[at].starved = false;
         let mut ends = world.now;
         for column in 0..self.chips.len() {
-            let end = world.now + world.lengths.erase(ChipId(self.chips[column].0), world.at()).as_ns();
+            let end = world.now + world.lengths.erase(id, ChipId(self.chips[column].0), world.at()).as_ns();
             ends = ends.max(end);
             self.record(world, world.now, end, id, Action::Erase, (victim, column), Lpn(NONE));
         }
@@ -491,7 +491,7 @@ impl Processor {
     #[allow(clippy::too_many_arguments)]
     fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn, alone: bool) {
         let [.., transfer] = world.times();
-        let read = world.read((self.chips[place.1 % self.chips.len()]).0, world.now);
+        let read = world.read(id, (self.chips[place.1 % self.chips.len()]).0, world.now);
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
             part.starved = false;
@@ -507,16 +507,16 @@ impl Processor {
             let wait = if alone { sharing - own } else { sharing - 1 } * transfer;
             let until = if action == Action::Read {
                 let sensed = world.now + read + wait;
-                sensed + world.transfer(operation.chip.0, sensed)
+                sensed + world.transfer(id, operation.chip.0, sensed)
             } else {
-                let over = world.now + wait + world.transfer(operation.chip.0, world.now + wait);
-                over + world.program(operation.chip.0, over)
+                let over = world.now + wait + world.transfer(id, operation.chip.0, world.now + wait);
+                over + world.program(id, operation.chip.0, over)
             };
             world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
             world.chips[chip].stage = Some(Stage::Works { until });
             return;
         }
-        let sensing = world.lengths.sensing(operation.chip, world.at()).as_ns();
+        let sensing = world.lengths.sensing(id, operation.chip, world.at()).as_ns();
         world.chips[chip].operation = Some(operation);
         world.chips[chip].stage = Some(match action {
             Action::Read if sensing > 0 => Stage::Senses { until: world.now + sensing },

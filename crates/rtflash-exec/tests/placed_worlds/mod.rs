@@ -1,6 +1,6 @@
 //! Small random worlds with certificates that say anything.
 
-use crate::common::{Rng, World, allocation, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, draw_releases, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
@@ -85,7 +85,7 @@ impl World {
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];
-        let options = Options {
+        let mut options = Options {
             duration: Instant::from_ns(rng.within(200, 2_500))?,
             dispatch: rng.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
             service: rng.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
@@ -97,9 +97,11 @@ impl World {
             placed: Placed {
                 backfill: rng.within(0, 2) > 0,
                 waits: rng.one_of(&[Waits::Actual, Waits::Actual, Waits::Worst]),
-                phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
             },
+            phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
+            ..Options::default()
         };
+        draw_releases(&mut options, &set, (seed, case));
         let mut arrivals = Vec::new();
         let mut queue = ArrivalQueue::new(&plan, options.seed);
         while let Some(arrival) = queue.next_before(options.duration, &mut NoServers) {

@@ -2,14 +2,13 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use crate::common::{Rng, World, allocation, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, draw_releases, jobs, ns, ranges};
 
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Placed, Plan, RunError, Service, Timing, Victims, run,
-    run_traced,
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, RunError, Service, Timing, Victims, run, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskSet};
@@ -87,7 +86,7 @@ impl World {
             .collect();
         let timing = Timing::new(ns(read), ns(program), ns(transfer))?;
         let plan = Plan::new(&set, &allocation, timing, &terms?).ok()?;
-        let options = Options {
+        let mut options = Options {
             duration: Instant::from_ns(rng.within(200, 2_500))?,
             dispatch: rng.one_of(&[Dispatch::Serial, Dispatch::Parallel]),
             service: rng.one_of(&[Service::Tbs, Service::Background]),
@@ -96,8 +95,9 @@ impl World {
             pattern: rng.one_of(&[Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip]),
             times,
             seed: case,
-            placed: Placed::default(),
+            ..Options::default()
         };
+        draw_releases(&mut options, &set, (seed, case));
         let mut arrivals = Vec::new();
         let clusters = u32::try_from(plan.clusters().len()).ok()?;
         let mut queue = ArrivalQueue::new(&plan, options.seed);

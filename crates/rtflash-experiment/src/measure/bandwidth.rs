@@ -2,7 +2,7 @@
 
 use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Options, Placed, Service, Times, memory, run};
+use rtflash_exec::{Options, Service, Times, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{TbsServers, plan as executable};
@@ -65,7 +65,6 @@ fn serve(
     seed: u64,
 ) -> Option<(u64, u64)> {
     let &Bandwidth { duration, dispatch, victims, aging, pattern, .. } = options;
-    let placed = Placed::default();
     let run_options = Options {
         duration,
         dispatch,
@@ -75,7 +74,7 @@ fn serve(
         pattern,
         times: Times::Worst,
         seed,
-        placed,
+        ..Options::default()
     };
     let plan = executable(set, allocation, contender.analysis).ok()?;
     if memory(&plan, &run_options) > MEMORY {

@@ -1,6 +1,7 @@
 //! What the readers of all the files share: objects with known fields, lists, and the collection of
 //! all that is wrong.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -171,6 +172,33 @@ impl<'t> Reader<'t> {
             self.refuse_kind(raw, place, &format!("an object with {}", quoted(known)));
             None
         }
+    }
+
+    /// Reads every entry of an object whose keys are names, each one once; `each` has the key (a
+    /// literal), the name that it says, and the value. Says whether it is an object.
+    pub fn entries(
+        &mut self,
+        raw: &'t str,
+        place: &Place<'_>,
+        expected: &str,
+        mut each: impl FnMut(&mut Reader<'t>, (&'t str, &str), &'t str, &Place<'_>),
+    ) -> bool {
+        let mut names = HashSet::new();
+        let is_object = for_each_field(raw, |key, value| {
+            let Some(name) = decode(key) else {
+                let problem = "the name holds half of a surrogate pair";
+                return self.refuse(key, place, problem, "both halves, or another character");
+            };
+            if !names.insert(name.clone()) {
+                let problem = format!("{} is given a second time", quote(&name));
+                return self.refuse(key, &place.key(&name), problem, "each name once");
+            }
+            each(self, (key, &name), value, &place.key(&name));
+        });
+        if !is_object {
+            self.refuse_kind(raw, place, expected);
+        }
+        is_object
     }
 
     /// Reads every element of an array. Says whether it is one.

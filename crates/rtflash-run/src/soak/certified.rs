@@ -65,11 +65,9 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         ]),
         times,
         seed: rng.within(0, u64::MAX - 1),
-        placed: Placed {
-            backfill: rng.within(0, 1) == 0,
-            waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
-            phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
-        },
+        placed: Placed { backfill: rng.within(0, 1) == 0, waits: rng.one_of(&[Waits::Actual, Waits::Worst]) },
+        phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
+        ..Options::default()
     };
     Some(Case { seed, run, set, allocator, analysis, options })
 }

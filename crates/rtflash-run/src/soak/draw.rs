@@ -2,7 +2,7 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Service, Times, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Recurrence, Service, Times, Victims};
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
 
@@ -121,6 +121,17 @@ impl Rng {
     }
 }
 
+/// The case with other releases: drawn apart, so that all else stays what it was.
+pub(super) fn with_releases(mut case: Case) -> Case {
+    let mut rng = Rng::new(case.seed, b"releases", case.run);
+    let phases = rng.one_of(&[Phases::Periodic, Phases::Random]);
+    if case.options.phases == Phases::Periodic {
+        case.options.phases = phases;
+    }
+    case.options.recurrence = rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]);
+    case
+}
+
 /// A case for Theorem 1.
 pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
     let mut rng = Rng::new(seed, b"soak\0\0\0\0", run);
@@ -154,7 +165,7 @@ pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
         },
         times: Times::Worst,
         seed: rng.0.below(u64::MAX),
-        placed: Placed::default(),
+        ..Options::default()
     };
     Some(Case { seed, run, set, allocator, analysis: rng.one_of(&THEOREM_1), options })
 }

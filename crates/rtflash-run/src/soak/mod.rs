@@ -19,10 +19,11 @@ use crate::case::execute;
 /// The case of this seed and number; `None` where the device or the set that was drawn is no
 /// is_valid one, or cannot be accepted.
 pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
-    match world {
+    let case = match world {
         World::Sound => certified::draw(seed, run),
         world => draw::draw(seed, run, world),
-    }
+    };
+    case.map(draw::with_releases)
 }
 
 /// What came of a case.
@@ -45,7 +46,7 @@ pub fn judge(case: &Case) -> SoakOutcome {
     let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
         return SoakOutcome::Nothing;
     };
-    let mut options = case.options;
+    let mut options = case.options.clone();
     if !rtflash_alloc::certified::is_independent(&case.set, allocation) {
         // What was tested next to its neighbours is promised next to them only.
         options.placed.waits = Waits::Actual;

@@ -1,7 +1,7 @@
 //! From a failing case to a smaller one that fails alike.
 
 use rtflash_exec::check::Finding;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
+use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Recurrence, Service, Times, Victims};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
 use super::{Case, SoakOutcome, judge};
@@ -42,7 +42,7 @@ pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
 
 /// Simpler cases, the boldest steps first.
 fn candidates(case: &Case, finding: &Finding) -> Vec<Case> {
-    let (set, options) = (&case.set, case.options);
+    let (set, options) = (&case.set, &case.options);
     // Short runs first: all that follow are the quicker for it.
     let simpler = simpler_options(options, finding).into_iter().map(|options| Case { options, ..case.clone() });
     let mut candidates: Vec<Case> = simpler.collect();
@@ -134,23 +134,26 @@ fn smaller_devices(spec: DeviceSpec) -> Vec<DeviceSpec> {
     smaller
 }
 
-fn simpler_options(options: Options, finding: &Finding) -> Vec<Options> {
+fn simpler_options(options: &Options, finding: &Finding) -> Vec<Options> {
     // Just long enough for what was seen, to the millisecond.
     let seen = finding.gauge.worst().map_or(0, |worst| worst.place.at.as_ns());
     let until = |nanoseconds: u64| {
         let end = Instant::from_ns(nanoseconds.div_ceil(1_000_000) * 1_000_000).unwrap_or(options.duration);
-        Options { duration: end.min(options.duration), ..options }
+        Options { duration: end.min(options.duration), ..options.clone() }
     };
     let simpler = [
         until(seen.saturating_add(1)),
         until(options.duration.as_ns() / 2),
-        Options { dispatch: Dispatch::Serial, ..options },
-        Options { service: Service::Tbs, ..options },
-        Options { victims: Victims::Actual, ..options },
-        Options { pattern: Pattern::Uniform, ..options },
-        Options { aging: Aging::Worst, ..options },
-        Options { times: Times::Worst, ..options },
-        Options { seed: 1, ..options },
+        Options { dispatch: Dispatch::Serial, ..options.clone() },
+        Options { service: Service::Tbs, ..options.clone() },
+        Options { victims: Victims::Actual, ..options.clone() },
+        Options { pattern: Pattern::Uniform, ..options.clone() },
+        Options { aging: Aging::Worst, ..options.clone() },
+        Options { times: Times::Worst, ..options.clone() },
+        Options { phases: Phases::Periodic, ..options.clone() },
+        Options { recurrence: Recurrence::Periodic, ..options.clone() },
+        Options { releases: None, ..options.clone() },
+        Options { seed: 1, ..options.clone() },
     ];
-    simpler.into_iter().filter(|simpler| *simpler != options).collect()
+    simpler.into_iter().filter(|simpler| simpler != options).collect()
 }

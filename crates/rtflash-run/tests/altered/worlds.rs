@@ -95,6 +95,7 @@ impl World {
             times: Times::Worst,
             seed: 5,
             placed: Placed { waits, ..Placed::default() },
+            ..Options::default()
         };
         let mut records = Vec::new();
         let mut sink = |_: &Plan, record: &Record| {

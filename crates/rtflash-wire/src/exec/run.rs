@@ -208,6 +208,7 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
             Waits::Worst => "worst".into(),
         }),
         phases: None,
+        arrivals: None,
         backfill: Some(setup.backfill),
         seed: setup.seed,
     }

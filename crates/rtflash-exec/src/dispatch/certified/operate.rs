@@ -10,7 +10,7 @@ use crate::dispatch::sequencer::Ticket;
 use crate::flash::Request;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
+use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
 
 /// A chip of the device.
 #[derive(Debug, Default)]
@@ -57,10 +57,11 @@ impl<O: Observer> Placed<'_, O> {
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
         self.processors[processor].step = Some(self.new_step(1));
         let first = self.processors[processor].first_chip();
-        let read = now.saturating_add(self.lengths.read(first, now));
+        let job = self.jobs[self.parts[part].job].id;
+        let read = now.saturating_add(self.lengths.read(job, first, now));
         match step {
             GcStep::Copyback(from, to, lpn) => {
-                let end = read.saturating_add(self.lengths.program(first, read));
+                let end = read.saturating_add(self.lengths.program(job, first, read));
                 for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
                     let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
                     let operation = self.operation(processor, &page, start);
@@ -71,16 +72,16 @@ impl<O: Observer> Placed<'_, O> {
             GcStep::Read(pages) => self.start_row(processor, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, &pages, now),
             GcStep::PaddingCopyback => {
-                let end = read.saturating_add(self.lengths.program(first, read));
+                let end = read.saturating_add(self.lengths.program(job, first, read));
                 self.pad((processor, part), trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead => {
-                let end = read.saturating_add(self.bus_in_padding(processor, read));
+                let end = read.saturating_add(self.bus_in_padding((processor, job), read));
                 self.pad((processor, part), trace::Step::Read, now, end);
             }
             GcStep::PaddingRow => {
-                let over = now.saturating_add(self.bus_in_padding(processor, now));
-                let end = over.saturating_add(self.lengths.program(first, over));
+                let over = now.saturating_add(self.bus_in_padding((processor, job), now));
+                let end = over.saturating_add(self.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
@@ -93,7 +94,7 @@ impl<O: Observer> Placed<'_, O> {
                     let spot = Spot { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
                     let operation = self.operation(processor, &page, now);
-                    let end = now.saturating_add(self.lengths.erase(operation.chip, now));
+                    let end = now.saturating_add(self.lengths.erase(job, operation.chip, now));
                     self.observer.push(Record::Operation(Operation { end, ..operation }));
                     self.work(operation.chip, end);
                 }
@@ -159,7 +160,7 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// The time on the bus that a step without pages lets pass, with what it waits for.
-    fn bus_in_padding(&self, processor: usize, at: Instant) -> Span {
+    fn bus_in_padding(&self, (processor, job): (usize, JobId), at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
         let channel = self.channel_of(chips[ColumnId(0)]);
         let waits = match self.options.placed.waits {
@@ -169,25 +170,25 @@ impl<O: Observer> Placed<'_, O> {
                 self.plan.transfers(others.expect("a processor has chips"))
             }
         };
-        self.lengths.transfer(channel, at).saturating_add(waits)
+        self.lengths.transfer(job, channel, at).saturating_add(waits)
     }
 
     /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's
     /// bus.
     fn start_page(&mut self, processor: usize, page: &Planned, alone: bool, now: Instant) {
         let operation = self.operation(processor, page, now);
-        let chip = operation.chip;
+        let (chip, job) = (operation.chip, operation.job);
         if self.options.placed.waits == Waits::Worst {
             let Chip { foreign_chips, others, .. } = self.chips[chip];
             let wait = self.plan.transfers(if alone { foreign_chips } else { others });
             let channel = self.channel_of(chip);
             let end = if page.action == Action::Read {
-                let sensed = now.saturating_add(self.lengths.read(operation.chip, now)).saturating_add(wait);
-                sensed.saturating_add(self.lengths.transfer(channel, sensed))
+                let sensed = now.saturating_add(self.lengths.read(job, chip, now)).saturating_add(wait);
+                sensed.saturating_add(self.lengths.transfer(job, channel, sensed))
             } else {
                 let granted = now.saturating_add(wait);
-                let over = granted.saturating_add(self.lengths.transfer(channel, granted));
-                over.saturating_add(self.lengths.program(operation.chip, over))
+                let over = granted.saturating_add(self.lengths.transfer(job, channel, granted));
+                over.saturating_add(self.lengths.program(job, chip, over))
             };
             self.observer.push(Record::Operation(Operation { end, ..operation }));
             self.work(chip, end);
@@ -195,7 +196,7 @@ impl<O: Observer> Placed<'_, O> {
         }
         let ticket = self.observer.open(now);
         let since = match page.action {
-            Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
+            Action::Read => now.saturating_add(self.lengths.sensing(job, chip, now)),
             _ => now,
         };
         self.chips[chip].open = Some((operation, ticket));

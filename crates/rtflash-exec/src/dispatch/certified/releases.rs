@@ -7,11 +7,12 @@ use rtflash_model::{Instant, Span};
 use super::processor::{Job, Part};
 use super::{Event, Placed};
 use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::Requests;
 use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
-use crate::plan::{Certified, Plan, Releases};
+use crate::plan::{Certified, Plan};
 use crate::trace::{JobId, Kind, Observer, Record, Release};
 
 /// The read or the write requests of a task.
@@ -22,7 +23,7 @@ pub(super) struct Source {
     /// By position in the group.
     cluster: usize,
     pages: u64,
-    period: Span,
+    times: RequestTimes,
     /// D.
     deadline: Span,
     /// J.
@@ -44,22 +45,22 @@ impl Source {
         options: &Options,
     ) -> Vec<Source> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
-            let Releases::Periodic(period) = source.releases else { return None };
+            let period = source.period()?.of_request();
             let position = source.cluster?;
             let cluster = clusters.binary_search(&position).ok()?;
             let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let pages = source.read_pages + source.write_pages;
-            let period = period.of_request();
+            let times = RequestTimes::new(options, number, source, period);
             Some(Source {
                 number,
                 kind: source.kind,
                 cluster,
                 pages,
-                period,
+                nominal: times.first(),
+                times,
                 deadline: source.deadline.expect("a request has a deadline"),
                 jitter: source.jitter,
                 next: 0,
-                nominal: Instant::START,
                 armed: false,
                 requests: Requests::new(
                     (options.pattern, options.seed),
@@ -93,7 +94,7 @@ impl<O: Observer> Placed<'_, O> {
                 self.release(source, now);
             } else {
                 self.sources[source].armed = true;
-                self.later_at(now.saturating_add(self.sources[source].period), Event::Release, source);
+                self.later_at(now.saturating_add(self.sources[source].times.period()), Event::Release, source);
             }
         }
         while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
@@ -109,8 +110,8 @@ impl<O: Observer> Placed<'_, O> {
     /// be released from then on.
     fn later(&mut self, source: usize) {
         let nominal = self.sources[source].nominal;
-        match self.options.placed.phases {
-            Phases::Periodic => {
+        match self.options.phases {
+            Phases::Periodic | Phases::Random => {
                 let late = self.jitter(source);
                 self.later_at(nominal.saturating_add(late), Event::Release, source);
             }
@@ -137,7 +138,7 @@ impl<O: Observer> Placed<'_, O> {
 
     /// An erase begins in a cluster: what waits for one is released one nanosecond later.
     pub(super) fn erase_begins(&mut self, cluster: usize, now: Instant) {
-        if self.options.placed.phases == Phases::Periodic {
+        if self.options.phases != Phases::AtErases {
             return;
         }
         let soon = now.saturating_add(Span::NANOSECOND);
@@ -152,7 +153,7 @@ impl<O: Observer> Placed<'_, O> {
     /// A task's request is released.
     fn release(&mut self, source: usize, now: Instant) {
         let mut nominal = self.sources[source].nominal;
-        if self.options.placed.phases == Phases::AtErases {
+        if self.options.phases == Phases::AtErases {
             // It arrived as long ago as its jitter has it, but for the period since the one before.
             let late = self.jitter(source);
             nominal = nominal.max(now.saturating_sub(late));
@@ -175,7 +176,7 @@ impl<O: Observer> Placed<'_, O> {
         let id = JobId { source: of.number, index: of.next };
         let (kind, cluster, pages) = (of.kind, of.cluster, of.pages);
         let due = of.nominal.saturating_add(of.deadline);
-        (of.next, of.armed, of.nominal) = (of.next + 1, false, of.nominal.saturating_add(of.period));
+        (of.next, of.armed, of.nominal) = (of.next + 1, false, of.times.after(of.nominal, id.index));
         let mut lpns = std::mem::take(&mut self.lpns);
         lpns.clear();
         let (first, stripe) =

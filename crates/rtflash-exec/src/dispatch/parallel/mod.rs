@@ -104,7 +104,7 @@ pub(crate) struct Parallel<'a, O> {
 impl<'a, O: Observer> Parallel<'a, O> {
     /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
-        let releaser = Releaser::new(plan, clusters, options.service);
+        let releaser = Releaser::new(plan, clusters, options);
         let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
         let device = plan.device();
         let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
@@ -133,7 +133,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             too_many: false,
             jobs: Jobs::default(),
             pending: max_pending(plan, options, true),
-            releases: releaser.periodic.first().map(Reverse).collect(),
+            releases: releaser.periodic.first(options.duration).map(Reverse).collect(),
             ends: Earliest::new(chips.len()),
             chips,
             releaser,

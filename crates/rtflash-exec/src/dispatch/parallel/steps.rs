@@ -147,7 +147,7 @@ impl<O: Observer> Parallel<'_, O> {
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
         let ticket = self.observer.open(now);
         let since = match action {
-            Action::Read => now.saturating_add(self.lengths.sensing(chip, now)),
+            Action::Read => now.saturating_add(self.lengths.sensing(operation.job, chip, now)),
             _ => now,
         };
         self.chips[chip].doing = Some((slot, Doing::Waiting(operation, ticket)));
@@ -156,10 +156,10 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> Attempt {
+        let id = self.jobs[slot].id;
         let cluster = &mut self.clusters[self.chips[chip].cluster];
         let position = self.chips[chip].position;
         if !cluster.collector.is_under_way() {
-            let id = self.jobs[slot].id;
             let notify = |chosen| self.observer.push(Record::Selected(chosen));
             if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, notify) {
                 self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
@@ -181,17 +181,17 @@ impl<O: Observer> Parallel<'_, O> {
                 return Attempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
-            (self.lengths.program(number, now), copied)
+            (self.lengths.program(id, number, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Padding) => (self.lengths.read(number, now), None),
+                Some(Copy::Padding) => (self.lengths.read(id, number, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    (self.lengths.read(number, now), Some((Action::Read, block, page, lpn)))
+                    (self.lengths.read(id, number, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.lengths.erase(number, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
+                    (self.lengths.erase(id, number, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
                 }
             }
         };
@@ -203,8 +203,7 @@ impl<O: Observer> Parallel<'_, O> {
             self.observer.push(Record::Operation(operation));
         } else {
             let of = self.clusters[self.chips[chip].cluster].position;
-            let job = self.jobs[slot].id;
-            self.observer.push(Record::Padding(Padding { start: now, end, job, cluster: of, chip: number, step }));
+            self.observer.push(Record::Padding(Padding { start: now, end, job: id, cluster: of, chip: number, step }));
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
         self.ends.set(chip.index(), Some(end));

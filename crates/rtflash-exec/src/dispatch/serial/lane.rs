@@ -85,7 +85,14 @@ impl AsMut<Cluster> for Lane {
 }
 
 impl Lane {
-    pub(super) fn new(plan: &Plan, cluster: Cluster, sources: Periodics, shared: &PerId<ChannelId, bool>) -> Lane {
+    /// `sources` release jobs before the end of the run. `shared` says of each channel whether
+    /// other lanes are on it.
+    pub(super) fn new(
+        plan: &Plan,
+        cluster: Cluster,
+        (sources, end): (Periodics, Instant),
+        shared: &PerId<ChannelId, bool>,
+    ) -> Lane {
         let column = |&chip: &ChipId| {
             let channel = plan.channel_of(chip);
             Column { chip, channel, shared: shared[channel] }
@@ -96,7 +103,7 @@ impl Lane {
             jobs: Jobs::default(),
             pending: BTreeSet::new(),
             starved: Vec::new(),
-            releases: sources.first().map(Reverse).collect(),
+            releases: sources.first(end).map(Reverse).collect(),
             sources,
             arrivals: VecDeque::new(),
             running: None,

@@ -59,15 +59,15 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
         let shared = shared.iter().zip(&own).map(|(&shared, &own)| shared && own).collect();
         let lane = |(&position, sources): (&ClusterId, Periodics)| {
-            Lane::new(plan, Cluster::new(plan, position, options), sources, &shared)
+            Lane::new(plan, Cluster::new(plan, position, options), (sources, options.duration), &shared)
         };
         let pending = max_pending(plan, options, false) / clusters.len().max(1);
         Serial {
             common: Common { options, lengths: Lengths::new(plan, options), pending: pending.max(64) },
-            lanes: clusters.iter().zip(Periodics::by_cluster(plan, clusters)).map(lane).collect(),
+            lanes: clusters.iter().zip(Periodics::by_cluster(plan, clusters, options)).map(lane).collect(),
             asks: vec![false; clusters.len()],
             channels: Channels::new(&shared),
-            arrivals: Releaser::new(plan, &[], options.service),
+            arrivals: Releaser::new(plan, &[], options),
             observer,
         }
     }

@@ -112,7 +112,7 @@ impl Lane {
         let Column { chip, channel, shared } = self.columns[place.chip];
         let since = match action {
             Action::Program => now,
-            _ => now.saturating_add(common.lengths.sensing(chip, now)),
+            _ => now.saturating_add(common.lengths.sensing(job.id, chip, now)),
         };
         let operation = Operation {
             start: now,
@@ -214,11 +214,11 @@ impl Lane {
         now: Instant,
         observer: &mut impl Observer,
     ) -> Attempt {
-        let first = self.columns[ColumnId(0)].chip;
+        let (first, job) = (self.columns[ColumnId(0)].chip, self.jobs[slot].id);
         let length = match step {
-            Step::GcRead => common.lengths.read(first, now),
-            Step::Erase => common.lengths.erase(first, now),
-            Step::GcProgram | Step::Page => common.lengths.program(first, now),
+            Step::GcRead => common.lengths.read(job, first, now),
+            Step::Erase => common.lengths.erase(job, first, now),
+            Step::GcProgram | Step::Page => common.lengths.program(job, first, now),
         };
         let end = now.saturating_add(length);
         for operation in &mut self.batch {
@@ -227,7 +227,7 @@ impl Lane {
         if self.batch.is_empty() {
             let cluster = &self.cluster;
             let stands_for = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
-            let (job, chip) = (self.jobs[slot].id, cluster.first_in_pass());
+            let chip = cluster.first_in_pass();
             observer.padding(&Padding { start: now, end, job, cluster: cluster.position, chip, step: stands_for });
         } else {
             observer.operations(&self.batch);

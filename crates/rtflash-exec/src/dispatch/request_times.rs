@@ -1,0 +1,97 @@
+//! When the requests of tasks arrive nominally.
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Id, Instant, Span, TaskId};
+
+use crate::ids::SourceId;
+use crate::options::{Options, Phases, Recurrence};
+use crate::plan::{Plan, Source};
+use crate::trace::Kind;
+
+/// The stream of a source's own draws.
+fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
+    let mut all = [0; 8];
+    all[..4].copy_from_slice(domain);
+    all[4..].copy_from_slice(&source.0.to_le_bytes());
+    Stream::numbered(seed, &all, index)
+}
+
+/// The nominal arrival of a source's first request with [`Phases::Random`]: drawn from the seed for
+/// each source, uniform below the period.
+pub fn release_offset(seed: u64, source: SourceId, period: Span) -> Span {
+    Span::from_ns(stream(seed, b"offs", source, 0).below(period.as_ns())).expect("below a span")
+}
+
+/// How much later than a period after the request of this number the next one arrives nominally,
+/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Nothing in half
+/// of the cases, else uniform up to a period.
+pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Span {
+    let mut stream = stream(seed, b"gaps", source, index);
+    match stream.below(2) {
+        0 => Span::ZERO,
+        _ => Span::from_ns(stream.below(period.as_ns() + 1)).expect("at most a span"),
+    }
+}
+
+/// The nominal arrivals of a source of requests.
+#[derive(Debug)]
+pub(crate) struct RequestTimes {
+    source: SourceId,
+    period: Span,
+    seed: u64,
+    recurrence: Recurrence,
+    offset: Span,
+    /// Those that are stated.
+    gaps: Vec<Span>,
+}
+
+impl RequestTimes {
+    /// Those of the source with this number, which releases requests every `period` at most.
+    pub(crate) fn new(options: &Options, number: SourceId, source: &Source, period: Span) -> RequestTimes {
+        let stated = options.releases.as_ref();
+        let stated = stated.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let drawn = || match options.phases {
+            Phases::Periodic | Phases::AtErases => Span::ZERO,
+            Phases::Random => release_offset(options.seed, number, period),
+        };
+        RequestTimes {
+            source: number,
+            period,
+            seed: options.seed,
+            recurrence: options.recurrence,
+            offset: stated.and_then(|stated| stated.offset).unwrap_or_else(drawn),
+            gaps: stated.map_or_else(Vec::new, |stated| stated.gaps.clone()),
+        }
+    }
+
+    /// T.
+    pub(crate) fn period(&self) -> Span {
+        self.period
+    }
+
+    /// The arrival of the first request.
+    pub(crate) fn first(&self) -> Instant {
+        Instant::START.saturating_add(self.offset)
+    }
+
+    /// The arrival of the request behind the one of this number, which arrived then.
+    pub(crate) fn after(&self, nominal: Instant, index: u64) -> Instant {
+        let stated = usize::try_from(index).ok().and_then(|index| self.gaps.get(index));
+        let gap = match (stated, self.recurrence) {
+            (Some(&gap), _) => gap,
+            (None, Recurrence::Periodic) => Span::ZERO,
+            (None, Recurrence::Sporadic) => release_gap(self.seed, self.source, index, self.period),
+        };
+        nominal.saturating_add(self.period).saturating_add(gap)
+    }
+}
+
+/// The arrival of the first write request of the task whose garbage collection this source is: from
+/// then on its periods count.
+pub(crate) fn collection_starts(plan: &Plan, options: &Options, source: &Source) -> Instant {
+    let mut sources = plan.sources().enumerate();
+    let of_task = |of: &Source| of.kind == Kind::Write && of.owner == source.owner;
+    let writer = sources.find(|(_, of)| of_task(of)).and_then(|(number, of)| Some((number, of, of.period()?)));
+    let (number, of, period) = writer.expect("a task with garbage collection writes");
+    RequestTimes::new(options, number, of, period.of_request()).first()
+}

@@ -1,0 +1,174 @@
+//! Release patterns in JSON.
+
+use std::collections::HashMap;
+
+use rtflash_model::reading::{JsonKind, Place, Reader, Slot, quote};
+use rtflash_model::{Diagnostics, PerId, Task, TaskId, TaskSet};
+
+use super::{ReleasePattern, RequestPattern};
+use crate::trace::Kind;
+
+const A_PATTERN: &str = "an object that gives each task an object with the offsets of its requests, \
+                         such as {\"camera\": {\"read\": \"3ms\", \"write\": \"0ms\"}}";
+
+const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset`, `gaps` and `lengths`";
+
+/// Thousandths in the whole.
+const WHOLE: u64 = 1_000;
+
+/// Reads a release pattern for a task set. It has an entry for each task, by name, and in it one
+/// for each of its requests: an offset, or an object with `offset`, `gaps` and `lengths`, of which
+/// the last two may be left out.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
+    let (mut reader, root) = Reader::open(text, A_PATTERN)?;
+    let pattern = read(&mut reader, root, set);
+    if reader.faults() == 0 { Ok(pattern) } else { Err(reader.into_diagnostics()) }
+}
+
+fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> ReleasePattern {
+    let mut pattern = ReleasePattern::default();
+    let place = Place::Root;
+    let known: HashMap<&str, TaskId> = set.tasks().enumerate().map(|(id, task)| (task.name.as_str(), id)).collect();
+    let mut missing: PerId<TaskId, bool> = PerId::filled(true, set.tasks().count());
+    let is_object = reader.entries(root, &place, A_PATTERN, |reader, (key, name), raw, place| {
+        let Some(&id) = known.get(name) else {
+            let nearest = reader.nearest(name, set.tasks().iter().map(|task| task.name.as_str()));
+            let expected = match nearest {
+                Some(near) => format!("{}, the nearest of the tasks", quote(&set.tasks().as_slice()[near].name)),
+                None => "a task of the set".to_owned(),
+            };
+            return reader.refuse(key, place, format!("there is no task {}", quote(name)), expected);
+        };
+        missing[id] = false;
+        task(reader, raw, place, (id, &set.tasks()[id]), &mut pattern);
+    });
+    if is_object {
+        for (id, _) in missing.enumerate().filter(|&(_, &missing)| missing) {
+            reader.refuse_absence(root, &place, &set.tasks()[id].name, "an object with the offsets of its requests");
+        }
+    }
+    pattern
+}
+
+/// What is stated of a task.
+fn task<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    (id, task): (TaskId, &Task),
+    pattern: &mut ReleasePattern,
+) {
+    let Some(slots) = reader.object(raw, place, &["read", "write"]) else { return };
+    let requests = [("read", Kind::Read, task.read), ("write", Kind::Write, task.write)];
+    for ((name, kind, request), slot) in requests.into_iter().zip(slots) {
+        let own = place.key(name);
+        match (slot, request) {
+            (Slot::Given(value), Some(_)) => {
+                if let Some(stated) = of_request(reader, value, &own) {
+                    *pattern.request_mut(id, kind) = stated;
+                }
+            }
+            (Slot::Given(value), None) => {
+                let problem = format!("task {} has no `{name}`", quote(&task.name));
+                reader.refuse(value, &own, problem, "the requests that the task has");
+            }
+            (Slot::Absent, Some(_)) => reader.refuse_absence(raw, place, name, AN_OFFSET),
+            (Slot::Absent, None) | (Slot::Misspelt, _) => {}
+        }
+    }
+}
+
+/// What is stated of a request: an offset alone, or more.
+fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<RequestPattern> {
+    match JsonKind::of(raw) {
+        JsonKind::Object => {}
+        JsonKind::Null | JsonKind::Bool | JsonKind::Array => {
+            reader.refuse_kind(raw, place, AN_OFFSET);
+            return None;
+        }
+        JsonKind::Text | JsonKind::Number => {
+            return Some(RequestPattern { offset: Some(reader.time(raw, place)?), ..RequestPattern::default() });
+        }
+    }
+    let [offset, gaps, lengths] = reader.object(raw, place, &["offset", "gaps", "lengths"])?;
+    let value = reader.required(offset, raw, place, "offset", "a time such as \"3ms\"")?;
+    let mut stated = RequestPattern { offset: reader.time(value, &place.key("offset")), ..RequestPattern::default() };
+    if let Some(raw) = gaps.or_null().given() {
+        reader.list(raw, &place.key("gaps"), "an array of times, such as [\"3ms\", \"0ms\"]", |reader, raw, place| {
+            stated.gaps.extend(reader.time(raw, place));
+        });
+    }
+    if let Some(raw) = lengths.or_null().given() {
+        let expected = "an array of whole numbers up to 1000, such as [0, 1000]";
+        reader.list(raw, &place.key("lengths"), expected, |reader, raw, place| {
+            let length = reader.whole(raw, place, WHOLE);
+            stated.lengths.extend(length.and_then(|length| u16::try_from(length).ok()));
+        });
+    }
+    Some(stated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtflash_model::{Span, read_task_set};
+
+    fn set() -> TaskSet {
+        let text = r#"{"device":"dgist-2021","tasks":[
+            {"name":"camera","read":{"pages":4,"period":"36ms"},"write":{"pages":2,"period":"30ms"}},
+            {"name":"map","read":{"pages":8,"period":"36ms"}}]}"#;
+        read_task_set(text).expect("a set").set
+    }
+
+    #[test]
+    fn offsets_gaps_and_lengths() {
+        let text = r#"{"map":{"read":{"offset":"2us","gaps":["1ms","0ns"],"lengths":[0,1000]}},
+            "camera":{"read":"3ms","write":"0ms"}}"#;
+        let pattern = read_release_pattern(text, &set()).expect("a pattern");
+        let of = |task, kind| pattern.request(TaskId(task), kind).expect("it is stated").clone();
+        assert_eq!(of(0, Kind::Read).offset, Some(Span::from_us(3_000)));
+        assert_eq!(of(0, Kind::Write).offset, Some(Span::ZERO));
+        let map = of(1, Kind::Read);
+        assert_eq!((map.offset, map.gaps), (Some(Span::from_us(2)), vec![Span::from_us(1_000), Span::ZERO]));
+        assert_eq!(map.lengths, [0, 1_000]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let camera = r#""camera":{"read":"3ms","write":"0ms"}"#;
+        for (text, path, problem) in [
+            ("[]".to_owned(), "", "the value is an array"),
+            ("{}".to_owned(), "", "missing field `camera`"),
+            (format!("{{{camera}}}"), "", "missing field `map`"),
+            (format!("{{{camera},\"map\":{{}}}}"), "map", "missing field `read`"),
+            (format!("{{{camera},\"map\":{{\"read\":\"1\"}}}}"), "map.read", "`read` is a time without a unit"),
+            (format!("{{{camera},\"map\":{{\"read\":7}}}}"), "map.read", "`read` is a time without a unit"),
+            (format!("{{{camera},\"map\":{{\"read\":[]}}}}"), "map.read", "`read` is an array"),
+            (
+                format!("{{{camera},\"map\":{{\"read\":\"1s\",\"write\":\"1s\"}}}}"),
+                "map.write",
+                "task `map` has no `write`",
+            ),
+            (format!("{{{camera},\"map\":{{\"read\":\"1s\"}},\"mapp\":{{}}}}"), "mapp", "there is no task `mapp`"),
+            (format!("{{{camera},{camera},\"map\":{{\"read\":\"1s\"}}}}"), "camera", "`camera` is given a second time"),
+            (format!("{{{camera},\"map\":{{\"read\":{{\"gaps\":[]}}}}}}"), "map.read", "missing field `offset`"),
+            (
+                format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"gaps\":[\"1s\",2]}}}}}}"),
+                "map.read.gaps[1]",
+                "`gaps[1]` is a time without a unit",
+            ),
+            (
+                format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"lengths\":[1001]}}}}}}"),
+                "map.read.lengths[0]",
+                "`lengths[0]` is too large",
+            ),
+        ] {
+            let wrong = read_release_pattern(&text, &set()).expect_err("it is wrong");
+            let first = &wrong.first()[0];
+            assert_eq!((first.path.to_string().as_str(), first.problem.as_str()), (path, problem), "{text}");
+        }
+    }
+}
