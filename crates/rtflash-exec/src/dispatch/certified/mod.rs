@@ -29,6 +29,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
+use crate::ties::TieBreaker;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
 use processor::{Job, Part, Processor};
@@ -79,6 +80,7 @@ pub(crate) struct Placed<'a, O> {
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
     channels: Channels,
+    ties: TieBreaker,
     /// Processors that may begin a step.
     changed: Vec<usize>,
     observer: Sequencer<O>,
@@ -151,7 +153,8 @@ impl<'a, O: Observer> Placed<'a, O> {
             sources: Source::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
-            channels: Channels::new(&used),
+            channels: Channels::new(&used, options),
+            ties: options.into(),
             changed: Vec::new(),
             observer: Sequencer::new(observer),
             lpns: Vec::new(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use rtflash_model::Instant;
 
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, Jobs, max_pending};
+use super::cluster::{Cluster, Due, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::Sequencer;
 use crate::error::RunError;
@@ -29,9 +29,9 @@ enum Event {
     End(ChipId),
 }
 
-/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
-/// page in it, slot of the job, what.
-type Entry = (u64, Kind, SourceId, u64, u64, usize, Work);
+/// What waits for a chip, by priority: deadline and place, kind, source, number of the job, number
+/// of the page in it, slot of the job, what.
+type Entry = (Due, Kind, SourceId, u64, u64, usize, Work);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
@@ -141,7 +141,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             pending: max_pending(plan, options, true),
             events: first.collect(),
             releaser,
-            channels: Channels::new(&used),
+            channels: Channels::new(&used, options),
             touched: Vec::new(),
             observer: Sequencer::new(observer),
         }
