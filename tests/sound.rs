@@ -233,6 +233,13 @@ fn what_may_be_relied_on_is_the_users_choice() {
         (&run["verdict"], &run["relies_on"], &run["predicted_schedulable"]),
         (&"pass".into(), &"queue".into(), &false.into())
     );
+    // A bus that goes round is not what it relies on, and the answer says so.
+    let given = ["exec", &path, "--allocation", &allocation, "--analysis", "stripe", "--rely-on", "queue"];
+    let round = [&given[..], &["--duration", "100ms", "--arbitration", "round-robin"]].concat();
+    let said = rtflash(&[&round[..], &["--format", "json"]].concat()).json()["disobeys"].clone();
+    assert!(said.as_str().expect("it says so").contains("first come, first served"), "{said}");
+    assert!(rtflash(&round).stdout.contains("does not obey"), "{round:?}");
+    assert_eq!(with("exec", "queue").json()["disobeys"], serde_json::Value::Null);
     // Under the thesis's analyses it decides what is guaranteed, and nothing else.
     let thesis = |granted: &str| rtflash(&["alloc", &path, "--rely-on", granted, "--format", "json"]).json();
     assert_eq!(thesis("nothing")["clusters"], thesis("queue")["clusters"]);

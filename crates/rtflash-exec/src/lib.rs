@@ -24,6 +24,7 @@ mod plan;
 mod release_pattern;
 pub mod report;
 mod run;
+mod ties;
 pub mod trace;
 
 pub use error::RunError;
@@ -32,10 +33,13 @@ pub use hosted::{Hosted, HostedJob};
 pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
-pub use options::{Aging, Dispatch, Options, Pattern, Phases, Placed, Recurrence, Service, Times, Victims, Waits};
+pub use options::{
+    Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Recurrence, Service, Ties, Times, Victims, Waits,
+};
 pub use plan::{
     Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
     Releases, Source, Timing, TooFewBlocks,
 };
 pub use release_pattern::{ReleasePattern, RequestPattern, read_release_pattern};
 pub use run::{run, run_traced};
+pub use ties::{random_chip_place, random_job_place};

@@ -1,6 +1,6 @@
 //! How much memory a run takes, known before any of it is asked for.
 
-use rtflash_model::{Arrivals, Instant, capped};
+use rtflash_model::{Arrivals, Id, Instant, TaskId, capped};
 
 use crate::groups::groups;
 use crate::options::{Options, Pattern};
@@ -64,7 +64,14 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         // And a bit, whether it is valid.
         PAGE * pages + pages.div_ceil(8)
     });
-    capped(tables + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
+    // Requests that may come earlier than their periods have it.
+    let stated = plan.sources().iter().map(|source| {
+        let pattern = options.releases.as_ref();
+        let stated = pattern.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        stated.map_or(0, |stated| stated.releases.len() as u128 * RESPONSE)
+    });
+    let stated = stated.sum::<u128>();
+    capped(tables + stated + drawn.sum::<u128>() + pages.sum::<u128>() + building.fold(0, u128::max))
 }
 
 /// Bytes that judging a recorded trace of a plan takes at most, beside what grows with the trace.

@@ -121,6 +121,30 @@ pub enum Times {
     Random,
 }
 
+/// Which of the chips that wait for a bus gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arbitration {
+    /// The one that has waited longest.
+    #[default]
+    Fifo,
+    /// The first one behind the chip that had the bus last, round the channel; at first the first
+    /// chip of the channel that waits.
+    RoundRobin,
+}
+
+/// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the same
+/// instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// Of jobs the first by kind (reads, writes, GC, server), then by source; the lowest chip.
+    #[default]
+    Lowest,
+    /// The other way round. Jobs of one source keep their order.
+    Highest,
+    /// In an order that is drawn: of jobs for each job, of chips for each chip and instant.
+    Random,
+}
+
 /// What only matters under certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
@@ -160,7 +184,14 @@ pub struct Options {
     /// What is stated of the releases of some requests, or of all. It goes before `phases`,
     /// `recurrence` and `times`.
     pub releases: Option<Arc<ReleasePattern>>,
-    /// Addresses, arrivals, releases, aging and lengths are drawn from it.
+    /// Whether requests of tasks are policed: one that comes earlier than a period after the one
+    /// before is held until then, one with more pages than declared is cut to these.
+    pub police: bool,
+    /// See [`Arbitration`].
+    pub arbitration: Arbitration,
+    /// See [`Ties`].
+    pub ties: Ties,
+    /// Addresses, arrivals, releases, aging, lengths and ties are drawn from it.
     pub seed: u64,
     /// See [`Placed`].
     pub placed: Placed,
@@ -187,6 +218,9 @@ impl Default for Options {
             phases: Phases::default(),
             recurrence: Recurrence::default(),
             releases: None,
+            police: false,
+            arbitration: Arbitration::default(),
+            ties: Ties::default(),
             seed: 1,
             placed: Placed::default(),
         }

@@ -4,7 +4,7 @@ mod read;
 
 pub use read::read_release_pattern;
 
-use rtflash_model::{PerId, Span, TaskId};
+use rtflash_model::{Instant, PerId, Span, TaskId};
 
 use crate::trace::Kind;
 
@@ -17,6 +17,14 @@ pub struct RequestPattern {
     /// Request k + 1 arrives a period and the k-th of these gaps after request k. Behind the list
     /// gaps are as [`Recurrence`](crate::Recurrence) says.
     pub gaps: Vec<Span>,
+    /// The nominal arrivals of the first requests, in place of the offset and of the first gaps.
+    /// They may come earlier than a period after each other, but not before the one before: see
+    /// [`Options::police`](crate::Options::police).
+    pub releases: Vec<Instant>,
+    /// The pages of the first requests, in order: at least one, and at most
+    /// [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES). They may be more than declared. Behind the
+    /// list requests have what is declared.
+    pub pages: Vec<u64>,
     /// How long the operations of request k take where the device states ranges: so many
     /// thousandths of the way from the shortest time to the longest, 1000 at most. Behind the list
     /// its last entry holds; where it is empty, [`Times`](crate::Times) says it.

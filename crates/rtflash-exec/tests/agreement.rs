@@ -8,10 +8,10 @@ mod worlds;
 use std::ops::ControlFlow;
 
 use common::{ALWAYS_HOLD, Broken, World, agree};
-use rtflash_exec::check::Checks;
+use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Dispatch, Service, Victims};
-use rtflash_model::ClusterId;
+use rtflash_exec::{Arbitration, Dispatch, Releases, Service, Ties, Victims};
+use rtflash_model::{ClusterId, Instant};
 use worlds::engine;
 
 /// How often the cases did what is worth comparing.
@@ -26,6 +26,11 @@ struct Seen {
     worst: usize,
     waits: usize,
     unserved: usize,
+    sporadic: usize,
+    round_robin: usize,
+    ties: usize,
+    policed: usize,
+    misbehave: usize,
 }
 
 impl Seen {
@@ -34,6 +39,11 @@ impl Seen {
         self.parallel += usize::from(world.options.dispatch == Dispatch::Parallel);
         self.background += usize::from(world.options.service == Service::Background && !world.plan.jobs().is_empty());
         self.worst += usize::from(world.options.victims == Victims::Worst);
+        self.sporadic += usize::from(world.options.is_sporadic());
+        self.round_robin += usize::from(world.options.arbitration == Arbitration::RoundRobin);
+        self.ties += usize::from(world.options.ties != Ties::Lowest);
+        self.policed += records.iter().filter(|record| matches!(record, Record::Policed(_))).count();
+        self.misbehave += usize::from(world.misbehaves());
         let gc_jobs = records.iter().filter(|record| matches!(record, Record::Release(job) if job.kind == Kind::Gc));
         let mut erases = 0;
         for record in records {
@@ -75,6 +85,8 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.parallel > 2_000 && seen.background > 1_000 && seen.worst > 2_000, "{seen:?}");
         assert!(seen.erases > 20_000 && seen.left_out > 100 && seen.starved > 400, "{seen:?}");
         assert!(seen.waits > 8_000 && seen.unserved > 200, "{seen:?}");
+        assert!(seen.sporadic > 2_000 && seen.round_robin > 1_000 && seen.ties > 2_000, "{seen:?}");
+        assert!(seen.policed > 600 && seen.misbehave > 300, "{seen:?}");
     }
 }
 
@@ -89,12 +101,74 @@ fn what_is_valid_is_found_valid() {
         let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let mut checks = Checks::of_trace(&world.plan, world.options.dispatch, &all);
         records.iter().for_each(|record| checks.record(record));
-        broken.note(case, &checks.finish(world.options.duration), &ALWAYS_HOLD);
-        broken.note(case, &worlds::judged(&world), &ALWAYS_HOLD);
+        broken.note_in(&world, case, &checks.finish(world.options.duration), &ALWAYS_HOLD);
+        broken.note_in(&world, case, &worlds::judged(&world), &ALWAYS_HOLD);
         judged += 1;
     }
     broken.assert_none();
     assert!(judged > 1_000, "{judged}");
+}
+
+/// The checkers of a trace.
+fn judged(world: &World, records: &[Record]) -> Vec<Finding> {
+    let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
+    let mut checks = Checks::of_trace(&world.plan, world.options.dispatch, &all);
+    records.iter().for_each(|record| checks.record(record));
+    checks.finish(world.options.duration)
+}
+
+fn breaks(findings: &[Finding], name: &str) -> bool {
+    findings.iter().any(|finding| finding.assumption.name == name && !finding.gauge.holds())
+}
+
+/// Whether a task's request comes earlier than a period after the one before, or is larger than
+/// declared.
+fn is_early_or_large(world: &World, records: &[Record]) -> bool {
+    let mut last = vec![None; world.plan.sources().len()];
+    records.iter().any(|record| {
+        let Record::Release(release) = record else { return false };
+        let source = &world.plan.sources()[release.job.source];
+        let (Some(_), Releases::Periodic(period)) = (source.deadline, source.releases) else { return false };
+        let before = last[release.job.source.index()].replace(release.at);
+        let early = before.is_some_and(|before| release.at.since(before) < period.release(1).since(Instant::START));
+        early || release.pages > source.read_pages + source.write_pages
+    })
+}
+
+#[test]
+fn releases_that_are_not_as_declared_are_found() {
+    let (mut found, mut policed) = (0, 0);
+    for world in (0..6_000).filter_map(|case| World::draw(11, case)) {
+        if world.options.releases.is_none() {
+            continue;
+        }
+        let records = engine(&world);
+        let wrong = is_early_or_large(&world, &records);
+        assert_eq!(breaks(&judged(&world, &records), "releases"), wrong, "{world:?}");
+        assert!(!wrong || world.misbehaves(), "{world:?}");
+        found += usize::from(wrong);
+        policed += usize::from(records.iter().any(|record| matches!(record, Record::Policed(_))));
+    }
+    assert!(found > 100 && policed > 100, "{found} {policed}");
+}
+
+#[test]
+fn a_bus_that_goes_by_another_rule_is_found() {
+    let (mut turns, mut ties) = (0, 0);
+    for mut world in (0..3_000).filter_map(|case| World::draw(12, case)) {
+        // Who waits longest is known only where sensing takes exactly what it should.
+        (world.options.arbitration, world.options.ties) = (Arbitration::Fifo, Ties::Lowest);
+        let mut records = engine(&world);
+        let mut broken_as = |arbitration, ties| {
+            let Some(Record::Setup(setup)) = records.first_mut() else { panic!("a trace begins with its setup") };
+            (setup.arbitration, setup.ties) = (arbitration, ties);
+            breaks(&judged(&world, &records), "bus-order")
+        };
+        assert!(!broken_as(Arbitration::Fifo, Ties::Lowest), "{world:?}");
+        turns += usize::from(broken_as(Arbitration::RoundRobin, Ties::Lowest));
+        ties += usize::from(broken_as(Arbitration::Fifo, Ties::Highest));
+    }
+    assert!(turns > 50 && ties > 50, "{turns} {ties}");
 }
 
 #[test]

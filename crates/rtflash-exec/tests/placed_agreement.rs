@@ -10,7 +10,7 @@ use placed_worlds::engine;
 use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Pattern, Phases, Promise, Service, Victims, Waits, run};
+use rtflash_exec::{Arbitration, Pattern, Phases, Promise, Service, Ties, Victims, Waits, run};
 use rtflash_model::ClusterId;
 
 /// How often the cases did what is worth comparing.
@@ -27,6 +27,11 @@ struct Seen {
     worst: usize,
     fullest: usize,
     at_erases: usize,
+    sporadic: usize,
+    round_robin: usize,
+    ties: usize,
+    policed: usize,
+    misbehave: usize,
 }
 
 impl Seen {
@@ -40,8 +45,13 @@ impl Seen {
         self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
         self.fullest += usize::from(options.pattern == Pattern::Fullest);
         self.at_erases += usize::from(options.phases == Phases::AtErases);
+        self.sporadic += usize::from(options.is_sporadic());
+        self.round_robin += usize::from(options.arbitration == Arbitration::RoundRobin);
+        self.ties += usize::from(options.ties != Ties::Lowest);
+        self.misbehave += usize::from(world.misbehaves());
         for record in records {
             match record {
+                Record::Policed(_) => self.policed += 1,
                 Record::Operation(operation) => {
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
@@ -76,6 +86,8 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.erases > 20_000 && seen.copies > 40_000 && seen.background > 400, "{seen:?}");
         assert!(seen.served > 40_000 && seen.server_passes > 4_000 && seen.worst > 400, "{seen:?}");
         assert!(seen.fullest > 500 && seen.at_erases > 1_000, "{seen:?}");
+        assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
+        assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }
 
@@ -97,8 +109,8 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
         engine(&world).iter().for_each(|record| traced.record(record));
         let traced = traced.finish(world.options.duration);
         for findings in [findings, traced] {
-            broken.note(case, &findings, &ALWAYS_HOLD);
-            broken.note(case, &findings, &CERTIFIED);
+            broken.note_in(&world, case, &findings, &ALWAYS_HOLD);
+            broken.note_in(&world, case, &findings, &CERTIFIED);
         }
         judged += 1;
     }

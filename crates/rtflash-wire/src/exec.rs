@@ -30,6 +30,9 @@ pub struct ExecAnswer<'a> {
     /// `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
+    /// What of that the run does not obey, if it does not: its late requests break no promise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disobeys: Option<String>,
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,
@@ -90,6 +93,15 @@ pub struct Settings {
     /// `sporadic` where requests come later than a period after each other; else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Text<'static>>,
+    /// True where requests that come early are held, and larger ones cut; else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub police: Option<bool>,
+    /// `round-robin` where the bus is not first come, first served; else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Text<'static>>,
+    /// `highest` or `random` where ties are not broken as usual; else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Text<'static>>,
     /// Whether idle chips of a superblock take pages of other requests, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<bool>,

@@ -75,9 +75,11 @@ pub enum WaitsArg {
 pub enum TimesArg {
     /// As long as they may
     Worst,
-    /// As short as they may
+    /// As short as they may (also `early`)
+    #[value(alias = "early")]
     Best,
-    /// Each anything in between
+    /// Each anything in between (also `range`)
+    #[value(alias = "range")]
     Random,
 }
 
@@ -114,6 +116,26 @@ pub enum ArrivalsArg {
     Periodic,
     /// A period, and every other time up to another one, drawn
     Sporadic,
+}
+
+/// Which of the chips that wait for a bus gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArbitrationArg {
+    /// The one that has waited longest
+    Fifo,
+    /// The first one behind the chip that had the bus last, round the channel
+    RoundRobin,
+}
+
+/// Who goes first among equals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TiesArg {
+    /// Reads, writes, garbage collection, jobs; the first task; the lowest chip
+    Lowest,
+    /// The other way round
+    Highest,
+    /// In an order that is drawn
+    Random,
 }
 
 /// Options of `exec`.
@@ -168,6 +190,17 @@ pub struct ExecArgs {
     /// How long after each other requests come
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Periodic)]
     pub arrivals: ArrivalsArg,
+    /// Hold requests that the file of --phases releases earlier than a period after the one before,
+    /// and cut those with more pages than declared
+    #[arg(long)]
+    pub police: bool,
+    /// Which of the chips that wait for a bus gets it
+    #[arg(long, value_enum, default_value_t = ArbitrationArg::Fifo)]
+    pub arbitration: ArbitrationArg,
+    /// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the
+    /// same instant
+    #[arg(long, value_enum, default_value_t = TiesArg::Lowest)]
+    pub ties: TiesArg,
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,

@@ -15,8 +15,8 @@ use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
 pub use execution::{
-    AgingArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs, SoakWorld, TimesArg,
-    VictimsArg, WaitsArg,
+    AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs,
+    SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};

@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
-use rtflash_exec::{Options, PlanError, Waits};
+use rtflash_exec::{Arbitration, Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, execute_within};
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
+use super::exec_options::exec_options;
 use super::exec_output::{Keeper, Wanted};
 use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
-use crate::args::{self, ExecArgs, Format};
+use crate::args::{ExecArgs, Format};
 use crate::batch::Batch;
 use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_text::ExecView;
@@ -44,7 +45,7 @@ struct ExecPlan {
 
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
-    let (options, settings) = options(args)?;
+    let (options, settings) = exec_options(args)?;
     let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
@@ -72,53 +73,6 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let batch = Batch { format: plan.format };
     policies::threads(args.jobs.into())?
         .install(|| batch.run_pairs(pairs, |file, given, alone| plan.answer(file, given, alone)))
-}
-
-fn options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
-    use rtflash_exec::{Placed, Service};
-    let (service, server) = match args.server {
-        args::ServerArg::Tbs => (Service::Tbs, "tbs"),
-        args::ServerArg::Background => (Service::Background, "background"),
-    };
-    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
-    let (victims, victims_name) = policies::victims(args.victims);
-    let (aging, aging_name) = policies::aging(args.aging);
-    let (pattern, pattern_name) = policies::pattern(args.pattern);
-    let duration = policies::duration(&args.duration)?;
-    let (waits, waits_name) = policies::waits(args.waits);
-    let (phases, phases_name) = policies::phases(&args.phases);
-    let (recurrence, arrivals_name) = policies::arrivals(args.arrivals);
-    let placed = Placed { backfill: !args.no_backfill, waits };
-    let (times, times_name) = policies::times(args.times);
-    let options = Options {
-        duration,
-        dispatch,
-        service,
-        victims,
-        aging,
-        pattern,
-        times,
-        phases,
-        recurrence,
-        releases: None,
-        seed: args.seed,
-        placed,
-    };
-    let settings = Settings {
-        duration_ns: duration.as_ns(),
-        dispatch: dispatch_name.into(),
-        server: Some(server.into()),
-        victims: Some(victims_name.into()),
-        aging: Some(aging_name.into()),
-        pattern: Some(pattern_name.into()),
-        times: Some(times_name.into()),
-        waits: Some(waits_name.into()),
-        phases: Some(phases_name.into()),
-        arrivals: arrivals_name.map(Into::into),
-        backfill: Some(placed.backfill),
-        seed: Some(args.seed),
-    };
-    Ok((options, settings))
 }
 
 /// An allocation to be run, or why there is none.
@@ -263,6 +217,16 @@ fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Opti
     })
 }
 
+/// Why a run says nothing of the promise of clusters that rely on the queue: Q2.
+fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
+    let breaks = needed == Some(Reliance::Queue) && options.arbitration == Arbitration::RoundRobin;
+    breaks.then(|| {
+        "this run does not obey what the clusters rely on, a bus that serves first come, first served \
+         (`--arbitration round-robin`): requests that are late break no promise"
+            .into()
+    })
+}
+
 /// What a run is asked for.
 struct AskedRun<'a> {
     file: &'a TaskSetFile,
@@ -358,11 +322,13 @@ impl ExecPlan {
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
         // What is run may keep every deadline, and yet lean on what the user does not grant.
+        let needed = kind.needed(set, allocation);
         let beyond = kind.beyond(set, allocation, self.granted);
         let passes = executed.passes() && beyond.is_none();
         let answer = ExecAnswer {
             reason: too_full(set, allocation, analysis).or(beyond),
-            relies_on: kind.needed(set, allocation).map(|needed| needed.name().into()),
+            relies_on: needed.map(|needed| needed.name().into()),
+            disobeys: disobeys(needed, options),
             ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
         };
         let page_size = plan.device().page_size();

@@ -3,6 +3,7 @@
 pub mod alloc;
 pub mod check;
 pub mod exec;
+mod exec_options;
 pub mod exec_output;
 pub mod experiment;
 pub mod explain;

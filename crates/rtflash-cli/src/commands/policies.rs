@@ -92,6 +92,23 @@ pub fn phases(phases: &args::PhasesArg) -> (rtflash_exec::Phases, &'static str) 
 }
 
 /// The executor's word for an option; and the user's, where it is not the usual one.
+pub fn arbitration(arbitration: args::ArbitrationArg) -> (rtflash_exec::Arbitration, Option<&'static str>) {
+    match arbitration {
+        args::ArbitrationArg::Fifo => (rtflash_exec::Arbitration::Fifo, None),
+        args::ArbitrationArg::RoundRobin => (rtflash_exec::Arbitration::RoundRobin, Some("round-robin")),
+    }
+}
+
+/// The executor's word for an option; and the user's, where it is not the usual one.
+pub fn ties(ties: args::TiesArg) -> (rtflash_exec::Ties, Option<&'static str>) {
+    match ties {
+        args::TiesArg::Lowest => (rtflash_exec::Ties::Lowest, None),
+        args::TiesArg::Highest => (rtflash_exec::Ties::Highest, Some("highest")),
+        args::TiesArg::Random => (rtflash_exec::Ties::Random, Some("random")),
+    }
+}
+
+/// The executor's word for an option; and the user's, where it is not the usual one.
 pub fn arrivals(arrivals: args::ArrivalsArg) -> (rtflash_exec::Recurrence, Option<&'static str>) {
     match arrivals {
         args::ArrivalsArg::Periodic => (rtflash_exec::Recurrence::Periodic, None),

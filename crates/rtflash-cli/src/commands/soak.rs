@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_exec::check::CERTIFIED;
-use rtflash_exec::{Aging, Dispatch, Pattern, Phases, Recurrence, Service, Times, Victims, Waits};
+use rtflash_exec::{Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, World, soak};
 use rtflash_wire::line;
@@ -119,6 +119,9 @@ fn command(case: &Case) -> String {
     add(options.placed.waits == Waits::Worst, " --waits worst");
     add(options.phases == Phases::AtErases, " --phases at-erases");
     add(options.phases == Phases::Random, " --phases random");
+    add(options.arbitration == Arbitration::RoundRobin, " --arbitration round-robin");
+    add(options.ties == Ties::Highest, " --ties highest");
+    add(options.ties == Ties::Random, " --ties random");
     add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
     add(!options.placed.backfill, " --no-backfill");
     command

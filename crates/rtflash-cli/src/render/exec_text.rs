@@ -94,6 +94,9 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     if answer.verdict.is_none() {
         return text;
     }
+    if let Some(disobeys) = &answer.disobeys {
+        text += &format!("{}: {disobeys}\n", paint(YELLOW, "note"));
+    }
     text += "\n";
     text += &jobs(answer);
     text += "\n";

@@ -4,10 +4,12 @@
 use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
+use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
-use crate::options::Waits;
+use crate::options::{Arbitration, Ties, Waits};
 use crate::plan::{Certified, Plan, Promise};
-use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Step, Transfer};
+use crate::ties::TieBreaker;
+use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +55,7 @@ struct Desk {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     /// When the page that was moved last wanted the bus, and its chip.
-    last: (Instant, ChipId),
+    last: Option<(Instant, ChipId)>,
     free_at: Instant,
 }
 
@@ -83,6 +85,10 @@ pub(super) struct Desks {
     buses: PerId<ChannelId, Line>,
     places: Option<PerId<ChipId, Site>>,
     waits: Waits,
+    arbitration: Arbitration,
+    /// `None` where they were drawn, and it is not known from what.
+    ties: Option<TieBreaker>,
+    turns: PerId<ChannelId, Turns>,
     chips_per_channel: u32,
     sensing: Length,
     programming: Length,
@@ -116,9 +122,12 @@ impl Desks {
             transfers: Gauge::default(),
             order: Gauge::default(),
             desks: plan.per_chip(blank),
-            buses: plan.per_channel(Line { last: (Instant::START, ChipId(0)), free_at: Instant::START }),
+            buses: plan.per_channel(Line { last: None, free_at: Instant::START }),
             places: None,
             waits: Waits::Actual,
+            arbitration: Arbitration::Fifo,
+            ties: Some(TieBreaker::default()),
+            turns: plan.per_channel(Turns::default()),
             chips_per_channel: device.chips_per_channel(),
             sensing: Length::within(timing.sensing(), read),
             programming: Length {
@@ -144,9 +153,15 @@ impl Desks {
         desks
     }
 
-    pub(super) fn setup(&mut self, waits: Waits) {
+    pub(super) fn setup(&mut self, setup: &Setup) {
         // Elsewhere nobody waits but for a bus.
-        self.waits = if self.places.is_some() { waits } else { Waits::Actual };
+        self.waits = if self.places.is_some() { setup.waits } else { Waits::Actual };
+        self.arbitration = setup.arbitration;
+        self.ties = match (setup.ties, setup.seed) {
+            (ties, Some(seed)) => Some(TieBreaker::new(ties, seed)),
+            (Ties::Random, None) => None,
+            (ties, None) => Some(TieBreaker::new(ties, 0)),
+        };
     }
 
     /// Whether an operation sends its page over the bus.
@@ -239,14 +254,25 @@ impl Desks {
         let off = self.transfer.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note(0, off, place);
         if self.sensing.min == self.sensing.max {
-            // The bus goes to whoever has waited longest, the lowest chip among equals, as soon as
-            // it is free.
-            let turn = wanted.max(bus.free_at);
-            let late = transfer.start.since(turn).as_ns();
-            let before = bus.last.0.since(wanted).as_ns();
-            let tie = u64::from(bus.last.0 == wanted && bus.last.1 > transfer.chip);
-            self.order.note(0, late.max(before).max(tie), place);
-            (bus.last, bus.free_at) = ((wanted, transfer.chip), transfer.end.max(bus.free_at));
+            // The bus goes to somebody as soon as it is free: to whoever has waited longest, or in
+            // turn.
+            let free = wanted.max(bus.free_at);
+            let late = transfer.start.since(free).as_ns();
+            let passed = match self.arbitration {
+                Arbitration::Fifo => {
+                    let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
+                    bus.last.map_or(0, |(since, chip)| {
+                        let tie = since == wanted && place(chip) > place(transfer.chip);
+                        since.since(wanted).as_ns().max(u64::from(tie))
+                    })
+                }
+                Arbitration::RoundRobin => {
+                    let chips = self.chips_per_channel as usize;
+                    self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
+                }
+            };
+            self.order.note(0, late.max(passed), place);
+            (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
         }
     }
 

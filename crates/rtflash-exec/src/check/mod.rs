@@ -18,6 +18,7 @@ mod releases;
 mod rules;
 mod start;
 mod timing;
+mod turns;
 mod watch;
 
 use rtflash_model::{Instant, Span};

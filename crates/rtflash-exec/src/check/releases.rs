@@ -7,7 +7,7 @@ use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
-use crate::plan::{Certified, Plan, Promise, Releases, Source};
+use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
 use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
@@ -87,16 +87,20 @@ impl<'a> Released<'a> {
     pub(super) fn judge(&mut self, release: &Release) -> Release {
         let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
-        let mut is_valid = release.pages == source.read_pages.saturating_add(source.write_pages);
-        let mut as_planned = Release { pages: source.read_pages.saturating_add(source.write_pages), ..*release };
+        let declared = source.read_pages.saturating_add(source.write_pages);
+        let mut is_valid = release.pages == declared;
+        let mut as_planned = Release { pages: declared, ..*release };
         match source.releases {
             Releases::Periodic(period) => {
-                let request =
-                    source.deadline.map(|deadline| self.nominal(source, period.of_request(), deadline, seen, release));
-                let due = match request {
-                    Some((nominal, deadline)) => {
-                        last = nominal;
+                let due = match source.deadline {
+                    Some(deadline) => {
+                        let nominal = self.nominal(source, period.of_request(), deadline, release);
+                        if self.sporadic {
+                            as_planned.pages = release.pages;
+                            is_valid = self.is_allowed(period, seen, (nominal, release.pages), declared);
+                        }
                         is_valid &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
+                        last = nominal;
                         nominal.saturating_add(deadline)
                     }
                     None => {
@@ -109,11 +113,7 @@ impl<'a> Released<'a> {
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
-                let collection = match (self.plan.promise(), source.cluster) {
-                    (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection,
-                    _ => None,
-                };
-                let deadline = collection.and_then(|of| of.deadline).map(|of| release.at.saturating_add(of));
+                let deadline = self.collection_deadline(source).map(|of| release.at.saturating_add(of));
                 is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
             }
@@ -142,6 +142,21 @@ impl<'a> Released<'a> {
             chip: None,
         });
         as_planned
+    }
+
+    /// D_g of a source of GC jobs under a certificate.
+    fn collection_deadline(&self, source: &Source) -> Option<Span> {
+        match (self.plan.promise(), source.cluster) {
+            (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection?.deadline,
+            _ => None,
+        }
+    }
+
+    /// Whether a sporadic request that arrives nominally then, with so many pages, comes a period
+    /// after the one before at the earliest, and with no more pages than declared.
+    fn is_allowed(&self, period: Period, seen: Seen, (nominal, pages): (Instant, u64), declared: u64) -> bool {
+        let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
+        nominal >= earliest && (1..=declared).contains(&pages)
     }
 
     /// From when on the periods of a source of GC jobs count: the nominal arrival of its task's
@@ -198,17 +213,15 @@ impl<'a> Released<'a> {
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
 
-    /// The nominal arrival of a request, and its relative deadline: at k periods; of sporadic ones
-    /// what the deadline says that is recorded, as far as the release and the request before allow.
-    fn nominal(&self, source: &Source, period: Span, deadline: Span, seen: Seen, release: &Release) -> (Instant, Span) {
-        let index = release.job.index;
+    /// The nominal arrival of a request with this relative deadline: at k periods; of sporadic ones
+    /// what the deadline says that is recorded, as far as the release allows.
+    fn nominal(&self, source: &Source, period: Span, deadline: Span, release: &Release) -> Instant {
         if !self.sporadic {
-            let nominal = u128::from(period.as_ns()) * u128::from(index);
-            return (u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END), deadline);
+            let nominal = u128::from(period.as_ns()) * u128::from(release.job.index);
+            return u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END);
         }
-        let earliest = if index == 0 { Instant::START } else { seen.last.saturating_add(period) };
         let stated = release.deadline.map_or(release.at, |due| due.saturating_sub(deadline));
-        (stated.min(release.at).max(release.at.saturating_sub(source.jitter)).max(earliest), deadline)
+        stated.min(release.at).max(release.at.saturating_sub(source.jitter))
     }
 
     /// The run is over: what should have been released before `duration`, in the clusters that are

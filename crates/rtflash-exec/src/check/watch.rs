@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Release, Reserve, Selection, Setup,
-    Starved, Transfer,
+    Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Release, Reserve, Selection,
+    Setup, Starved, Transfer,
 };
 
 impl Checks<'_> {
@@ -55,7 +55,7 @@ impl Observer for Checks<'_> {
     fn setup(&mut self, setup: &Setup) {
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
-        self.desks.setup(setup.waits);
+        self.desks.setup(setup);
         self.rules.setup(setup.victims);
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
@@ -95,7 +95,12 @@ impl Observer for Checks<'_> {
         let all = match source.releases {
             // A host says how many there are in all.
             Releases::Handed => pending.reads + pending.programs == pending.release.pages,
-            _ => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+            Releases::Arrivals(_) => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+            _ => {
+                let pages = pending.release.pages;
+                let of = |kind| if pending.release.kind == kind { pages } else { 0 };
+                (pending.reads, pending.programs) == (of(Kind::Read), of(Kind::Write))
+            }
         };
         self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         let due = self.end_of(&pending);
@@ -179,6 +184,18 @@ impl Observer for Checks<'_> {
         }
         self.bus_exclusion.transfer(transfer);
         self.desks.transfer(transfer);
+    }
+
+    fn policed(&mut self, policed: &Policed) {
+        // Of a request that is released now, and it came no later, with no fewer pages.
+        let released = self.ledger.get(policed.job).map(|pending| pending.release);
+        let is_valid = released.is_some_and(|release| {
+            let is_request = matches!(release.kind, Kind::Read | Kind::Write);
+            is_request && release.at == policed.at && policed.arrived <= policed.at && policed.pages >= release.pages
+        });
+        if !is_valid {
+            self.violation(policed.at, policed.job);
+        }
     }
 
     fn reserve(&mut self, reserve: &Reserve) {

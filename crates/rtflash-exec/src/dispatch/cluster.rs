@@ -217,6 +217,8 @@ pub(crate) struct Job {
     pub(crate) kind: Kind,
     /// In nanoseconds; in the background [`BACKGROUND`] and the arrival.
     pub(crate) deadline: u64,
+    /// Its place among jobs of the same deadline: see [`TieBreaker`](crate::ties::TieBreaker).
+    pub(crate) place: u64,
     /// The cluster, by position among those that are run together.
     pub(crate) cluster: usize,
     /// Slot of its addresses in the cluster: reads; writes.
@@ -233,8 +235,11 @@ pub(crate) struct Job {
     pub(crate) starved: bool,
 }
 
-/// Priority: deadline, kind, source, number; and the slot where the job is kept.
-pub(crate) type Priority = (u64, Kind, SourceId, u64, usize);
+/// When a job is due, and its place among those that are due then.
+pub(crate) type Due = (u64, u64);
+
+/// Priority: deadline and place, kind, source, number; and the slot where the job is kept.
+pub(crate) type Priority = (Due, Kind, SourceId, u64, usize);
 
 impl Job {
     /// Whether nothing is left to do for it.
@@ -247,9 +252,14 @@ impl Job {
         self.deadline >= BACKGROUND
     }
 
+    /// When it is due, and its place among those that are due then.
+    pub(crate) fn due(&self) -> Due {
+        (self.deadline, self.place)
+    }
+
     /// Its priority, where it is kept in this slot.
     pub(crate) fn priority(&self, slot: usize) -> Priority {
-        (self.deadline, self.kind, self.id.source, self.id.index, slot)
+        (self.due(), self.kind, self.id.source, self.id.index, slot)
     }
 }
 

@@ -10,7 +10,8 @@ use super::request_times::{RequestTimes, collection_starts};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Period, Plan};
-use crate::trace::{JobId, Kind, Release};
+use crate::ties::TieBreaker;
+use crate::trace::{JobId, Kind, Policed, Release};
 
 /// A periodic source at run time.
 #[derive(Debug)]
@@ -20,8 +21,6 @@ struct Periodic {
     /// Position among the clusters that are run together.
     cluster: usize,
     slot: usize,
-    reads: u64,
-    writes: u64,
     times: JobTimes,
     /// Number of the next job, and when it is released.
     next: u64,
@@ -58,8 +57,11 @@ impl JobTimes {
 }
 
 /// Periodic sources that are run together.
-#[derive(Debug, Default)]
-pub(crate) struct Periodics(Vec<Periodic>);
+#[derive(Debug)]
+pub(crate) struct Periodics {
+    sources: Vec<Periodic>,
+    ties: TieBreaker,
+}
 
 impl Periodics {
     /// The sources of these clusters (positions in the plan, ascending).
@@ -84,20 +86,19 @@ impl Periodics {
                 kind: source.kind,
                 cluster,
                 slot: slots[cluster],
-                reads: source.read_pages,
-                writes: source.write_pages,
                 next: 0,
             });
             slots[cluster] += 1;
         }
-        Periodics(periodic)
+        Periodics { sources: periodic, ties: options.into() }
     }
 
     /// The sources of these clusters, each cluster's for itself.
     pub(crate) fn by_cluster(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Periodics> {
-        let mut all: Vec<Periodics> = clusters.iter().map(|_| Periodics::default()).collect();
-        for source in Periodics::new(plan, clusters, options).0 {
-            all[source.cluster].0.push(source);
+        let none = || Periodics { sources: Vec::new(), ties: options.into() };
+        let mut all: Vec<Periodics> = clusters.iter().map(|_| none()).collect();
+        for source in Periodics::new(plan, clusters, options).sources {
+            all[source.cluster].sources.push(source);
         }
         all
     }
@@ -105,28 +106,34 @@ impl Periodics {
     /// When each source releases first, where that is before `end`.
     pub(crate) fn first(&self, end: Instant) -> impl Iterator<Item = (Instant, usize)> + '_ {
         let first = |(position, source): (usize, &Periodic)| (source.at, position);
-        self.0.iter().enumerate().map(first).filter(move |&(at, _)| at < end)
+        self.sources.iter().enumerate().map(first).filter(move |&(at, _)| at < end)
     }
 
-    /// The job that a source releases now, and when it releases the next one.
-    pub(crate) fn release(&mut self, position: usize) -> (Job, Instant) {
-        let source = &mut self.0[position];
+    /// The job that a source releases now, when it releases the next one, and what the police did.
+    pub(crate) fn release(&mut self, position: usize) -> (Job, Instant, Option<Policed>) {
+        let source = &mut self.sources[position];
         let number = source.next;
-        let (due, next) = source.times.due_and_next(number, source.at);
+        let (at, id) = (source.at, JobId { source: source.source, index: number });
+        let (due, next) = source.times.due_and_next(number, at);
         (source.next, source.at) = (number + 1, next);
+        let (pages, policed) = match &source.times {
+            JobTimes::Requests(times, _) => (times.pages(number), times.policed(id, at, at)),
+            JobTimes::Collection(..) => (0, None),
+        };
         let job = Job {
-            id: JobId { source: source.source, index: number },
+            id,
             kind: source.kind,
             deadline: due.as_ns(),
+            place: self.ties.of_job(source.kind, id),
             cluster: source.cluster,
             slots: (source.slot, source.slot),
             passes: u64::from(source.kind == Kind::Gc),
-            reads: source.reads,
-            writes: source.writes,
+            reads: if source.kind == Kind::Read { pages } else { 0 },
+            writes: if source.kind == Kind::Write { pages } else { 0 },
             first_page: None,
             starved: false,
         };
-        (job, next)
+        (job, next, policed)
     }
 }
 
@@ -191,6 +198,7 @@ impl Releaser {
                 id: arrival.job,
                 kind: Kind::Server,
                 deadline: deadline.map_or(BACKGROUND + arrival.at.as_ns(), Instant::as_ns),
+                place: self.periodic.ties.of_job(Kind::Server, arrival.job),
                 cluster: position,
                 slots: (slot, slot + 1),
                 passes,

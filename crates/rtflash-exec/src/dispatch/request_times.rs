@@ -1,12 +1,13 @@
-//! When the requests of tasks arrive nominally.
+//! When the requests of tasks arrive nominally, and how large they are.
 
 use rtflash_model::random::Stream;
 use rtflash_model::{Id, Instant, Span, TaskId};
 
 use crate::ids::SourceId;
 use crate::options::{Options, Phases, Recurrence};
-use crate::plan::{Plan, Source};
-use crate::trace::Kind;
+use crate::plan::{MAX_REQUEST_PAGES, Plan, Source};
+use crate::release_pattern::RequestPattern;
+use crate::trace::{JobId, Kind, Policed};
 
 /// The stream of a source's own draws.
 fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
@@ -33,7 +34,7 @@ pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Spa
     }
 }
 
-/// The nominal arrivals of a source of requests.
+/// The nominal arrivals of a source of requests, and their pages.
 #[derive(Debug)]
 pub(crate) struct RequestTimes {
     source: SourceId,
@@ -41,8 +42,10 @@ pub(crate) struct RequestTimes {
     seed: u64,
     recurrence: Recurrence,
     offset: Span,
-    /// Those that are stated.
-    gaps: Vec<Span>,
+    declared: u64,
+    /// What is stated.
+    stated: RequestPattern,
+    police: bool,
 }
 
 impl RequestTimes {
@@ -60,7 +63,9 @@ impl RequestTimes {
             seed: options.seed,
             recurrence: options.recurrence,
             offset: stated.and_then(|stated| stated.offset).unwrap_or_else(drawn),
-            gaps: stated.map_or_else(Vec::new, |stated| stated.gaps.clone()),
+            declared: source.read_pages + source.write_pages,
+            stated: stated.map_or_else(RequestPattern::default, Clone::clone),
+            police: options.police,
         }
     }
 
@@ -71,18 +76,48 @@ impl RequestTimes {
 
     /// The arrival of the first request.
     pub(crate) fn first(&self) -> Instant {
-        Instant::START.saturating_add(self.offset)
+        self.stated.releases.first().copied().unwrap_or(Instant::START.saturating_add(self.offset))
     }
 
     /// The arrival of the request behind the one of this number, which arrived then.
     pub(crate) fn after(&self, nominal: Instant, index: u64) -> Instant {
-        let stated = usize::try_from(index).ok().and_then(|index| self.gaps.get(index));
+        let allowed = nominal.saturating_add(self.period);
+        if let Some(came) = self.came(index + 1) {
+            return came.max(if self.police { allowed } else { nominal });
+        }
+        let stated = usize::try_from(index).ok().and_then(|index| self.stated.gaps.get(index));
         let gap = match (stated, self.recurrence) {
             (Some(&gap), _) => gap,
             (None, Recurrence::Periodic) => Span::ZERO,
             (None, Recurrence::Sporadic) => release_gap(self.seed, self.source, index, self.period),
         };
-        nominal.saturating_add(self.period).saturating_add(gap)
+        allowed.saturating_add(gap)
+    }
+
+    /// When the request of this number comes, if that is stated.
+    fn came(&self, index: u64) -> Option<Instant> {
+        self.stated.releases.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// How many pages the request of this number comes with.
+    fn asked(&self, index: u64) -> u64 {
+        let stated = usize::try_from(index).ok().and_then(|index| self.stated.pages.get(index));
+        stated.map_or(self.declared, |&pages| pages.clamp(1, MAX_REQUEST_PAGES))
+    }
+
+    /// How many pages the request of this number has.
+    pub(crate) fn pages(&self, index: u64) -> u64 {
+        let asked = self.asked(index);
+        if self.police { asked.min(self.declared) } else { asked }
+    }
+
+    /// What the police did to a request that arrives nominally then and is released `at`, if it did
+    /// anything.
+    pub(crate) fn policed(&self, job: JobId, nominal: Instant, at: Instant) -> Option<Policed> {
+        let arrived = self.came(job.index).filter(|_| self.police).map_or(nominal, |came| came.min(nominal));
+        let pages = self.asked(job.index);
+        let untouched = arrived == nominal && pages == self.pages(job.index);
+        (!untouched).then_some(Policed { at, job, arrived, pages })
     }
 }
 

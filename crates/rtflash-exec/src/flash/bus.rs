@@ -1,5 +1,5 @@
-//! Buses that several lanes share: first come, first served, at one instant by chip. Rules S3 and
-//! D2, and (Q2).
+//! Buses that several lanes share: first come, first served, at one instant by chip, or round
+//! robin. Rules S3 and D2, and (Q2).
 //!
 //! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
 //! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask
@@ -11,6 +11,8 @@ use rtflash_model::Instant;
 
 use crate::earliest::Earliest;
 use crate::ids::{ChannelId, ChipId, PerId};
+use crate::options::{Arbitration, Options};
+use crate::ties::TieBreaker;
 
 /// A lane asks for a bus.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +31,16 @@ pub(crate) struct Request {
 #[derive(Debug)]
 struct Channel {
     free_at: Instant,
-    /// First come, first served, at one instant by chip: the next one in front.
+    /// By the time since when they wait, at one instant by place, then by chip.
     waiting: VecDeque<Request>,
+    /// The chip that was served last, with round robin.
+    last: Option<ChipId>,
 }
 
 impl Channel {
-    /// Says whether the request is the next one.
-    fn request(&mut self, request: Request) -> bool {
-        let order = |request: &Request| (request.since, request.chip);
+    /// Says whether the request is the next one in order.
+    fn request(&mut self, ties: TieBreaker, request: Request) -> bool {
+        let order = |of: &Request| (of.since, ties.of_chip(of.chip, of.since), of.chip);
         if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
             self.waiting.push_back(request);
             return self.waiting.len() == 1;
@@ -44,6 +48,22 @@ impl Channel {
         let before = self.waiting.iter().rposition(|other| order(other) < order(&request));
         self.waiting.insert(before.map_or(0, |before| before + 1), request);
         before.is_none()
+    }
+
+    /// Takes the request that is granted next, which may be any of those that wait by then.
+    fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
+        let at = match arbitration {
+            Arbitration::Fifo => 0,
+            Arbitration::RoundRobin => {
+                let (now, last) = (self.next()?, self.last);
+                let waits = self.waiting.iter().take_while(|request| request.since <= now).enumerate();
+                let turn = |chip: ChipId| (last.is_some_and(|last| chip <= last), chip);
+                waits.min_by_key(|(_, request)| turn(request.chip))?.0
+            }
+        };
+        let granted = self.waiting.remove(at)?;
+        self.last = Some(granted.chip);
+        Some(granted)
     }
 
     /// When the next page is moved; `None` where none waits.
@@ -60,25 +80,29 @@ pub(crate) struct Channels {
     of: PerId<ChannelId, Option<usize>>,
     /// When each grants next.
     next: Earliest,
+    arbitration: Arbitration,
+    ties: TieBreaker,
 }
 
 impl Channels {
     /// `shared` says which channels of the device these are.
-    pub(crate) fn new(shared: &PerId<ChannelId, bool>) -> Channels {
+    pub(crate) fn new(shared: &PerId<ChannelId, bool>, options: &Options) -> Channels {
         let mut count = 0;
         let mut number = |&shared: &bool| {
             count += usize::from(shared);
             shared.then(|| count - 1)
         };
         let of = shared.iter().map(&mut number).collect();
-        let idle = || Channel { free_at: Instant::START, waiting: VecDeque::new() };
-        Channels { channels: (0..count).map(|_| idle()).collect(), of, next: Earliest::new(count) }
+        let idle = || Channel { free_at: Instant::START, waiting: VecDeque::new(), last: None };
+        let (arbitration, ties) = (options.arbitration, options.into());
+        let channels = (0..count).map(|_| idle()).collect();
+        Channels { channels, of, next: Earliest::new(count), arbitration, ties }
     }
 
     /// A lane asks for a bus, which is shared.
     pub(crate) fn request(&mut self, request: Request) {
         let number = self.of[request.channel].expect("a lane asks for buses that are shared");
-        if self.channels[number].request(request) {
+        if self.channels[number].request(self.ties, request) {
             self.set(number);
         }
     }
@@ -93,7 +117,7 @@ impl Channels {
     /// long.
     pub(crate) fn grant(&mut self) -> Request {
         let (_, winner) = self.next.first().expect("a bus is asked for");
-        self.channels[winner].waiting.pop_front().expect("a channel that grants has requests")
+        self.channels[winner].grant(self.arbitration).expect("a channel that grants has requests")
     }
 
     /// The bus that has just been granted is busy until then.
@@ -112,6 +136,7 @@ impl Channels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Ties;
 
     fn at(ns: u64) -> Instant {
         Instant::from_ns(ns).expect("a short time")
@@ -120,8 +145,12 @@ mod tests {
     /// What is granted when, where chips (of four channels, the last of which nobody shares) ask
     /// since then, and each transfer takes this long.
     fn granted(asks: &[(u64, u32)], transfer: u64) -> Vec<(u64, u32)> {
+        granted_by(&Options::default(), asks, transfer)
+    }
+
+    fn granted_by(options: &Options, asks: &[(u64, u32)], transfer: u64) -> Vec<(u64, u32)> {
         let shared = [true, true, true, false].into_iter().collect();
-        let mut channels = Channels::new(&shared);
+        let mut channels = Channels::new(&shared, options);
         for &(since, chip) in asks {
             channels.request(Request { since: at(since), channel: ChannelId(chip / 10), chip: ChipId(chip), lane: 0 });
         }
@@ -137,6 +166,27 @@ mod tests {
     #[test]
     fn first_come_first_served_and_the_lowest_chip_of_one_instant() {
         assert_eq!(granted(&[(5, 3), (5, 1), (4, 9), (6, 0)], 2), [(4, 9), (6, 1), (8, 3), (10, 0)]);
+    }
+
+    #[test]
+    fn round_robin_takes_the_next_chip_that_waits_when_the_bus_gets_free() {
+        let options = Options { arbitration: Arbitration::RoundRobin, ..Options::default() };
+        // At 4 only chip 9 waits. At 6 chips 3, 1 and 0 wait, and the turn begins anew behind 9. At
+        // 12 chip 2 alone waits; where it has waited since 8, its turn is before chip 3.
+        let asks = [(5, 3), (5, 1), (4, 9), (6, 0), (11, 2), (13, 4)];
+        assert_eq!(granted_by(&options, &asks, 2), [(4, 9), (6, 0), (8, 1), (10, 3), (12, 2), (14, 4)]);
+        let asks = [(5, 3), (5, 1), (4, 9), (6, 0), (8, 2)];
+        assert_eq!(granted_by(&options, &asks, 2), [(4, 9), (6, 0), (8, 1), (10, 2), (12, 3)]);
+    }
+
+    #[test]
+    fn at_one_instant_ties_are_broken_as_asked() {
+        let highest = Options { ties: Ties::Highest, ..Options::default() };
+        assert_eq!(granted_by(&highest, &[(5, 3), (5, 1), (4, 0)], 2), [(4, 0), (6, 3), (8, 1)]);
+        let first =
+            |seed| granted_by(&Options { ties: Ties::Random, seed, ..Options::default() }, &[(5, 3), (5, 1)], 2)[0];
+        let all: Vec<(u64, u32)> = (0..40).map(first).collect();
+        assert!(all.contains(&(5, 1)) && all.contains(&(5, 3)), "{all:?}");
     }
 
     #[test]

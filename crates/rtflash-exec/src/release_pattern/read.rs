@@ -3,22 +3,23 @@
 use std::collections::HashMap;
 
 use rtflash_model::reading::{JsonKind, Place, Reader, Slot, quote};
-use rtflash_model::{Diagnostics, PerId, Task, TaskId, TaskSet};
+use rtflash_model::{Diagnostics, Instant, PerId, Task, TaskId, TaskSet};
 
 use super::{ReleasePattern, RequestPattern};
+use crate::plan::MAX_REQUEST_PAGES;
 use crate::trace::Kind;
 
 const A_PATTERN: &str = "an object that gives each task an object with the offsets of its requests, \
                          such as {\"camera\": {\"read\": \"3ms\", \"write\": \"0ms\"}}";
 
-const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset`, `gaps` and `lengths`";
+const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset` or `releases`";
 
 /// Thousandths in the whole.
 const WHOLE: u64 = 1_000;
 
 /// Reads a release pattern for a task set. It has an entry for each task, by name, and in it one
-/// for each of its requests: an offset, or an object with `offset`, `gaps` and `lengths`, of which
-/// the last two may be left out.
+/// for each of its requests: an offset, or an object with `offset` or `releases`, and perhaps
+/// `gaps`, `pages` and `lengths`: see [`RequestPattern`].
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -93,12 +94,36 @@ fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> O
             return Some(RequestPattern { offset: Some(reader.time(raw, place)?), ..RequestPattern::default() });
         }
     }
-    let [offset, gaps, lengths] = reader.object(raw, place, &["offset", "gaps", "lengths"])?;
-    let value = reader.required(offset, raw, place, "offset", "a time such as \"3ms\"")?;
-    let mut stated = RequestPattern { offset: reader.time(value, &place.key("offset")), ..RequestPattern::default() };
+    let [offset, gaps, releases, pages, lengths] =
+        reader.object(raw, place, &["offset", "gaps", "releases", "pages", "lengths"])?;
+    let mut stated = RequestPattern::default();
+    if let Some(raw) = releases.or_null().given() {
+        stated.releases = self::releases(reader, raw, &place.key("releases"));
+    }
+    match (offset, stated.releases.is_empty()) {
+        (Slot::Given(value), true) => stated.offset = reader.time(value, &place.key("offset")),
+        (Slot::Given(value), false) => {
+            let problem = "an offset beside `releases`";
+            reader.refuse(value, &place.key("offset"), problem, "the first of `releases` alone");
+        }
+        (_, true) => {
+            reader.required(offset, raw, place, "offset", "a time such as \"3ms\"")?;
+        }
+        (_, false) => {}
+    }
     if let Some(raw) = gaps.or_null().given() {
         reader.list(raw, &place.key("gaps"), "an array of times, such as [\"3ms\", \"0ms\"]", |reader, raw, place| {
             stated.gaps.extend(reader.time(raw, place));
+        });
+    }
+    if let Some(raw) = pages.or_null().given() {
+        let expected = "an array of numbers of pages, such as [40, 80]";
+        reader.list(raw, &place.key("pages"), expected, |reader, raw, place| {
+            let Some(pages) = reader.whole(raw, place, MAX_REQUEST_PAGES) else { return };
+            if pages == 0 {
+                reader.refuse(raw, place, "a request without pages", "a whole number from 1 up");
+            }
+            stated.pages.push(pages);
         });
     }
     if let Some(raw) = lengths.or_null().given() {
@@ -109,6 +134,19 @@ fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> O
         });
     }
     Some(stated)
+}
+
+/// Times of releases, none before the one before.
+fn releases<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Vec<Instant> {
+    let mut releases: Vec<Instant> = Vec::new();
+    reader.list(raw, place, "an array of times, such as [\"0ms\", \"3ms\"]", |reader, raw, place| {
+        let Some(at) = reader.time(raw, place).map(|after| Instant::START.saturating_add(after)) else { return };
+        if releases.last().is_some_and(|&last| at < last) {
+            reader.refuse(raw, place, format!("{at} comes behind a later time"), "times in order");
+        }
+        releases.push(at);
+    });
+    releases
 }
 
 #[cfg(test)]
@@ -159,6 +197,21 @@ mod tests {
                 format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"gaps\":[\"1s\",2]}}}}}}"),
                 "map.read.gaps[1]",
                 "`gaps[1]` is a time without a unit",
+            ),
+            (
+                format!("{{{camera},\"map\":{{\"read\":{{\"releases\":[\"2s\",\"1s\"]}}}}}}"),
+                "map.read.releases[1]",
+                "1s comes behind a later time",
+            ),
+            (
+                format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"releases\":[\"2s\"]}}}}}}"),
+                "map.read.offset",
+                "an offset beside `releases`",
+            ),
+            (
+                format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"pages\":[1,0]}}}}}}"),
+                "map.read.pages[1]",
+                "a request without pages",
             ),
             (
                 format!("{{{camera},\"map\":{{\"read\":{{\"offset\":\"1s\",\"lengths\":[1001]}}}}}}"),

@@ -45,7 +45,12 @@ impl<W: Write> JsonLines<W> {
         line.0.clear();
         match record {
             Record::Setup(setup) => line.setup(setup),
-            Record::Reserve(_) | Record::LeftOut(_) | Record::Moved(_) | Record::Selected(_) | Record::Padding(_) => {
+            Record::Policed(_)
+            | Record::Reserve(_)
+            | Record::LeftOut(_)
+            | Record::Moved(_)
+            | Record::Selected(_)
+            | Record::Padding(_) => {
                 line.account(&self.names, record);
             }
             Record::Release(release) => {

@@ -1,7 +1,8 @@
 //! Who observes records.
 
 use super::record::{
-    Complete, JobId, LeftOut, Moved, Operation, Padding, Record, Release, Reserve, Selection, Starved, Transfer,
+    Complete, JobId, LeftOut, Moved, Operation, Padding, Policed, Record, Release, Reserve, Selection, Starved,
+    Transfer,
 };
 use super::setup::Setup;
 use crate::ids::{ClusterId, Lpn};
@@ -48,6 +49,11 @@ pub trait Observer {
         let _ = setup;
     }
 
+    /// A request was held or cut, and is released now.
+    fn policed(&mut self, policed: &Policed) {
+        let _ = policed;
+    }
+
     /// Pages have arrived to be written, under a certificate.
     fn reserve(&mut self, reserve: &Reserve) {
         let _ = reserve;
@@ -78,6 +84,7 @@ pub trait Observer {
         match record {
             Record::Setup(setup) => self.setup(setup),
             Record::Release(release) => self.release(release),
+            Record::Policed(policed) => self.policed(policed),
             Record::Reserve(reserve) => self.reserve(reserve),
             Record::LeftOut(left_out) => self.left_out(left_out),
             Record::Complete(complete) => self.complete(complete),
@@ -108,6 +115,9 @@ impl Observer for Vec<Record> {
         self.push(Record::Transfer(*transfer));
     }
     // Who collects records of several groups knows how they were made.
+    fn policed(&mut self, policed: &Policed) {
+        self.push(Record::Policed(*policed));
+    }
     fn reserve(&mut self, reserve: &Reserve) {
         self.push(Record::Reserve(*reserve));
     }
@@ -157,6 +167,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn setup(&mut self, setup: &Setup) {
         self.0.setup(setup);
         self.1.setup(setup);
+    }
+    fn policed(&mut self, policed: &Policed) {
+        self.0.policed(policed);
+        self.1.policed(policed);
     }
     fn reserve(&mut self, reserve: &Reserve) {
         self.0.reserve(reserve);

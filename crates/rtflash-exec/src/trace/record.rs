@@ -232,6 +232,20 @@ pub struct Moved {
     pub lpn: Lpn,
 }
 
+/// A request is released that the police did not let pass as it came: it was held, or cut to what
+/// is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policed {
+    /// When it is released.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+    /// When it came nominally.
+    pub arrived: Instant,
+    /// With how many pages.
+    pub pages: u64,
+}
+
 /// Pages have arrived to be written to a processor, under a certificate: how it stands when all
 /// releases and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,6 +271,8 @@ pub enum Record {
     Setup(Setup),
     /// See [`Release`].
     Release(Release),
+    /// See [`Policed`].
+    Policed(Policed),
     /// See [`Reserve`].
     Reserve(Reserve),
     /// See [`LeftOut`].
@@ -286,6 +302,8 @@ impl Record {
         match self {
             Record::Setup(_) => (Instant::START, 0, 0, 0, 0),
             Record::Release(release) => (release.at, 1, job(release.job).0, job(release.job).1, 0),
+            // Behind its release.
+            Record::Policed(policed) => (policed.at, 1, job(policed.job).0, job(policed.job).1, 1),
             Record::Reserve(reserve) => (reserve.at, 2, reserve.chip.into(), 0, 0),
             Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
             Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
@@ -304,6 +322,7 @@ impl Record {
         match self {
             Record::Setup(_) => Instant::START,
             Record::Release(release) => release.at,
+            Record::Policed(policed) => policed.at,
             Record::Reserve(reserve) => reserve.at,
             Record::LeftOut(left_out) => left_out.at,
             Record::Complete(complete) => complete.at,

@@ -5,7 +5,7 @@ use rtflash_exec::{BlockId, ChannelId, ClusterTerms, Period, Plan, SourceId, Tim
 use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId, Span, read_task_set};
 
 use rtflash_exec::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
     Selection, Starved, Step, Transfer,
 };
 
@@ -74,6 +74,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                     free: index,
                     pending: pages / 2,
                 }),
+                9 if second => Record::Policed(Policed { at: end, job, arrived: start, pages }),
                 6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
                 7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),

@@ -2,7 +2,7 @@
 
 use rtflash_model::Instant;
 
-use crate::options::{Aging, Options, Service, Victims, Waits};
+use crate::options::{Aging, Arbitration, Options, Service, Ties, Victims, Waits};
 
 /// How a run was made, as far as its records cannot be judged without it: the first record of a
 /// trace.
@@ -19,6 +19,10 @@ pub struct Setup {
     pub waits: Waits,
     /// Whether chips of a superblock that a step leaves idle take pages of other requests.
     pub backfill: bool,
+    /// Which of the chips that wait for a bus gets it.
+    pub arbitration: Arbitration,
+    /// Who goes first among equals.
+    pub ties: Ties,
     /// What is on the device at the start; `None` where that is not known.
     pub aging: Option<Aging>,
     /// What was drawn from; `None` where nothing was, or it is not known.
@@ -37,6 +41,8 @@ impl Default for Setup {
             victims: Victims::Actual,
             waits: Waits::Actual,
             backfill: true,
+            arbitration: Arbitration::Fifo,
+            ties: Ties::Lowest,
             aging: None,
             seed: None,
             duration: None,
@@ -52,6 +58,8 @@ impl From<&Options> for Setup {
             victims: options.victims,
             waits: options.placed.waits,
             backfill: options.placed.backfill,
+            arbitration: options.arbitration,
+            ties: options.ties,
             aging: Some(options.aging),
             seed: Some(options.seed),
             duration: Some(options.duration),

@@ -2,7 +2,7 @@
 
 use rtflash_exec::ftl::Addresses;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved};
-use rtflash_exec::{BlockId, ClusterPlan, ColumnId, Dispatch, Options, Plan, SourceId};
+use rtflash_exec::{BlockId, ClusterPlan, ColumnId, Dispatch, Options, Plan, SourceId, Ties, random_job_place};
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 
 use super::chip::{Busy, Chip, Doing, Entry, Stage, What};
@@ -34,11 +34,12 @@ pub struct Job {
     pub waits: bool,
 }
 
-/// Lower goes first: deadline (none last, then by arrival), kind, source, number.
-pub type Priority = (bool, u64, u8, u32, u64);
+/// Lower goes first: deadline (none last, then by arrival), how ties are broken, kind, source,
+/// number.
+pub type Priority = (bool, u64, i128, u8, u32, u64);
 
 impl Job {
-    fn priority(&self) -> Priority {
+    fn priority(&self, options: &Options) -> Priority {
         let rank = match self.kind {
             Kind::Read => 0,
             Kind::Write => 1,
@@ -46,7 +47,13 @@ impl Job {
             Kind::Server => 3,
         };
         let deadline = self.deadline.map_or(self.released, Instant::as_ns);
-        (self.deadline.is_none(), deadline, rank, self.id.source.0, self.id.index)
+        let tie = match options.ties {
+            Ties::Lowest => 0,
+            // By kind and then by source, backwards.
+            Ties::Highest => -(i128::from(rank) << 32) - i128::from(self.id.source.0),
+            Ties::Random => random_job_place(options.seed, self.id).into(),
+        };
+        (self.deadline.is_none(), deadline, tie, rank, self.id.source.0, self.id.index)
     }
 }
 
@@ -446,7 +453,7 @@ impl Cluster {
         }
         'again: loop {
             let able = self.jobs.iter().filter(|job| !job.waits);
-            let mut order: Vec<(Priority, JobId)> = able.map(|job| (job.priority(), job.id)).collect();
+            let mut order: Vec<(Priority, JobId)> = able.map(|job| (job.priority(world.options), job.id)).collect();
             order.sort();
             for (_, id) in order {
                 match self.next_step(world, id) {
@@ -524,7 +531,7 @@ impl Cluster {
             return;
         }
         let job = self.job_mut(id);
-        let priority = job.priority();
+        let priority = job.priority(world.options);
         if job.passes > 0 {
             for chip in &mut self.chips {
                 chip.queue.push(Entry { priority, page: 0, job: id, what: What::Pass });

@@ -9,9 +9,10 @@ mod pages;
 use rtflash_exec::dispatch::{Arrival, release_gap, release_offset};
 use rtflash_exec::trace::{JobId, Kind, Record, Release, Transfer};
 use rtflash_exec::{
-    ChannelId, Lengths, Options, Phases, Plan, Recurrence, Releases, RequestPattern, Service, Source, SourceId,
+    Arbitration, ChannelId, Lengths, Options, Phases, Plan, Recurrence, Releases, RequestPattern, Service, Source,
+    SourceId, Ties, random_chip_place,
 };
-use rtflash_model::{Instant, Span, TaskId};
+use rtflash_model::{ChipId, Instant, Span, TaskId};
 
 use chip::Stage;
 use cluster::{Cluster, Job};
@@ -26,7 +27,8 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let lengths = Lengths::new(plan, options);
     let next = (0..plan.sources().len()).map(|source| first(plan, options, source)).collect();
     let released = vec![0; plan.sources().len()];
-    let mut world = World { plan, options, lengths, now: 0, released, next, records: Vec::new() };
+    let served = vec![None; plan.device().channels() as usize];
+    let mut world = World { plan, options, lengths, now: 0, released, next, served, records: Vec::new() };
     let mut clusters: Vec<Cluster> =
         (0..plan.clusters().len()).map(|position| Cluster::new(plan, options, position)).collect();
     loop {
@@ -41,7 +43,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
                 cluster.dispatch(&mut world);
             }
         }
-        grant(&world, &mut clusters);
+        grant(&mut world, &mut clusters);
         if world.now >= duration && clusters.iter().all(Cluster::is_idle) {
             break;
         }
@@ -65,6 +67,8 @@ pub struct World<'a> {
     pub released: Vec<u64>,
     /// When the next one is due to be released.
     pub next: Vec<u64>,
+    /// The chip that each bus served last.
+    pub served: Vec<Option<u32>>,
     /// All that has happened; operations and transfers once they have ended.
     pub records: Vec<Record>,
 }
@@ -100,8 +104,13 @@ fn first(plan: &Plan, options: &Options, source: usize) -> u64 {
         let writer = plan.sources().iter().position(writes).expect("somebody writes");
         return first(plan, options, writer);
     }
-    if let Some(offset) = stated(plan, options, source).and_then(|stated| stated.offset) {
-        return offset.as_ns();
+    if let Some(stated) = stated(plan, options, source) {
+        if let Some(at) = stated.releases.first() {
+            return at.as_ns();
+        }
+        if let Some(offset) = stated.offset {
+            return offset.as_ns();
+        }
     }
     match (of.releases, options.phases) {
         (Releases::Periodic(period), Phases::Random) => {
@@ -114,6 +123,30 @@ fn first(plan: &Plan, options: &Options, source: usize) -> u64 {
 /// How long after the start of the run.
 fn span(at: Instant) -> Span {
     at.since(Instant::START)
+}
+
+/// When the request behind this one comes.
+fn next_request(world: &World, source: usize, index: u64, period: Span) -> u64 {
+    let allowed = world.now + period.as_ns();
+    let stated = stated(world.plan, world.options, source);
+    match stated.and_then(|stated| stated.releases.iter().zip(0..).find(|(_, number)| *number == index + 1)) {
+        Some((at, _)) if world.options.police => allowed.max(at.as_ns()),
+        Some((at, _)) => world.now.max(at.as_ns()),
+        None => allowed + gap(world, source, index, period),
+    }
+}
+
+/// How many pages a request has.
+fn pages(world: &World, source: usize, index: u64) -> u64 {
+    let of = &world.plan.sources().as_slice()[source];
+    let declared = of.read_pages + of.write_pages;
+    let stated = stated(world.plan, world.options, source);
+    let stated = stated.and_then(|stated| stated.pages.iter().zip(0..).find(|(_, number)| *number == index));
+    match stated {
+        Some((&pages, _)) if world.options.police => declared.min(pages),
+        Some((&pages, _)) => pages,
+        None => declared,
+    }
 }
 
 /// How much later than a period after a request the next one comes.
@@ -133,10 +166,11 @@ fn gap(world: &World, source: usize, index: u64, period: Span) -> u64 {
 fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
     for (source, position) in world.plan.sources().iter().zip(0..) {
         let Releases::Periodic(period) = source.releases else { continue };
-        // At most one: a period is a nanosecond or longer.
         let number = position as usize;
-        let index = world.released[number];
-        if world.next[number] == world.now {
+        // More than one may come early.
+        while world.next[number] == world.now {
+            let index = world.released[number];
+            let pages = pages(world, number, index);
             let deadline;
             if source.kind == Kind::Gc {
                 let start = first(world.plan, world.options, number);
@@ -144,8 +178,7 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
                 world.next[number] = start + period.release(index + 1).as_ns();
             } else {
                 deadline = world.now + source.deadline.expect("a request is due").as_ns();
-                let after = span(period.release(1)).as_ns() + gap(world, number, index, span(period.release(1)));
-                world.next[number] = world.now + after;
+                world.next[number] = next_request(world, number, index, span(period.release(1)));
             }
             world.released[number] += 1;
             let cluster = source.cluster.expect("a task is in a cluster");
@@ -154,9 +187,9 @@ fn release(world: &mut World, clusters: &mut [Cluster], arrivals: &[Arrival]) {
                 kind: source.kind,
                 deadline: Some(instant(deadline)),
                 passes: u64::from(source.kind == Kind::Gc),
-                reads: source.read_pages,
-                writes: source.write_pages,
-                unfinished: source.read_pages + source.write_pages,
+                reads: if source.kind == Kind::Read { pages } else { 0 },
+                writes: if source.kind == Kind::Write { pages } else { 0 },
+                unfinished: pages,
                 released: world.now,
                 starved: false,
                 waits: false,
@@ -202,7 +235,7 @@ fn arrive(world: &mut World, clusters: &mut [Cluster], arrival: &Arrival) {
 }
 
 /// Each bus that is idle takes the request that has waited longest.
-fn grant(world: &World, clusters: &mut [Cluster]) {
+fn grant(world: &mut World, clusters: &mut [Cluster]) {
     let device = world.plan.device();
     for channel in 0..device.channels() {
         let chips = clusters.iter_mut().flat_map(|cluster| cluster.chips.iter_mut());
@@ -215,7 +248,25 @@ fn grant(world: &World, clusters: &mut [Cluster]) {
             _ => None,
         };
         let waiting = on_channel.into_iter().filter(|chip| waits_since(chip.stage()).is_some());
-        if let Some(chip) = waiting.min_by_key(|chip| (waits_since(chip.stage()), chip.number)) {
+        let waiting: Vec<_> = waiting.collect();
+        let next = match world.options.arbitration {
+            Arbitration::Fifo => waiting.into_iter().min_by_key(|chip| {
+                let since = waits_since(chip.stage()).expect("it waits");
+                let tie = match world.options.ties {
+                    Ties::Lowest => i128::from(chip.number),
+                    Ties::Highest => -i128::from(chip.number),
+                    Ties::Random => random_chip_place(world.options.seed, ChipId(chip.number), instant(since)).into(),
+                };
+                (since, tie)
+            }),
+            Arbitration::RoundRobin => {
+                // Those behind the last one first.
+                let behind = world.served[channel as usize].map_or(0, |last| last + 1);
+                waiting.into_iter().min_by_key(|chip| (chip.number < behind, chip.number))
+            }
+        };
+        if let Some(chip) = next {
+            world.served[channel as usize] = Some(chip.number);
             let job = chip.busy.as_ref().expect("it waits").job;
             let until = world.now + world.lengths.transfer(job, ChannelId(channel), world.instant()).as_ns();
             chip.set_stage(Stage::Transfers { from: world.now, until });

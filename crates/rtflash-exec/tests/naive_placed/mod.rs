@@ -10,8 +10,8 @@ use rtflash_exec::dispatch::{Arrival, release_gap, release_jitter, release_offse
 use rtflash_exec::ftl::{Requests, job_pages};
 use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
 use rtflash_exec::{
-    Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Recurrence, Releases, RequestPattern,
-    Service, SourceId, Waits,
+    Arbitration, Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Recurrence, Releases,
+    RequestPattern, Service, SourceId, Ties, Waits, random_chip_place,
 };
 use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span, TaskId};
 
@@ -55,6 +55,8 @@ struct Source<'a> {
     next: u64,
     /// When the next one arrives nominally, or the earliest that it may.
     ready: u64,
+    /// When the one before was released: none overtakes it.
+    released: u64,
     /// When it will be, because an erase has begun.
     fires: Option<u64>,
     requests: Requests,
@@ -71,6 +73,8 @@ pub struct World<'a> {
     pub records: Vec<Record>,
     /// Clusters in which an erase has begun at this nanosecond.
     pub erased: Vec<usize>,
+    /// The chip that each bus served last.
+    served: Vec<Option<usize>>,
 }
 
 pub fn instant(ns: u64) -> Instant {
@@ -137,7 +141,8 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let chips = (0..plan.device().chips()).map(|_| Chip::default()).collect();
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let lengths = Lengths::new(plan, options);
-    let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased };
+    let served = vec![None; plan.device().channels() as usize];
+    let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased, served };
     let mut processors: Vec<Vec<Processor>> =
         (0..plan.clusters().len()).map(|cluster| Processor::all(plan, options, cluster)).collect();
     let mut sources = sources(plan, options);
@@ -186,7 +191,9 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
         let pattern = options.releases.as_ref();
         let stated = pattern.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
         let period = u64::try_from(period.numerator()).expect("a short period");
-        let ready = match (stated.and_then(|stated| stated.offset), options.phases) {
+        let first = stated.and_then(|stated| stated.releases.first());
+        let offset = first.map(|at| at.since(Instant::START)).or(stated.and_then(|stated| stated.offset));
+        let ready = match (offset, options.phases) {
             (Some(offset), _) => offset.as_ns(),
             (None, Phases::Random) => {
                 let period = Span::from_ns(period).expect("a short period");
@@ -205,6 +212,7 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
             stated,
             next: 0,
             ready,
+            released: 0,
             fires: None,
             requests: Requests::new(drawn, SourceId(number), source.access, certified.ranges[owner].clone(), place),
         });
@@ -213,6 +221,27 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
 }
 
 impl Source<'_> {
+    /// When the request behind the next one, which arrives nominally then, may arrive.
+    fn ready_after(&self, nominal: u64, options: &Options) -> u64 {
+        let index = usize::try_from(self.next).expect("few requests");
+        let allowed = nominal + self.period;
+        match self.stated.and_then(|stated| stated.releases.get(index + 1)) {
+            Some(at) if options.police => at.as_ns().max(allowed),
+            Some(at) => at.as_ns().max(nominal),
+            None => allowed + self.gap(options),
+        }
+    }
+
+    /// Pages of the next request.
+    fn pages_now(&self, options: &Options) -> u64 {
+        let index = usize::try_from(self.next).expect("few requests");
+        match self.stated.and_then(|stated| stated.pages.get(index)) {
+            Some(&pages) if options.police => pages.min(self.pages),
+            Some(&pages) => pages,
+            None => self.pages,
+        }
+    }
+
     /// How much later than a period after the next request the one behind it may arrive.
     fn gap(&self, options: &Options) -> u64 {
         let index = usize::try_from(self.next).expect("few requests");
@@ -230,13 +259,17 @@ impl Source<'_> {
 }
 
 fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [Source<'_>], arrivals: &[Arrival]) {
-    for source in sources {
+    let mut at = 0;
+    while let Some(source) = sources.get_mut(at) {
         let late = release_jitter(world.options.seed, SourceId(source.number), source.next, source.jitter).as_ns();
         let due = match world.options.phases {
-            Phases::Periodic | Phases::Random => world.now == source.ready + late,
-            Phases::AtErases => world.now == source.ready + source.period || source.fires == Some(world.now),
+            Phases::Periodic | Phases::Random => world.now == source.released.max(source.ready + late),
+            Phases::AtErases => {
+                world.now == source.released.max(source.ready) + source.period || source.fires == Some(world.now)
+            }
         };
         if !due {
+            at += 1;
             continue;
         }
         let id = JobId { source: SourceId(source.number), index: source.next };
@@ -244,15 +277,15 @@ fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [
             Phases::Periodic | Phases::Random => source.ready,
             Phases::AtErases => source.ready.max(world.now.saturating_sub(late)),
         };
-        let gap = source.gap(world.options);
-        (source.next, source.ready, source.fires) = (source.next + 1, nominal + source.period + gap, None);
+        let (pages, ready) = (source.pages_now(world.options), source.ready_after(nominal, world.options));
+        (source.next, source.ready, source.fires, source.released) = (source.next + 1, ready, None, world.now);
         let processors = &mut processors[source.cluster];
         let stripe = processors[0].stripe;
         let mut lpns = Vec::new();
         if source.kind == Kind::Write && source.requests.is_for_fullest() {
-            lpns = processors[0].pages.fullest(&source.requests.range(), source.pages);
+            lpns = processors[0].pages.fullest(&source.requests.range(), pages);
         }
-        let left = source.pages - lpns.len() as u64;
+        let left = pages - lpns.len() as u64;
         source.requests.draw(left, &mut lpns, |lpn| {
             if stripe {
                 ColumnId(0)
@@ -266,7 +299,7 @@ fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [
             job: id,
             kind,
             deadline: Some(instant(deadline)),
-            pages: source.pages,
+            pages,
             cluster: Some(ClusterId(u32::try_from(source.cluster).expect("few clusters"))),
         }));
         let reads = if kind == Kind::Read { lpns.len() } else { 0 };
@@ -380,11 +413,22 @@ fn grant(world: &mut World) {
         if chips.iter().any(|&chip| matches!(world.chips[chip].stage, Some(Stage::Transfers { .. }))) {
             continue;
         }
-        let since = |chip: usize| match world.chips[chip].stage {
-            Some(Stage::Waits { since }) => Some((since, chip)),
+        let small = |chip: usize| u32::try_from(chip).expect("few chips");
+        let last = world.served[channel as usize];
+        let order = |chip: usize| match world.chips[chip].stage {
+            Some(Stage::Waits { since }) => Some(match (world.options.arbitration, world.options.ties) {
+                // Those behind the last one first.
+                (Arbitration::RoundRobin, _) => (u64::from(last.is_some_and(|last| chip <= last)), 0, chip),
+                (Arbitration::Fifo, Ties::Lowest) => (since, chip as u64, chip),
+                (Arbitration::Fifo, Ties::Highest) => (since, (world.chips.len() - chip) as u64, chip),
+                (Arbitration::Fifo, Ties::Random) => {
+                    (since, random_chip_place(world.options.seed, ChipId(small(chip)), instant(since)), chip)
+                }
+            }),
             _ => None,
         };
-        let Some((_, chip)) = chips.into_iter().filter_map(since).min() else { continue };
+        let Some((.., chip)) = chips.into_iter().filter_map(order).min() else { continue };
+        world.served[channel as usize] = Some(chip);
         let operation = world.chips[chip].operation.expect("an operation that waits");
         let until = world.now + world.lengths.transfer(operation.job, ChannelId(channel), world.at()).as_ns();
         world.chips[chip].stage = Some(Stage::Transfers { until });

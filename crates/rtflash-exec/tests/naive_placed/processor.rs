@@ -1,7 +1,7 @@
 //! A processor: a chip of a stripe, or a superblock cluster.
 
 use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved};
-use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Victims};
+use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, random_job_place};
 use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
 use super::pages::{At, Pages};
@@ -27,11 +27,21 @@ pub struct Part {
     pub waits: bool,
 }
 
-type Priority = (u64, Kind, u32, u64);
+type Priority = (u64, u64, Kind, u32, u64);
 
 impl Part {
-    fn priority(&self) -> Priority {
-        (self.deadline, self.kind, self.id.source.0, self.id.index)
+    fn priority(&self, options: &Options) -> Priority {
+        let tie = match options.ties {
+            Ties::Lowest => 0,
+            // By kind and then by source, backwards.
+            Ties::Highest => {
+                let kinds = [Kind::Server, Kind::Gc, Kind::Write, Kind::Read];
+                let kind = kinds.iter().position(|kind| *kind == self.kind).expect("a kind") as u64;
+                kind << 32 | u64::from(u32::MAX - self.id.source.0)
+            }
+            Ties::Random => random_job_place(options.seed, self.id),
+        };
+        (self.deadline, tie, self.kind, self.id.source.0, self.id.index)
     }
 }
 
@@ -194,7 +204,7 @@ impl Processor {
     pub fn dispatch(&mut self, world: &mut World) {
         while self.step.is_none() {
             let ready = (0..self.queue.len()).filter(|&at| !self.queue[at].waits);
-            let Some(at) = ready.min_by_key(|&at| self.queue[at].priority()) else { return };
+            let Some(at) = ready.min_by_key(|&at| self.queue[at].priority(world.options)) else { return };
             if self.queue[at].owes {
                 self.go_on_with_pass(world, at);
             } else if !self.go_on_with_pages(world, at) {
@@ -243,7 +253,7 @@ impl Processor {
             let mut others: Vec<usize> = (0..self.queue.len())
                 .filter(|&other| other != at && self.queue[other].kind == Kind::Write && !self.queue[other].waits)
                 .collect();
-            others.sort_by_key(|&other| self.queue[other].priority());
+            others.sort_by_key(|&other| self.queue[other].priority(world.options));
             for other in others {
                 let room = self.chips.len() - busy.len();
                 self.write(world, other, room, &mut busy);
@@ -303,7 +313,7 @@ impl Processor {
         let foreign =
             |processor: &Processor, column: usize| world.sharing(processor.chips[column].0) - own(processor, column);
         let mut order: Vec<usize> = (0..self.queue.len()).filter(|&at| !self.queue[at].waits).collect();
-        order.sort_by_key(|&at| self.queue[at].priority());
+        order.sort_by_key(|&at| self.queue[at].priority(world.options));
         let mut looks = 0;
         let mut found: Vec<(usize, usize)> = Vec::new();
         for at in order {

@@ -1,6 +1,6 @@
 //! Small random worlds with certificates that say anything.
 
-use crate::common::{Rng, World, allocation, draw_releases, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
@@ -101,7 +101,7 @@ impl World {
             phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
             ..Options::default()
         };
-        draw_releases(&mut options, &set, (seed, case));
+        draw_adversaries(&mut options, &set, (seed, case));
         let mut arrivals = Vec::new();
         let mut queue = ArrivalQueue::new(&plan, options.seed);
         while let Some(arrival) = queue.next_before(options.duration, &mut NoServers) {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use crate::common::{Rng, World, allocation, draw_releases, jobs, ns, ranges};
+use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
@@ -97,7 +97,7 @@ impl World {
             seed: case,
             ..Options::default()
         };
-        draw_releases(&mut options, &set, (seed, case));
+        draw_adversaries(&mut options, &set, (seed, case));
         let mut arrivals = Vec::new();
         let clusters = u32::try_from(plan.clusters().len()).ok()?;
         let mut queue = ArrivalQueue::new(&plan, options.seed);

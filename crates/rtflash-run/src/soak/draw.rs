@@ -2,9 +2,11 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Recurrence, Service, Times, Victims};
+use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 use rtflash_model::random::Stream;
-use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{
+    Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
+};
 
 /// A case as it was drawn.
 #[derive(Clone)]
@@ -121,13 +123,19 @@ impl Rng {
     }
 }
 
-/// The case with other releases: drawn apart, so that all else stays what it was.
-pub(super) fn with_releases(mut case: Case) -> Case {
+/// The case with other releases, ties and arbitration. They are drawn apart: all else stays what it
+/// was.
+pub(super) fn with_adversaries(mut case: Case) -> Case {
     let mut rng = Rng::new(case.seed, b"releases", case.run);
     let phases = rng.one_of(&[Phases::Periodic, Phases::Random]);
     if case.options.phases == Phases::Periodic {
         case.options.phases = phases;
     }
+    case.options.ties = rng.one_of(&[Ties::Lowest, Ties::Lowest, Ties::Highest, Ties::Random]);
+    // What relies on the queue needs a bus that serves first come, first served.
+    let queue = case.analysis.relies_on() == Reliance::Queue;
+    let arbitration = rng.one_of(&[Arbitration::Fifo, Arbitration::Fifo, Arbitration::RoundRobin]);
+    case.options.arbitration = if queue { Arbitration::Fifo } else { arbitration };
     case.options.recurrence = rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]);
     case
 }

@@ -23,7 +23,7 @@ pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
         World::Sound => certified::draw(seed, run),
         world => draw::draw(seed, run, world),
     };
-    case.map(draw::with_releases)
+    case.map(draw::with_adversaries)
 }
 
 /// What came of a case.

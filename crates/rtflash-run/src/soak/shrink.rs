@@ -1,7 +1,7 @@
 //! From a failing case to a smaller one that fails alike.
 
 use rtflash_exec::check::Finding;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Recurrence, Service, Times, Victims};
+use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
 use super::{Case, SoakOutcome, judge};
@@ -152,6 +152,8 @@ fn simpler_options(options: &Options, finding: &Finding) -> Vec<Options> {
         Options { times: Times::Worst, ..options.clone() },
         Options { phases: Phases::Periodic, ..options.clone() },
         Options { recurrence: Recurrence::Periodic, ..options.clone() },
+        Options { arbitration: Arbitration::Fifo, ..options.clone() },
+        Options { ties: Ties::Lowest, ..options.clone() },
         Options { releases: None, ..options.clone() },
         Options { seed: 1, ..options.clone() },
     ];

@@ -4,7 +4,7 @@ use rtflash_alloc::Fraction;
 use rtflash_exec::check::{Finding, Unit};
 use rtflash_exec::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_exec::trace::{Kind, Setup};
-use rtflash_exec::{Aging, Plan, Releases, Service, Source, Victims, Waits};
+use rtflash_exec::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Victims, Waits};
 use rtflash_model::{ChipId, Id, Instant, Span, TaskId, TaskSet};
 
 use super::{
@@ -54,6 +54,7 @@ impl<'a> ExecAnswer<'a> {
             analysis: analysis.into(),
             predicted_schedulable: predicted,
             relies_on: None,
+            disobeys: None,
             settings,
             checks: Vec::new(),
             requests: Vec::new(),
@@ -209,6 +210,13 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
         }),
         phases: None,
         arrivals: None,
+        police: None,
+        arbitration: (setup.arbitration == Arbitration::RoundRobin).then(|| "round-robin".into()),
+        ties: match setup.ties {
+            Ties::Lowest => None,
+            Ties::Highest => Some("highest".into()),
+            Ties::Random => Some("random".into()),
+        },
         backfill: Some(setup.backfill),
         seed: setup.seed,
     }

@@ -30,6 +30,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
+use crate::ties::TieBreaker;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
 use processor::{Job, Part, Processor};
@@ -79,6 +80,7 @@ pub(crate) struct Placed<'a, O> {
     /// When each processor's step ends, as far as that is known: with its last chip.
     ends: Earliest,
     channels: Channels,
+    ties: TieBreaker,
     /// Processors that may begin a step.
     changed: Vec<usize>,
     observer: Sequencer<O>,
@@ -152,7 +154,8 @@ impl<'a, O: Observer> Placed<'a, O> {
             events: BinaryHeap::new(),
             ends: Earliest::new(chips.len()),
             chips,
-            channels: Channels::new(&used),
+            channels: Channels::new(&used, options),
+            ties: options.into(),
             changed: Vec::new(),
             observer: Sequencer::new(observer),
             lpns: Vec::new(),

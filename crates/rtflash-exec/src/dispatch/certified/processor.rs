@@ -6,16 +6,17 @@ use rtflash_model::{Id, Instant, Span};
 
 use super::pass::Pass;
 use super::store::Store;
-use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::cluster::{BACKGROUND, Due};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
 
-/// Priority: deadline, kind, source, number of the job; and the slot of its part on the processor.
+/// Priority: deadline and place, kind, source, number of the job; and the slot of its part on the
+/// processor.
 /// GC jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4)
 /// asks for.
-pub(super) type Key = (u64, Kind, SourceId, u64, usize);
+pub(super) type Key = (Due, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ impl Part {
 
     /// Whether it is a job's in the background.
     pub(super) fn is_background(&self) -> bool {
-        self.key.0 >= BACKGROUND
+        self.key.0.0 >= BACKGROUND
     }
 }
 

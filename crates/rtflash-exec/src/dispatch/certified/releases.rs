@@ -22,7 +22,6 @@ pub(super) struct Source {
     kind: Kind,
     /// By position in the group.
     cluster: usize,
-    pages: u64,
     times: RequestTimes,
     /// D.
     deadline: Span,
@@ -32,6 +31,8 @@ pub(super) struct Source {
     next: u64,
     /// Its nominal arrival, or with [`Phases::AtErases`] the earliest that there may be.
     nominal: Instant,
+    /// The last release.
+    released: Instant,
     /// With [`Phases::AtErases`]: whether the next request may be released, and waits for an erase.
     armed: bool,
     requests: Requests,
@@ -49,18 +50,17 @@ impl Source {
             let position = source.cluster?;
             let cluster = clusters.binary_search(&position).ok()?;
             let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
-            let pages = source.read_pages + source.write_pages;
             let times = RequestTimes::new(options, number, source, period);
             Some(Source {
                 number,
                 kind: source.kind,
                 cluster,
-                pages,
                 nominal: times.first(),
                 times,
                 deadline: source.deadline.expect("a request has a deadline"),
                 jitter: source.jitter,
                 next: 0,
+                released: Instant::START,
                 armed: false,
                 requests: Requests::new(
                     (options.pattern, options.seed),
@@ -126,6 +126,8 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     fn later_at(&mut self, at: Instant, event: impl Fn(usize, u64) -> Event, source: usize) {
+        // One that comes early may not overtake the one before.
+        let at = at.max(self.sources[source].released);
         if at < self.options.duration {
             self.events.push(Reverse((at, event(source, self.sources[source].next))));
         }
@@ -174,8 +176,10 @@ impl<O: Observer> Placed<'_, O> {
         let of = &mut self.sources[source];
         of.nominal = nominal;
         let id = JobId { source: of.number, index: of.next };
-        let (kind, cluster, pages) = (of.kind, of.cluster, of.pages);
+        let (kind, cluster, pages) = (of.kind, of.cluster, of.times.pages(id.index));
+        let policed = of.times.policed(id, nominal, now);
         let due = of.nominal.saturating_add(of.deadline);
+        of.released = now;
         (of.next, of.armed, of.nominal) = (of.next + 1, false, of.times.after(of.nominal, id.index));
         let mut lpns = std::mem::take(&mut self.lpns);
         lpns.clear();
@@ -195,6 +199,9 @@ impl<O: Observer> Placed<'_, O> {
             cluster: Some(self.clusters[cluster].position),
         };
         self.observer.push(Record::Release(release));
+        if let Some(policed) = policed {
+            self.observer.push(Record::Policed(policed));
+        }
         let reads = if kind == Kind::Read { pages } else { 0 };
         self.enter(id, kind, due.as_ns(), cluster, (&lpns, reads));
         self.lpns = lpns;
@@ -212,6 +219,7 @@ impl<O: Observer> Placed<'_, O> {
         let processors = self.clusters[cluster].processors.clone();
         let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(Job { id, parts: 0 });
+        let due = (deadline, self.ties.of_job(kind, id));
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
         parts.clear();
@@ -221,7 +229,7 @@ impl<O: Observer> Placed<'_, O> {
             let processor = &mut self.processors[processors.start + at];
             let part = *parts[at].get_or_insert_with(|| {
                 let part =
-                    self.parts.insert(Part::new(job, processors.start + at, (deadline, kind, id.source, id.index, 0)));
+                    self.parts.insert(Part::new(job, processors.start + at, (due, kind, id.source, id.index, 0)));
                 let key = &mut self.parts[part].key;
                 key.4 = part;
                 let key = *key;
@@ -262,7 +270,8 @@ impl<O: Observer> Placed<'_, O> {
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(Job { id, parts: 1 });
-            let part = self.parts.insert(Part::new(job, number, (due.as_ns(), kind, id.source, id.index, 0)));
+            let place = self.ties.of_job(kind, id);
+            let part = self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0)));
             self.parts[part].key.4 = part;
             processor.queue.insert(self.parts[part].key);
             self.changed.push(number);

@@ -11,7 +11,7 @@ use rtflash_model::{Id, Instant};
 
 use self::queue::Queue;
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, Jobs, max_pending};
+use super::cluster::{Cluster, Due, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::{Sequencer, Ticket};
 use crate::earliest::{Earliest, earlier};
@@ -23,9 +23,9 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::trace::{Complete, Kind, Observer, Operation, Record};
 
-/// What waits for a chip, by priority: deadline, kind, source, number of the job, number of the
-/// page in it, slot of the job, what.
-type Entry = (u64, Kind, SourceId, u64, u64, usize, Work);
+/// What waits for a chip, by priority: deadline and place, kind, source, number of the job, number
+/// of the page in it, slot of the job, what.
+type Entry = (Due, Kind, SourceId, u64, u64, usize, Work);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
@@ -137,7 +137,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             ends: Earliest::new(chips.len()),
             chips,
             releaser,
-            channels: Channels::new(&used),
+            channels: Channels::new(&used, options),
             touched: Vec::new(),
             observer: Sequencer::new(observer),
         }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Entry, Work};
+use crate::dispatch::cluster::Due;
 use crate::ids::SourceId;
 use crate::trace::Kind;
 
 /// What the entries of one job have in common: the parts of its priority, and its slot.
-type JobKey = (u64, Kind, SourceId, u64, usize);
+type JobKey = (Due, Kind, SourceId, u64, usize);
 
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
 #[derive(Debug, Default)]
@@ -83,7 +84,7 @@ mod tests {
     fn any_entry() -> impl Strategy<Value = Entry> {
         (0..3_u64, 0..3_u64, 0..6_u64, 0..3_u64).prop_map(|(deadline, index, page, work)| {
             let work = [Work::Pass, Work::Read(Lpn(2)), Work::Write(Lpn(1))][usize::try_from(work).unwrap()];
-            (deadline, Kind::Read, SourceId(0), index, page, 7, work)
+            ((deadline, 0), Kind::Read, SourceId(0), index, page, 7, work)
         })
     }
 

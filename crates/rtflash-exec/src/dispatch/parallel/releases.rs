@@ -14,7 +14,7 @@ impl<O: Observer> Parallel<'_, O> {
             && at == now
         {
             self.releases.pop();
-            let (job, next) = self.releaser.periodic.release(source);
+            let (job, next, policed) = self.releaser.periodic.release(source);
             if next < self.options.duration {
                 self.releases.push(Reverse((next, source)));
             }
@@ -26,6 +26,9 @@ impl<O: Observer> Parallel<'_, O> {
                 pages: job.reads + job.writes,
                 cluster: Some(self.clusters[job.cluster].position),
             }));
+            if let Some(policed) = policed {
+                self.observer.push(Record::Policed(policed));
+            }
             self.admit(job, now);
         }
         while self.releaser.next_arrival() == Some(now) {
@@ -48,7 +51,7 @@ impl<O: Observer> Parallel<'_, O> {
 
     pub(super) fn entry(&self, slot: usize, page: u64, work: Work) -> Entry {
         let job = &self.jobs[slot];
-        (job.deadline, job.kind, job.id.source, job.id.index, page, slot, work)
+        (job.due(), job.kind, job.id.source, job.id.index, page, slot, work)
     }
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.

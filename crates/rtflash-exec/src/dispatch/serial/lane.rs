@@ -165,7 +165,7 @@ impl Lane {
             && at == now
         {
             self.releases.pop();
-            let (job, next) = self.sources.release(source);
+            let (job, next, policed) = self.sources.release(source);
             if next < common.options.duration {
                 self.releases.push(Reverse((next, source)));
             }
@@ -178,6 +178,9 @@ impl Lane {
                 cluster: Some(self.cluster.position),
             };
             self.admit(&release, job, observer);
+            if let Some(policed) = policed {
+                observer.policed(&policed);
+            }
         }
         while self.arrivals.front().is_some_and(|(release, _)| release.at == now) {
             let (release, job) = self.arrivals.pop_front().expect("one has arrived");

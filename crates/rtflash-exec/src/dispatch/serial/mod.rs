@@ -66,7 +66,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             common: Common { options, lengths: Lengths::new(plan, options), pending: pending.max(64) },
             lanes: clusters.iter().zip(Periodics::by_cluster(plan, clusters, options)).map(lane).collect(),
             asks: vec![false; clusters.len()],
-            channels: Channels::new(&shared),
+            channels: Channels::new(&shared, options),
             arrivals: Releaser::new(plan, &[], options),
             observer,
         }

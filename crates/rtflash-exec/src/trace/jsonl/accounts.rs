@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::fields::{LineFields, Wrong, flag, instant, number, or_null, present, string, wrong};
 use super::{JobId, JobNames, JsonLine, Record};
 use crate::ids::{ChipId, ClusterId};
-use crate::options::{Aging, Service, Victims, Waits};
+use crate::options::{Aging, Arbitration, Service, Ties, Victims, Waits};
 use crate::trace::record::Step;
 use crate::trace::setup::Setup;
 
@@ -15,6 +15,8 @@ const SERVICES: [(&str, Service); 2] = [("tbs", Service::Tbs), ("background", Se
 const VICTIMS: [(&str, Victims); 2] = [("actual", Victims::Actual), ("worst", Victims::Worst)];
 const WAITS: [(&str, Waits); 2] = [("actual", Waits::Actual), ("worst", Waits::Worst)];
 const AGINGS: [(&str, Aging); 3] = [("worst", Aging::Worst), ("random", Aging::Random), ("fresh", Aging::Fresh)];
+const ARBITRATIONS: [(&str, Arbitration); 2] = [("fifo", Arbitration::Fifo), ("round-robin", Arbitration::RoundRobin)];
+const TIES: [(&str, Ties); 3] = [("lowest", Ties::Lowest), ("highest", Ties::Highest), ("random", Ties::Random)];
 const ARRIVALS: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
 const STEPS: [(&str, Step); 3] = [("read", Step::Read), ("program", Step::Program), ("copyback", Step::Copyback)];
 
@@ -52,6 +54,8 @@ pub(super) fn setup(fields: &LineFields<'_>) -> Result<Setup, Wrong> {
         victims: named("victims", fields.victims, &VICTIMS, default.victims)?,
         waits: named("waits", fields.waits, &WAITS, default.waits)?,
         backfill: flag("backfill", fields.backfill, default.backfill)?,
+        arbitration: named("arbitration", fields.arbitration, &ARBITRATIONS, default.arbitration)?,
+        ties: named("ties", fields.ties, &TIES, default.ties)?,
         aging,
         seed: optional("seed", fields.seed)?,
         duration,
@@ -75,6 +79,13 @@ impl JsonLine {
         self.text("\",\"victims\":\"").text(name_of(&VICTIMS, &setup.victims));
         self.text("\",\"waits\":\"").text(name_of(&WAITS, &setup.waits));
         self.text("\",\"backfill\":").text(if setup.backfill { "true" } else { "false" });
+        // What every bus and every job does is not said.
+        if setup.arbitration != Arbitration::default() {
+            self.text(",\"arbitration\":\"").text(name_of(&ARBITRATIONS, &setup.arbitration)).text("\"");
+        }
+        if setup.ties != Ties::default() {
+            self.text(",\"ties\":\"").text(name_of(&TIES, &setup.ties)).text("\"");
+        }
         match &setup.aging {
             Some(aging) => self.text(",\"aging\":\"").text(name_of(&AGINGS, aging)).text("\""),
             None => self.text(",\"aging\":null"),
@@ -95,6 +106,11 @@ impl JsonLine {
             line.text(",\"cluster\":").number(cluster.into()).text(",\"chip\":").number(chip.into());
         };
         match record {
+            Record::Policed(it) => {
+                key(self, "policed", it.at);
+                self.job(names, it.job).text(",\"arrived\":").number(it.arrived.as_ns());
+                self.text(",\"pages\":").number(it.pages);
+            }
             Record::Reserve(it) => {
                 key(self, "reserve", it.at);
                 place(self, None, it.cluster, it.chip);

@@ -65,11 +65,17 @@ pub(super) struct LineFields<'a> {
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) backfill: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) arbitration: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) ties: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) aging: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) seed: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) duration: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) policed: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) reserve: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]

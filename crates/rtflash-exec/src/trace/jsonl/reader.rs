@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::ids::{ChipId, ClusterId};
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
     Selection, Starved, Transfer,
 };
 use crate::{Layout, Plan};
@@ -105,6 +105,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             fields.moved,
             fields.selected,
             fields.silent,
+            fields.policed,
             fields.arrivals,
         ];
         let mut found = keys.into_iter().enumerate().filter_map(|(which, value)| Some((which, value?)));
@@ -113,7 +114,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             _ => Err(wrong(
                 "not one kind of line",
                 "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, \
-                 `selected`, `silent` and `arrivals`",
+                 `selected`, `silent`, `policed` and `arrivals`",
             )),
         }
         .map(Some)
@@ -170,6 +171,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
                 Record::Padding(Padding { start, end, job, cluster, chip, step })
             }
+            9 => Record::Policed(self.policed(at, fields)?),
             _ if self.begun => {
                 return Err(wrong(
                     "how the run was made is said behind its beginning",
@@ -189,6 +191,15 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 "the `job` of a pass: garbage collection, or one that is not real-time",
             )),
         }
+    }
+
+    fn policed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Policed, Wrong> {
+        Ok(Policed {
+            at: instant("policed", at)?,
+            job: self.job(fields)?.0,
+            arrived: instant("arrived", present("arrived", fields.arrived)?)?,
+            pages: number("pages", present("pages", fields.pages)?, u64::MAX)?,
+        })
     }
 
     fn release(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Release, Wrong> {

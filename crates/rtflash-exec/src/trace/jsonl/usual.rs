@@ -10,7 +10,7 @@ use super::sources::Sources;
 use crate::Plan;
 use crate::ids::ClusterId;
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Record, Release, Reserve,
+    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
     Selection, Starved, Transfer,
 };
 
@@ -31,6 +31,7 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
         b"relea" => line.release(),
         b"compl" => line.complete(),
         b"starv" => line.starved(),
+        b"polic" => line.policed(),
         b"reser" => line.reserve(),
         b"left_" => line.left_out(),
         b"moved" => line.moved(),
@@ -173,6 +174,15 @@ impl<'t> Line<'_, '_, 't> {
             arrived: self.number(b",\"arrived\":")?,
             free: self.number(b",\"free\":")?,
             pending: self.number(b",\"pending\":")?,
+        }))
+    }
+
+    fn policed(&mut self) -> Option<Record> {
+        Some(Record::Policed(Policed {
+            at: self.instant(b"{\"policed\":")?,
+            job: self.job()?.0,
+            arrived: self.instant(b",\"arrived\":")?,
+            pages: self.number(b",\"pages\":")?,
         }))
     }
 

@@ -1,0 +1,66 @@
+//! How a run is asked for: options of the executor, and what an answer says of them.
+
+use rtflash_exec::{Options, Placed, Service};
+use rtflash_wire::Settings;
+
+use super::policies;
+use crate::CommandFailure;
+use crate::args::{self, ExecArgs};
+
+/// The options of a run, and its settings.
+///
+/// # Errors
+/// A duration that is none.
+pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
+    let (service, server) = match args.server {
+        args::ServerArg::Tbs => (Service::Tbs, "tbs"),
+        args::ServerArg::Background => (Service::Background, "background"),
+    };
+    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
+    let (victims, victims_name) = policies::victims(args.victims);
+    let (aging, aging_name) = policies::aging(args.aging);
+    let (pattern, pattern_name) = policies::pattern(args.pattern);
+    let duration = policies::duration(&args.duration)?;
+    let (waits, waits_name) = policies::waits(args.waits);
+    let (phases, phases_name) = policies::phases(&args.phases);
+    let (recurrence, arrivals_name) = policies::arrivals(args.arrivals);
+    let placed = Placed { backfill: !args.no_backfill, waits };
+    let (times, times_name) = policies::times(args.times);
+    let (arbitration, arbitration_name) = policies::arbitration(args.arbitration);
+    let (ties, ties_name) = policies::ties(args.ties);
+    let options = Options {
+        duration,
+        dispatch,
+        service,
+        victims,
+        aging,
+        pattern,
+        times,
+        phases,
+        recurrence,
+        releases: None,
+        police: args.police,
+        arbitration,
+        ties,
+        seed: args.seed,
+        placed,
+    };
+    let settings = Settings {
+        duration_ns: duration.as_ns(),
+        dispatch: dispatch_name.into(),
+        server: Some(server.into()),
+        victims: Some(victims_name.into()),
+        aging: Some(aging_name.into()),
+        pattern: Some(pattern_name.into()),
+        times: Some(times_name.into()),
+        waits: Some(waits_name.into()),
+        phases: Some(phases_name.into()),
+        arrivals: arrivals_name.map(Into::into),
+        police: args.police.then_some(true),
+        arbitration: arbitration_name.map(Into::into),
+        ties: ties_name.map(Into::into),
+        backfill: Some(placed.backfill),
+        seed: Some(args.seed),
+    };
+    Ok((options, settings))
+}
