@@ -122,3 +122,25 @@ fn what_the_executor_grants_is_missed_where_it_is_taken_away() {
         assert_eq!(failing(&[&["exec", file], without].concat()), expected, "{command}");
     }
 }
+
+/// Finding 8, where the device says what a read is: both executors mean the same device then.
+#[test]
+fn a_device_that_says_what_a_read_contains_is_one_device() {
+    let (set, stripe) = ("docs/findings/transfer-inside.json", "docs/findings/transfer-inside-stripe.json");
+    let says = |inside: bool| format!("device.page_read_includes_transfer={inside}");
+    let utilization = |inside: bool| {
+        let run = rtflash(&["alloc", set, "--set", &says(inside), "--algorithm", "global", "--format", "json"]);
+        (run.status, run.json()["clusters"][0]["utilization"].as_f64().expect("a number"))
+    };
+    assert_eq!([false, true].map(utilization), [(1, 1.6), (0, 1.0)]);
+    let status = |args: &[&str], inside: bool| rtflash(&[&["exec", set, "--set", &says(inside)], args].concat()).status;
+    // Late under the certificate and under the thesis, or in time under both.
+    for inside in [false, true] {
+        let expected = i32::from(!inside);
+        assert_eq!(status(&["--allocation", stripe], inside), expected, "{inside}");
+        assert_eq!(status(&["--algorithm", "global"], inside), expected, "{inside}");
+    }
+    let explained = rtflash(&["explain", set, "--set", &says(false), "--algorithm", "global"]);
+    let row = "a read: 50us on the chip, then its transfer of 40us: 300 pages one after another take 27ms";
+    assert!(explained.stdout.contains(row), "{}", explained.stdout);
+}

@@ -43,6 +43,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         pages_per_block: rng.small(2, 8),
         page_size: 512,
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
         shortest: Shortest::default(),
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(rng.within(1, 25)),

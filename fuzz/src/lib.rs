@@ -57,6 +57,8 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_transfer,
         shortest,
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
     };
     Ok(Device::new(spec).ok())
 }

@@ -28,13 +28,20 @@ fn span(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
+/// What a device says of its reads and programs: that they contain the transfer, that they do not,
+/// or nothing.
+fn says() -> impl Strategy<Value = (Option<bool>, Option<bool>)> {
+    let of = || proptest::sample::select(vec![None, None, Some(false), Some(true)]);
+    (of(), of())
+}
+
 /// Devices of which every number is small: with them, ties and utilizations of exactly one are
 /// common.
 fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
     let times = (1u64..5, 1u64..8, 1u64..30, 1u64..5);
-    (1..=max_chips, 1u32..7, 2u32..20, 1u32..100, times).prop_filter_map(
+    (1..=max_chips, 1u32..7, 2u32..20, 1u32..100, times, says()).prop_filter_map(
         "a GC pass frees something",
-        |(chips, ways, pages, ratio, times)| {
+        |(chips, ways, pages, ratio, times, says)| {
             Device::new(DeviceSpec {
                 chips,
                 chips_per_channel: ways,
@@ -48,6 +55,8 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_transfer: span(times.3),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                page_read_includes_transfer: says.0,
+                page_program_includes_transfer: says.1,
             })
             .ok()
         },
@@ -57,9 +66,9 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
 /// Devices like real ones.
 fn real_device() -> impl Strategy<Value = Device> {
     let times = (20_000u64..100_000, 100_000u64..2_000_000, 1_000_000u64..10_000_000, 5_000u64..100_000);
-    (1u32..=24, 1u32..9, 16u32..600, 5u32..95, times).prop_filter_map(
+    (1u32..=24, 1u32..9, 16u32..600, 5u32..95, times, says()).prop_filter_map(
         "a GC pass frees something",
-        |(chips, ways, pages, ratio, times)| {
+        |(chips, ways, pages, ratio, times, says)| {
             Device::new(DeviceSpec {
                 chips,
                 chips_per_channel: ways,
@@ -73,6 +82,8 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_transfer: span(times.3),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                page_read_includes_transfer: says.0,
+                page_program_includes_transfer: says.1,
             })
             .ok()
         },
@@ -144,6 +155,8 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_transfer: span(scale.div_ceil(2)),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                page_read_includes_transfer: None,
+                page_program_includes_transfer: None,
             })
             .ok()?;
             let write = |&(pages, percent, extra, kind): &(u64, u64, u64, u64)| {
@@ -344,6 +357,8 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_transfer: span(scale),
             shortest: Shortest::default(),
             erase_cycles: None,
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
         })
         .ok()?;
         // Shares of a chip from 0.2 to 0.6 with eight tasks on three chips, and so on.
@@ -410,6 +425,8 @@ fn the_search_finds_what_best_fit_does_not() {
         page_transfer: span(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
     })
     .expect("a device");
     let reader = |pages| (Request::new(pages, span(10_000_000)), None);
@@ -457,6 +474,8 @@ fn a_merge_can_overload_a_cluster() {
         page_transfer: micro(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
     })
     .expect("a device");
     // Two readers of 0.53 merge first, to 1.06. Three writers of 0.81, whose GC shrinks as their

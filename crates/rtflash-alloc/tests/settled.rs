@@ -31,6 +31,8 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         page_transfer: us(rng(5, 60)),
         shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
     })
     .ok()?;
     let tasks = (0..chips).map(|chip| {

@@ -20,6 +20,8 @@ prop_compose! {
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 1).ok()?,
             page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
         }).ok()
     }
 }
@@ -231,6 +233,8 @@ fn a_load_next_to_one_is_decided() {
         page_transfer: span(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
     })
     .expect("a device");
     let task = |pages, period, writes: bool| {

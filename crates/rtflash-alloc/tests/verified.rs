@@ -33,21 +33,41 @@ fn ns(nanoseconds: u64) -> Span {
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let read = rng.within(1, 25);
-    Device::new(DeviceSpec {
+    let spec = DeviceSpec {
         chips: rng.small(1, 9),
         chips_per_channel: rng.small(1, 5),
         blocks_per_chip: rng.small(20, 120),
         pages_per_block: rng.small(2, 8),
         page_size: 512,
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(rng.within(1, 60)),
         block_erase: ns(rng.within(1, 120)),
         page_transfer: ns(rng.within(1, 12)),
-    })
-    .ok()
+    };
+    Device::new(described(spec)).ok()
+}
+
+/// Says what the times contain, or says nothing of it. On the chip all take as long as before.
+fn described(spec: DeviceSpec) -> DeviceSpec {
+    let says = |number: u32| [None, Some(false), Some(true)][usize::try_from(number % 3).expect("small")];
+    let (read, program) = (says(spec.blocks_per_chip), says(spec.pages_per_block));
+    let whole = |time: Span, inside: Option<bool>| match inside {
+        Some(true) => time.saturating_add(spec.page_transfer),
+        _ => time,
+    };
+    DeviceSpec {
+        page_read: whole(spec.page_read, read),
+        page_program: whole(spec.page_program, program),
+        shortest: Shortest { page_read: spec.shortest.page_read.map(|time| whole(time, read)), ..spec.shortest },
+        page_read_includes_transfer: read,
+        page_program_includes_transfer: program,
+        ..spec
+    }
 }
 
 /// Clusters of any chips, some of which are left over, with any tasks: a sketch of an allocation.

@@ -2,6 +2,7 @@
 
 use rtflash_model::{Device, Request, Task};
 
+use crate::on_chip;
 use crate::scalar::Scalar;
 
 /// Which reading of the transfer delay.
@@ -40,11 +41,14 @@ impl Equations {
 
     /// What a page costs to read and to write, in nanoseconds, waiting apart.
     pub(crate) fn page_costs(self, device: &Device) -> (u128, u128) {
-        let (read, write, transfer) = (device.page_read(), device.page_program(), nanoseconds(device.page_transfer()));
-        match self {
-            Equations::Thesis => (nanoseconds(read), nanoseconds(write)),
-            Equations::ThesisEvaluated => (nanoseconds(read) + transfer, nanoseconds(write) + transfer),
-        }
+        let (stated, transfer) = (device.spec(), nanoseconds(device.page_transfer()));
+        let [read, write] = on_chip::longest(device).map(u128::from);
+        // The thesis's own device does not say what its times contain: as printed, the transfer.
+        let whole = |on_chip: u128, includes: Option<bool>| match self {
+            Equations::Thesis if includes.is_none() => on_chip,
+            Equations::Thesis | Equations::ThesisEvaluated => on_chip + transfer,
+        };
+        (whole(read, stated.page_read_includes_transfer), whole(write, stated.page_program_includes_transfer))
     }
 }
 
@@ -119,6 +123,6 @@ pub(crate) fn reclaimed(device: &Device) -> u128 {
 
 /// C^g = ⌈λP⌉·(t_r + t_w) + t_e in nanoseconds, Eq. (IV.3).
 pub(crate) fn gc_cost(device: &Device) -> u128 {
-    valid_pages(device) * (nanoseconds(device.page_read()) + nanoseconds(device.page_program()))
-        + nanoseconds(device.block_erase())
+    let [read, program] = on_chip::longest(device).map(u128::from);
+    valid_pages(device) * (read + program) + nanoseconds(device.block_erase())
 }

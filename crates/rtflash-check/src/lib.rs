@@ -13,6 +13,7 @@
 
 mod certified;
 mod equations;
+mod on_chip;
 mod part_ftl;
 pub mod plain;
 mod scalar;

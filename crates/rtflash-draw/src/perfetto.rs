@@ -1,8 +1,15 @@
 //! Traces for Perfetto and chrome://tracing, in the JSON Array Format of trace events.
 //!
 //! Three groups of tracks: the jobs of each source from release to completion, the chips of each
-//! cluster, the buses.
+//! cluster, the buses; and counters beside them.
+//!
+//! **Colours.** Perfetto colours a slice by a hash of its name, less the digits in it. It ignores
+//! `cname` on purpose (google/perfetto, issues 208, 620 and 624; `getColorForSlice` in its
+//! `colorizer.ts`), and categories have no colours. So what is to have one colour has one name: on
+//! chips and buses the names are those of operations, and whose they are is an argument.
+//! chrome://tracing takes `cname`.
 
+mod counters;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +23,10 @@ use rtflash_exec::trace::{
 };
 use rtflash_exec::{ChannelId, Plan, SourceId};
 
-/// Writes records as a trace to open in Perfetto, as they come: only pending jobs are kept in
-/// memory.
+use self::counters::Counters;
+
+/// Writes records as a trace to open in Perfetto, as they come, in the order of a trace. Only
+/// pending jobs and what is counted are kept in memory.
 ///
 /// Each event is one call of `write_all`, so a file wants a [`BufWriter`](std::io::BufWriter)
 /// around it. Without [`finish`](Perfetto::finish) the JSON is not closed.
@@ -27,6 +36,7 @@ pub struct Perfetto<W: Write> {
     names: JobNames,
     pending: BTreeMap<JobId, Release>,
     tracks: Tracks,
+    counters: Counters,
 }
 
 /// The numbers of processes and threads. Zero is the idle process of an operating system, and
@@ -80,7 +90,12 @@ impl<W: Write> Perfetto<W> {
         for channel in ChannelId::first(channels) {
             events.track(Tracks::BUSES, tracks.bus(channel), &format!("bus {channel}"))?;
         }
-        Ok(Perfetto { events, names: JobNames::new(plan), pending: BTreeMap::new(), tracks })
+        let counters = Counters::new(
+            plan,
+            |cluster, chip| (Tracks::cluster(cluster), Tracks::chip(chip)),
+            |channel| (Tracks::BUSES, tracks.bus(channel)),
+        );
+        Ok(Perfetto { events, names: JobNames::new(plan), pending: BTreeMap::new(), tracks, counters })
     }
 
     /// Writes what a record shows.
@@ -88,7 +103,12 @@ impl<W: Write> Perfetto<W> {
     /// # Errors
     /// Those of the writer.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
+        self.counters.advance(record.start(), &mut self.events)?;
         match record {
+            Record::Setup(setup) => {
+                self.counters.starts(setup);
+                Ok(())
+            }
             Record::Release(release) => self.release(release),
             Record::Complete(complete) => self.complete(complete),
             Record::Starved(starved) => self.starved(starved),
@@ -105,6 +125,7 @@ impl<W: Write> Perfetto<W> {
     /// # Errors
     /// Those of the writer.
     pub fn finish(mut self, duration: Instant) -> io::Result<W> {
+        self.counters.finish(duration, &mut self.events)?;
         for (job, release) in std::mem::take(&mut self.pending) {
             // What is due at the very end could only have been completed until then.
             if let Some(deadline) = release.deadline.filter(|&deadline| deadline <= duration) {
@@ -121,6 +142,9 @@ impl<W: Write> Perfetto<W> {
         if self.pending.insert(release.job, *release).is_some() {
             return Ok(());
         }
+        if let Some(cluster) = release.cluster {
+            self.counters.released(cluster);
+        }
         self.job_event("b", release.at, release.job, release.kind);
         self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, release.job);
         self.events.line().text("\",\"deadline_ns\":").or_null(release.deadline.map(Instant::as_ns));
@@ -131,6 +155,9 @@ impl<W: Write> Perfetto<W> {
 
     fn complete(&mut self, complete: &Complete) -> io::Result<()> {
         let Some(release) = self.pending.remove(&complete.job) else { return Ok(()) };
+        if let Some(cluster) = release.cluster {
+            self.counters.completed(cluster);
+        }
         if let Some(deadline) = release.deadline.filter(|&deadline| deadline < complete.at) {
             self.miss(complete.job, deadline, Some(complete.at))?;
         }
@@ -150,16 +177,11 @@ impl<W: Write> Perfetto<W> {
     }
 
     fn operation(&mut self, operation: &Operation) -> io::Result<()> {
+        self.counters.operation(operation);
         let (pid, tid) = (Tracks::cluster(operation.cluster), Tracks::chip(operation.chip));
         self.events.begin("X", pid, tid, operation.start);
         self.duration(operation.start, operation.end, operation.kind, operation.action);
-        self.events.line().text(",\"name\":\"");
-        // Viewers colour by name as well: garbage collection is to look the same wherever it is.
-        match operation.kind {
-            Kind::Gc => self.events.line().text("GC ").text(operation.action.name()),
-            _ => self.events.line().job_name(&self.names, operation.job),
-        };
-        self.events.line().text("\",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
+        self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
         self.events.line().text("\",\"op\":\"").text(operation.action.name());
         self.events.line().text("\",\"block\":").number(operation.block.into());
         if operation.action != Action::Erase {
@@ -171,10 +193,11 @@ impl<W: Write> Perfetto<W> {
     }
 
     fn transfer(&mut self, transfer: &Transfer) -> io::Result<()> {
+        self.counters.transfer(transfer);
         let tid = self.tracks.bus(transfer.channel);
         self.events.begin("X", Tracks::BUSES, tid, transfer.start);
         self.duration(transfer.start, transfer.end, transfer.kind, Action::Read);
-        self.events.line().text(",\"name\":\"").job_name(&self.names, transfer.job).text("\",\"args\":{\"cluster\":");
+        self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, transfer.job).text("\",\"cluster\":");
         self.events.line().number(transfer.cluster.into()).text(",\"chip\":").number(transfer.chip.into()).text("}");
         self.events.end()
     }
@@ -201,24 +224,21 @@ impl<W: Write> Perfetto<W> {
     }
 
     fn duration(&mut self, start: Instant, end: Instant, kind: Kind, action: Action) {
+        let (name, colour) = look(kind, action);
         self.events.line().text(",\"dur\":").microseconds(end.since(start).as_ns());
-        self.events
-            .line()
-            .text(",\"cat\":\"")
-            .text(kind.name())
-            .text("\",\"cname\":\"")
-            .text(colour(kind, action))
-            .text("\"");
+        self.events.line().text(",\"cat\":\"").text(kind.name()).text("\",\"cname\":\"").text(colour);
+        self.events.line().text("\",\"name\":\"").text(name).text("\"");
     }
 }
 
-/// One of the names of colours that the format has.
-fn colour(kind: Kind, action: Action) -> &'static str {
+/// The name that an operation has in a trace, by which Perfetto colours it, and one of the names of
+/// colours that the format has.
+fn look(kind: Kind, action: Action) -> (&'static str, &'static str) {
     match (kind, action) {
-        (Kind::Read, _) => "rail_response",
-        (Kind::Write, _) => "thread_state_iowait",
-        (Kind::Gc, Action::Erase) => "black",
-        (Kind::Gc, _) => "olive",
-        (Kind::Server, _) => "thread_state_uninterruptible",
+        (Kind::Read, _) => ("read", "rail_response"),
+        (Kind::Write, _) => ("write", "thread_state_iowait"),
+        (Kind::Gc, Action::Erase) => ("erase", "black"),
+        (Kind::Gc, _) => ("GC copy", "olive"),
+        (Kind::Server, _) => ("not real-time", "thread_state_uninterruptible"),
     }
 }

@@ -1,6 +1,7 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
 use crate::invalid::{Invalid, Path};
+use crate::on_chip::OnChip;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -38,9 +39,11 @@ pub struct DeviceSpec {
     pub page_size: u32,
     /// λ: logical over physical address space.
     pub logical_ratio: LogicalRatio,
-    /// t_r (datasheets: tR): time to read a page on a chip.
+    /// t_r (datasheets: tR): time to read a page on a chip. Whether the page's transfer is in it,
+    /// `page_read_includes_transfer` says.
     pub page_read: Span,
-    /// t_w (datasheets: tPROG): time to program a page on a chip.
+    /// t_w (datasheets: tPROG): time to program a page on a chip. Whether the page's transfer is in
+    /// it, `page_program_includes_transfer` says.
     pub page_program: Span,
     /// t_e (datasheets: tBERS): time to erase a block.
     pub block_erase: Span,
@@ -51,14 +54,20 @@ pub struct DeviceSpec {
     /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is
     /// known of it. No analysis asks.
     pub erase_cycles: Option<u32>,
+    /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
+    pub page_read_includes_transfer: Option<bool>,
+    /// Whether the page's transfer is in t_w. `None`: as above.
+    pub page_program_includes_transfer: Option<bool>,
 }
 
 /// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`]
 /// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers take
-/// less than 2⁶³ ns.
+/// less than 2⁶³ ns. Where a stated time contains the transfer, something is left without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
+    read: OnChip,
+    program: OnChip,
     valid_pages_bound: u32,
     gc_pass: Span,
 }
@@ -124,6 +133,31 @@ fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
     }
 }
 
+/// What reads and programs take on their chip. A transfer inside that leaves nothing is refused, and
+/// then the times are those that are stated.
+fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OnChip; 2] {
+    let transfer = (spec.shortest.page_transfer, spec.page_transfer);
+    let read = (spec.shortest.page_read, spec.page_read, spec.page_read_includes_transfer);
+    let program = (spec.shortest.page_program, spec.page_program, spec.page_program_includes_transfer);
+    [("page_read", "page_read_includes_transfer", read), ("page_program", "page_program_includes_transfer", program)]
+        .map(|(field, inside, (shortest, longest, includes))| {
+            let left = OnChip::new((shortest, longest), transfer, includes == Some(true));
+            // What is no time or no range is refused for that.
+            let is_time = |(low, high): (Option<Span>, Span)| {
+                let low = low.unwrap_or(high);
+                low > Span::ZERO && low <= high
+            };
+            if left.is_none() && is_time((shortest, longest)) && is_time(transfer) {
+                refuse(
+                    inside,
+                    format!("`page_transfer` is said to be in `{field}`, and leaves no time of it for the chip"),
+                    "false, or a time that is longer than the transfer at both ends of its range",
+                );
+            }
+            left.unwrap_or(OnChip { longest, shortest })
+        })
+}
+
 impl Device {
     /// Checks a description.
     ///
@@ -149,7 +183,8 @@ impl Device {
                 "a smaller logical_ratio or more pages_per_block, so that at least one page of a block is free",
             );
         }
-        let gc_pass = gc_cost(bound, spec.page_read, spec.page_program, spec.block_erase);
+        let [read, program] = on_chip(&spec, &mut refuse);
+        let gc_pass = gc_cost(bound, read.longest, program.longest, spec.block_erase);
         if gc_pass.is_none() {
             refuse(
                 "pages_per_block",
@@ -165,7 +200,7 @@ impl Device {
             );
         }
         match (wrong.is_empty(), gc_pass) {
-            (true, Some(gc_pass)) => Ok(Device { spec, valid_pages_bound: bound, gc_pass }),
+            (true, Some(gc_pass)) => Ok(Device { spec, read, program, valid_pages_bound: bound, gc_pass }),
             _ => Err(wrong),
         }
     }
@@ -205,14 +240,15 @@ impl Device {
         self.spec.logical_ratio
     }
 
-    /// t_r: the longest time that it takes.
+    /// t_r: the longest time that it takes on the chip. It is what is stated, less t_d where that is
+    /// said to be in it.
     pub fn page_read(&self) -> Span {
-        self.spec.page_read
+        self.read.longest
     }
 
-    /// t_w: the longest time that it takes.
+    /// t_w: the longest time that it takes on the chip, likewise.
     pub fn page_program(&self) -> Span {
-        self.spec.page_program
+        self.program.longest
     }
 
     /// t_e: the longest time that it takes.
@@ -227,13 +263,13 @@ impl Device {
 
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.
     pub fn page_read_min(&self) -> Span {
-        self.spec.shortest.page_read.unwrap_or(self.spec.page_read)
+        self.read.shortest.unwrap_or(self.read.longest)
     }
 
     /// The shortest time that programming a page takes; [`Device::page_program`] where no range is
     /// stated.
     pub fn page_program_min(&self) -> Span {
-        self.spec.shortest.page_program.unwrap_or(self.spec.page_program)
+        self.program.shortest.unwrap_or(self.program.longest)
     }
 
     /// The shortest time that erasing a block takes; [`Device::block_erase`] where no range is
@@ -264,6 +300,17 @@ impl Device {
         self.spec.erase_cycles
     }
 
+    /// Whether the device says that a page's transfer is in its stated t_r, or that it is not;
+    /// `None` where it says neither.
+    pub fn page_read_includes_transfer(&self) -> Option<bool> {
+        self.spec.page_read_includes_transfer
+    }
+
+    /// Whether the device says that a page's transfer is in its stated t_w, likewise.
+    pub fn page_program_includes_transfer(&self) -> Option<bool> {
+        self.spec.page_program_includes_transfer
+    }
+
     /// ⌈λP⌉: valid pages that a GC pass has to copy on one chip, at most.
     pub fn valid_pages_bound(&self) -> u32 {
         self.valid_pages_bound
@@ -281,7 +328,8 @@ impl Device {
     }
 
     /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size
-    /// because it runs on all chips of the cluster at once.
+    /// because it runs on all chips of the cluster at once. A copy stays on its chip: where the device
+    /// says that t_r or t_w contains the transfer, that is taken out.
     pub fn gc_pass(&self) -> Span {
         self.gc_pass
     }
@@ -307,7 +355,7 @@ impl Device {
     /// cluster: the operation itself and a transfer for every chip of the channel.
     pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
         let transfers = u128::from(self.spec.page_transfer.as_ns()) * u128::from(self.spec.chips_per_channel);
-        (u128::from(self.spec.page_read.as_ns()) + transfers, u128::from(self.spec.page_program.as_ns()) + transfers)
+        (u128::from(self.read.longest.as_ns()) + transfers, u128::from(self.program.longest.as_ns()) + transfers)
     }
 }
 

@@ -41,6 +41,7 @@ mod file;
 pub mod generate;
 mod ids;
 mod invalid;
+mod on_chip;
 pub mod random;
 pub mod reading {
     //! How files are read: values with their places in the text, and all that is wrong with them.

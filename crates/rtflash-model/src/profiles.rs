@@ -64,6 +64,8 @@ impl Profile {
                 page_transfer: shortest(self.transfer),
             },
             erase_cycles: self.erase_cycles,
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
         }
     }
 }

@@ -29,6 +29,8 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         page_size: 512,
         shortest: Shortest::default(),
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
         page_read,
         page_program,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Space, TaskId, TaskSet};
+use rtflash_model::{Allocation, Cluster, Device, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
@@ -23,7 +23,8 @@ pub struct Explanation<'a> {
     /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
     pub schedulable: bool,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
-    /// ones it comes on top.
+    /// ones it comes on top. Where the device says what its times contain, this is the time with
+    /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
     pub page_read_ns: u64,
     /// t_w.
     pub page_program_ns: u64,
@@ -202,6 +203,19 @@ pub struct GcTerms {
     pub utilization: f64,
 }
 
+/// t_r and t_w as the analysis has them: with the transfer under Theorem 1, if the device says what
+/// its times contain.
+fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span, Span) {
+    let costs = analysis.page_costs(device);
+    let time = |on_chip: Span, whole: Span, includes: Option<bool>| {
+        if theorem && includes.is_some() { whole } else { on_chip }
+    };
+    (
+        time(device.page_read(), costs.read, device.page_read_includes_transfer()),
+        time(device.page_program(), costs.write, device.page_program_includes_transfer()),
+    )
+}
+
 impl<'a> Explanation<'a> {
     /// The terms of an allocation, if there is one.
     pub fn new(
@@ -229,11 +243,12 @@ impl<'a> Explanation<'a> {
         });
         let assumes = analysis.assumes().iter();
         let (device, theorem) = (set.device(), test.is_none());
+        let page_times = page_times(device, analysis, theorem);
         Explanation {
             analysis: analysis.name().into(),
             schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
-            page_read_ns: device.page_read().as_ns(),
-            page_program_ns: device.page_program().as_ns(),
+            page_read_ns: page_times.0.as_ns(),
+            page_program_ns: page_times.1.as_ns(),
             page_transfer_ns: device.page_transfer().as_ns(),
             block_erase_ns: device.block_erase().as_ns(),
             transfer_included: theorem,

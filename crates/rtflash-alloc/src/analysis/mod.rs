@@ -56,9 +56,9 @@ pub trait Analysis: Sync {
     /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1)
     /// and (IV.2). Under every test, generated tasks are measured by them, and the executor's
     /// operations take as long where no certificate says otherwise. t_r and t_w unless an analysis
-    /// says more.
+    /// says more, with the transfer in them where the device says what they contain.
     fn page_costs(&self, device: &Device) -> PageCosts {
-        PageCosts { read: device.page_read(), write: device.page_program() }
+        PageCosts::transfer_inside(device)
     }
 
     /// Whether it knows of deadlines before the end of the period and of release jitter. Where it

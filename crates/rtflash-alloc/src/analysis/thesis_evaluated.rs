@@ -31,12 +31,7 @@ impl Analysis for ThesisEvaluated {
     }
 
     fn page_costs(&self, device: &Device) -> PageCosts {
-        let with_transfer = |operation: Span| {
-            let nanoseconds = operation.as_ns() + device.page_transfer().as_ns();
-            // Checked with the task set: no page of a request costs 2⁶³ ns.
-            Span::from_ns(nanoseconds).unwrap_or(operation)
-        };
-        PageCosts { read: with_transfer(device.page_read()), write: with_transfer(device.page_program()) }
+        PageCosts::transfer_on_top(device)
     }
 
     fn test(&self) -> Test<'_> {

@@ -45,6 +45,8 @@ impl ProcessorRng {
             page_transfer: self.span(1, 3),
             shortest: Shortest::default(),
             erase_cycles: None,
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
         })
         .ok()
     }

@@ -7,6 +7,7 @@ use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::Numbers;
 use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
+use crate::on_chip;
 
 /// A request: (C, T, D, J, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,9 +120,8 @@ struct Steps {
 
 impl Steps {
     fn new(device: &Device, placement: Placement, site: &ChannelNeighbours, channel: &Channel) -> Steps {
-        let [t_r, t_w, t_e, t_d] =
-            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()]
-                .map(|time| i128::from(time.as_ns()));
+        let [t_r, t_w] = on_chip::longest(device).map(i128::from);
+        let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
         let stripe = is_chip_by_chip(placement);
         // A step of a superblock cluster may be on all its channels.
         let ways = if stripe { channel.ways } else { site.most };
@@ -218,7 +218,7 @@ impl Processor {
         if steps.stripe && server == 0 && channel.queued && device.has_exact_reads() {
             let mut others = processor.neighbours.clone();
             others.extend(processor.siblings(channel.own - 1));
-            let least_program = i128::from(device.page_program_min().as_ns());
+            let least_program = i128::from(on_chip::least_program(device));
             processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
         }
         Some(processor)

@@ -216,7 +216,8 @@ pub struct ExecArgs {
     /// Where the randomness starts: addresses, arrivals, releases, aging, lengths of operations
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Record the run: as a Perfetto trace (OUT ends in .json) or one event a line (.jsonl)
+    /// Record the run: as a Perfetto trace with counters (OUT ends in .json) or one event a line
+    /// (.jsonl)
     #[arg(long, value_name = "OUT")]
     pub trace: Option<PathBuf>,
     /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`,

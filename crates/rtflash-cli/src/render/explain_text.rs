@@ -12,7 +12,7 @@ use crate::output::{BOLD, DIM, GREEN, RED, paint};
 /// The device's terms, and those of each cluster; without an allocation, what each task takes
 /// alone.
 pub fn terms(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<&Allocation>) -> String {
-    let mut text = device(set);
+    let mut text = device(set, analysis);
     let Some(allocation) = allocation else { return text + &alone(set, analysis) + &data::whole(set) };
     for (position, of) in allocation.clusters().iter().enumerate() {
         if !of.tasks.is_empty() || !set.jobs().is_empty() {
@@ -23,9 +23,9 @@ pub fn terms(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<&Allocat
 }
 
 /// The device's part: Eq. (IV.3) and what goes into it.
-fn device(set: &TaskSet) -> String {
+fn device(set: &TaskSet, analysis: &dyn Analysis) -> String {
     let device = set.device();
-    let reads = longest_read(set);
+    let [read, write] = page_times(set, analysis);
     let (valid, pages) = (device.valid_pages_bound(), device.pages_per_block());
     let rows = [
         (
@@ -33,16 +33,8 @@ fn device(set: &TaskSet) -> String {
             format!("{} on {}", count(device.chips(), "chip"), count(device.channels(), "channel")),
             format!("{}, {}", device.chips(), device.chips_per_channel()),
         ),
-        (
-            "t_r",
-            format!(
-                "a read, its transfer over the bus in it: {} one after another take {}",
-                count_pages(reads),
-                times(device.page_read(), reads)
-            ),
-            device.page_read().to_string(),
-        ),
-        ("t_w", "a program, its transfer in it".into(), device.page_program().to_string()),
+        read,
+        write,
         ("t_d", "a transfer: what other pages wait for".into(), device.page_transfer().to_string()),
         (
             "ceil(lambda P)",
@@ -62,6 +54,35 @@ fn device(set: &TaskSet) -> String {
     ];
     let rows = rows.map(|(term, how, value)| vec![term.to_owned(), how, value]);
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
+}
+
+/// t_r and t_w, and what is in them. Where the device says it, they are what the analysis takes a
+/// page to cost.
+fn page_times(set: &TaskSet, analysis: &dyn Analysis) -> [(&'static str, String, String); 2] {
+    let (device, costs, reads) = (set.device(), analysis.page_costs(set.device()), longest_read(set));
+    let (transfer, many) = (device.page_transfer(), count_pages(reads));
+    let read = match device.page_read_includes_transfer() {
+        None => {
+            let all = times(device.page_read(), reads);
+            let how = format!("a read, its transfer over the bus in it: {many} one after another take {all}");
+            ("t_r", how, device.page_read().to_string())
+        }
+        Some(_) => {
+            let (sensing, all) = (device.page_read(), times(costs.read, reads));
+            let how = format!(
+                "a read: {sensing} on the chip, then its transfer of {transfer}: {many} one after another take {all}"
+            );
+            ("t_r", how, costs.read.to_string())
+        }
+    };
+    let write = match device.page_program_includes_transfer() {
+        None => ("t_w", "a program, its transfer in it".into(), device.page_program().to_string()),
+        Some(_) => {
+            let how = format!("a program: its transfer of {transfer}, then {} on the chip", device.page_program());
+            ("t_w", how, costs.write.to_string())
+        }
+    };
+    [read, write]
 }
 
 /// Pages of the longest read request; one where nothing is read.

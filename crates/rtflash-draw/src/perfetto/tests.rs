@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rtflash_exec::{BlockId, SourceId};
+use rtflash_exec::trace::Setup;
+use rtflash_exec::{Aging, BlockId, SourceId};
 use rtflash_model::{ChipId, ClusterId, Lpn};
 use serde_json::Value;
 
@@ -66,6 +67,7 @@ fn a_trace_is_well_formed() {
                 assert!(begin <= now, "{event}");
             }
             "i" => assert_eq!(event["s"], "t", "{event}"),
+            "C" => assert!(event["args"].as_object().is_some_and(|args| args.len() == 1), "{event}"),
             other => panic!("phase {other}"),
         }
     }
@@ -137,7 +139,7 @@ fn names_and_times_are_exact() {
     let name = r##"a<b>&\"c\"\\#9\u0001é.read"##;
     let expected = [
         format!(
-            r##"{{"ph":"X","pid":4,"tid":5,"ts":50.001,"dur":9007199254740.994,"cat":"gc","cname":"olive","name":"GC read","args":{{"job":"{name}#3","op":"read","block":1,"page":2,"lpn":3}}}},"##
+            r##"{{"ph":"X","pid":4,"tid":5,"ts":50.001,"dur":9007199254740.994,"cat":"gc","cname":"olive","name":"GC copy","args":{{"job":"{name}#3","op":"read","block":1,"page":2,"lpn":3}}}},"##
         ),
         format!(
             r##"{{"ph":"i","pid":3,"tid":2,"ts":0.007,"s":"t","cat":"starved","cname":"bad","name":"STARVED {name}#3"}},"##
@@ -145,11 +147,106 @@ fn names_and_times_are_exact() {
         format!(
             r##"{{"ph":"b","pid":1,"tid":13,"ts":1,"cat":"job,read","id":"3.3","name":"{name}","args":{{"job":"{name}#3","deadline_ns":null,"pages":1,"cluster":null}}}},"##
         ),
+        // Nobody said when the run ends: from 50.001 us on the chip is busy.
+        r##"{"ph":"C","pid":4,"tid":5,"ts":0,"cat":"counter","name":"chip 4","args":{"busy %":100.0}},"##.to_owned(),
         format!(
             r##"{{"ph":"e","pid":1,"tid":13,"ts":1000.010,"cat":"job,read","id":"3.3","name":"{name}","args":{{"pending":true}}}}"##
         ),
         "]}".to_owned(),
     ];
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[lines.len() - 5..], expected);
+    assert_eq!(lines[lines.len() - expected.len()..], expected);
+}
+
+/// The values of a counter by time, from a name of its track: `cluster 0`, and the name it has there.
+fn counter(events: &[Value], process: u64, name: &str) -> Vec<(u64, f64)> {
+    let of = |event: &&Value| {
+        let unit = event["args"].as_object().and_then(|args| args.keys().next());
+        event["ph"] == "C"
+            && event["pid"] == process
+            && unit.is_some_and(|unit| format!("{} {unit}", event["name"].as_str().expect("a name")) == name)
+    };
+    let value = |event: &Value| event["args"].as_object().and_then(|args| args.values().next()?.as_f64());
+    events.iter().filter(of).map(|event| (ns(&event["ts"]), value(event).expect("a number"))).collect()
+}
+
+/// What changes, from zero on.
+fn changes(values: impl Iterator<Item = (u64, f64)>) -> Vec<(u64, f64)> {
+    let mut last = 0.0;
+    values.filter(|&(_, value)| std::mem::replace(&mut last, value) != value).collect()
+}
+
+/// Counters have the values that the records add up to, wherever they change.
+#[test]
+fn counters_are_those_of_the_records() {
+    let duration = 100_000_000;
+    let setup = Setup { aging: Some(Aging::Worst), duration: Some(at(duration)), ..Setup::default() };
+    let mut records = run(duration);
+    records.insert(0, Record::Setup(setup));
+    let (plan, events) = (plan(), events(&records, duration));
+    let sum = |what: &dyn Fn(&Record) -> i64| records.iter().map(what).sum::<i64>();
+    let mut times: Vec<Instant> = records.iter().map(Record::start).collect();
+    times.extend(records.iter().filter_map(|record| match record {
+        Record::Operation(operation) => Some(operation.end),
+        _ => None,
+    }));
+    times.sort_unstable();
+    times.dedup();
+    times.retain(|&time| time <= at(duration));
+    for cluster in [ClusterId(0), ClusterId(1)] {
+        let mine: BTreeSet<JobId> = (records.iter())
+            .filter_map(|record| match record {
+                Record::Release(release) if release.cluster == Some(cluster) => Some(release.job),
+                _ => None,
+            })
+            .collect();
+        let pending = |now: Instant| {
+            sum(&|record| match record {
+                Record::Release(release) => i64::from(release.cluster == Some(cluster) && release.at <= now),
+                Record::Complete(complete) => -i64::from(mine.contains(&complete.job) && complete.at <= now),
+                _ => 0,
+            })
+        };
+        let layout = &plan.clusters()[cluster].layout;
+        let start = i64::from(layout.reserve_blocks() * layout.pages() * layout.chips());
+        let free = |now: Instant| {
+            let used = |record: &Record| match record {
+                Record::Operation(operation) if operation.cluster == cluster => match operation.action {
+                    Action::Program => i64::from(operation.start <= now),
+                    Action::Erase => -8 * i64::from(operation.end <= now),
+                    Action::Read => 0,
+                },
+                _ => 0,
+            };
+            // The sample programs more than there is.
+            (start - sum(&used)).max(0)
+        };
+        let expected = |of: &dyn Fn(Instant) -> i64| changes(times.iter().map(|&now| (now.as_ns(), of(now) as f64)));
+        let process = Tracks::cluster(cluster);
+        assert_eq!(counter(&events, process, "pending jobs"), expected(&pending));
+        assert!(counter(&events, process, "pending jobs").len() > 10);
+        assert_eq!(counter(&events, process, "free pages")[0], (0, start as f64));
+        assert_eq!(counter(&events, process, "free pages"), expected(&free));
+    }
+    let busy = |chip: u32, from: u64, to: u64| {
+        let within = |record: &Record| match record {
+            Record::Operation(operation) if operation.chip == ChipId(chip) => {
+                operation.end.as_ns().min(to).saturating_sub(operation.start.as_ns().max(from))
+            }
+            _ => 0,
+        };
+        (records.iter().map(within).sum::<u64>() * 1_000 / (to - from)) as f64 / 10.0
+    };
+    // Four times the longest operation, an erase.
+    let windows = (0..5).map(|window| window * 20_000_000);
+    for chip in 0..5 {
+        let expected = changes(windows.clone().map(|from| (from, busy(chip, from, from + 20_000_000))));
+        let process = if chip < 3 { 3 } else { 4 };
+        assert_eq!(counter(&events, process, &format!("chip {chip} busy %")), expected);
+    }
+    assert!(!counter(&events, Tracks::BUSES, "bus 0 busy %").is_empty());
+    // At most once an instant.
+    let all = events.iter().filter(|event| event["ph"] == "C");
+    let all: Vec<String> = all.map(|event| format!("{} {} {}", event["pid"], event["name"], event["ts"])).collect();
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
 }

@@ -3,11 +3,35 @@
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
-use super::aging::shuffle;
-use crate::ids::{ColumnId, Lpn, PageId, PerId};
+use super::aging::{aged_chip, shuffle};
+use crate::ids::{ClusterId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
+use crate::plan::{Plan, Promise};
 use crate::trace::NO_LPN;
+
+/// Pages of a cluster that are free when a run begins: as many with [`Aging::Random`] as with
+/// [`Aging::Worst`], whatever is drawn.
+pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64 {
+    let layout = &plan.clusters()[cluster].layout;
+    // What may be drawn is which of the others are valid.
+    let stream = || Stream::numbered(0, b"initial\0", 0);
+    let (width, processors, programmed) = match plan.promise() {
+        Promise::Utilization => {
+            let chip = aged_chip(layout, aging, ColumnId(0), &mut stream());
+            (1, layout.chips(), u64::from(chip.full_blocks) * u64::from(layout.pages()))
+        }
+        Promise::Certified(certified) => {
+            let placement = certified[cluster].certificate.placement;
+            let programmed = initial_pages(layout, placement, ColumnId(0), aging, &mut stream()).count();
+            let (width, processors) = if placement.is_by_chip() { (1, layout.chips()) } else { (layout.chips(), 1) };
+            (width, processors, programmed.into())
+        }
+    };
+    let all = u64::from(layout.pages_per_chip()) * u64::from(width);
+    let free = all.checked_sub(programmed).expect("a processor holds what is programmed");
+    free * u64::from(processors)
+}
 
 /// The pages of a processor that are programmed when a run begins, in the order of programming:
 /// blocks (superblocks) 0, 1, … filled one after the other, the last one perhaps in part. A

@@ -25,6 +25,8 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         page_size: 512,
         shortest,
         erase_cycles: None,
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(program),

@@ -59,6 +59,8 @@ impl World {
             page_transfer: ns(transfer),
             shortest,
             erase_cycles: None,
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
         })
         .ok()?;
         let request = |rng: &mut Rng, most: u64| Request::new(rng.within(1, most), ns(rng.within(20, 500)));

@@ -85,6 +85,12 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
                 [PathStep::Key(field)] if field == "pages_per_block" => {
                     is_unknown("logical_ratio") && spec.pages_per_block != 0
                 }
+                [PathStep::Key(field)] if field == "page_read_includes_transfer" => {
+                    is_unknown("page_read") || is_unknown("page_transfer")
+                }
+                [PathStep::Key(field)] if field == "page_program_includes_transfer" => {
+                    is_unknown("page_program") || is_unknown("page_transfer")
+                }
                 _ => false,
             };
             for invalid in wrong.into_iter().filter(|invalid| !doubtful(invalid)) {

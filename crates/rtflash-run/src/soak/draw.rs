@@ -78,6 +78,8 @@ impl Rng {
             page_transfer: Span::from_us(self.small(1, read)),
             shortest: Shortest::default(),
             erase_cycles: None,
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
         };
         Device::new(spec).ok()
     }

@@ -70,6 +70,25 @@ fn a_device_may_say_how_many_erases_a_block_endures() {
     }
 }
 
+/// On the chip a time is what is stated, less the transfer where that is said to be in it.
+#[test]
+fn a_device_may_say_what_its_times_contain() {
+    for (said, on_chip) in [
+        ("", (50_000, 500_000)),
+        ("\"page_read_includes_transfer\": null", (50_000, 500_000)),
+        ("\"page_read_includes_transfer\": false", (50_000, 500_000)),
+        ("\"page_read_includes_transfer\": true", (10_000, 500_000)),
+        ("\"page_program_includes_transfer\": true", (50_000, 460_000)),
+        ("\"page_read\": \"45us..50us\", \"page_read_includes_transfer\": true", (10_000, 500_000)),
+    ] {
+        let comma = if said.is_empty() { "" } else { ", " };
+        let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{comma}{said} }}")).unwrap();
+        assert_eq!((device.page_read().as_ns(), device.page_program().as_ns()), on_chip, "{said}");
+        let min = if said.contains("..") { 5_000 } else { on_chip.0 };
+        assert_eq!(device.page_read_min().as_ns(), min, "{said}");
+    }
+}
+
 #[test]
 fn what_may_be_left_out_may_be_null() {
     let text = r#"{ "device": "dgist-2021", "tasks": [{ "name": "\ud83d\ude00\u0000", "read": { "pages": 1, "period": "1s" },

@@ -296,6 +296,28 @@ fn devices() {
             "{PROFILE, \"erase_cycle\": 3000}",
             vec![("\"erase_cycle\"", "erase_cycle", "expected `erase_cycles`, the nearest")],
         ),
+        (
+            "{PROFILE, \"page_read_includes_transfer\": \"true\"}",
+            vec![("\"true\"", "page_read_includes_transfer", "true or false, without quotes")],
+        ),
+        (
+            "{PROFILE, \"page_read\": \"40us\", \"page_read_includes_transfer\": true}",
+            vec![("true", "page_read_includes_transfer", "leaves no time of it for the chip")],
+        ),
+        (
+            "{PROFILE, \"page_read\": \"40us..60us\", \"page_read_includes_transfer\": true}",
+            vec![("true", "page_read_includes_transfer", "leaves no time of it for the chip")],
+        ),
+        // What is not known contains nothing.
+        ("{PROFILE, \"page_read\": \"x\", \"page_read_includes_transfer\": true}", vec![("\"x\"", "page_read", "")]),
+        (
+            "{PROFILE, \"page_program\": \"39us\", \"page_transfer\": \"0us\", \"page_program_includes_transfer\": true}",
+            vec![("\"0us\"", "page_transfer", "`page_transfer` is zero")],
+        ),
+        (
+            "{PROFILE, \"page_program\": \"39us\", \"page_program_includes_transfer\": true}",
+            vec![("true", "page_program_includes_transfer", "`page_transfer` is said to be in `page_program`")],
+        ),
         ("{PROFILE, \"page_size\": 1.0}", vec![("1.0", "page_size", "in digits")]),
         ("{PROFILE, \"chips_per_channel\": 0}", vec![("0", "chips_per_channel", "is zero")]),
         ("{PROFILE, \"page_read\": \"0us\"}", vec![("\"0us\"", "page_read", "`page_read` is zero")]),

@@ -76,7 +76,7 @@ macro_rules! fields {
             $($(#[$meta])* $optional: Option<$type>,)+
         }
 
-        /// A device with all its fields; `erase_cycles` may be left out.
+        /// A device with all its fields; `erase_cycles` and what times include may be left out.
         #[derive(Serialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         #[schemars(transform = alternatives::full_device)]
@@ -147,11 +147,19 @@ fields! {
         /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
         #[schemars(range(min = 1, max = 4_294_967_295_u32))]
         erase_cycles: u32, count;
+        /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
+        page_read_includes_transfer: bool, truth;
+        /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
+        page_program_includes_transfer: bool, truth;
     }
 }
 
 fn count<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
     reader.whole_u32(raw, place)
+}
+
+fn truth<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<bool> {
+    reader.truth(raw, place)
 }
 
 /// A whole number of bytes, or a size with its unit.

@@ -1,0 +1,313 @@
+//! Counters beside the tracks of a trace: free pages and pending jobs of each cluster, and how much
+//! of its time each chip and each bus is busy.
+//!
+//! An event of phase `C` sets a counter of its process, which Perfetto calls by the event's name
+//! and the argument's. A counter is written when it has changed, at most once an instant: as it
+//! stands when all records of the instant are seen.
+
+use std::io::{self, Write};
+
+use rtflash_exec::ftl::free_pages_at_start;
+use rtflash_exec::trace::{Action, JsonLine, Kind, Operation, Setup, TraceEvents, Transfer};
+use rtflash_exec::{Aging, ChannelId, Plan, Promise};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
+
+/// Where a counter belongs: numbers of a process and of one of its threads.
+type Track = (u64, u64);
+
+/// A number, and what of it has been written. It begins with zero, which need not be written.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counter {
+    value: u64,
+    written: u64,
+}
+
+impl Counter {
+    /// Its value, if that has to be written.
+    fn change(&mut self) -> Option<u64> {
+        let is_new = self.value != self.written;
+        self.written = self.value;
+        is_new.then_some(self.value)
+    }
+}
+
+/// Blocks being erased together, and the pages that this frees.
+#[derive(Debug, Clone, Copy)]
+struct Erasing {
+    start: Instant,
+    end: Instant,
+    pages: u64,
+}
+
+/// What is counted of a cluster.
+#[derive(Debug)]
+struct ClusterCounters {
+    track: Track,
+    pending: Counter,
+    /// `None` where it is not known what was on the device at the start.
+    free: Option<Counter>,
+    /// In order of their starts.
+    erasing: Vec<Erasing>,
+    block_pages: u64,
+    /// Pages that are free at the start of an aged device, and of a fresh one.
+    at_start: [u64; 2],
+    /// Whether the pages of a superblock are free only when its last block is erased.
+    superblock: bool,
+    /// Whether a copy inside a chip is one operation, which takes its page as it is read.
+    copybacks: bool,
+}
+
+/// How long something has been busy in the window under way.
+#[derive(Debug)]
+struct Busy {
+    track: Track,
+    name: String,
+    time: Span,
+    /// When what it does now is over.
+    until: Instant,
+    permille: Counter,
+}
+
+impl Busy {
+    fn new(track: Track, name: String) -> Busy {
+        Busy { track, name, time: Span::ZERO, until: Instant::START, permille: Counter::default() }
+    }
+
+    /// It is busy from one instant until another; what is counted ends at `end`.
+    fn over(&mut self, from: Instant, until: Instant, end: Instant) {
+        self.time = self.time.saturating_add(until.min(end).since(from.min(end)));
+        self.until = until;
+    }
+}
+
+/// All counters of a trace.
+#[derive(Debug)]
+pub(super) struct Counters {
+    clusters: PerId<ClusterId, ClusterCounters>,
+    chips: PerId<ChipId, Option<Busy>>,
+    buses: PerId<ChannelId, Busy>,
+    now: Instant,
+    /// The window under way, and how long windows are.
+    window: Instant,
+    length: Span,
+    /// When the run ends, if that is known: what goes on behind it does not count.
+    limit: Instant,
+}
+
+/// Windows are so many times as long as the longest operation.
+const WINDOW: u64 = 4;
+
+impl Counters {
+    /// The counters of a plan, with the tracks of clusters, chips and buses.
+    pub(super) fn new(
+        plan: &Plan,
+        track_of: impl Fn(ClusterId, ChipId) -> Track,
+        bus: impl Fn(ChannelId) -> Track,
+    ) -> Counters {
+        let device = plan.device();
+        let mut chips: PerId<ChipId, Option<Busy>> = ChipId::first(device.chips()).map(|_| None).collect();
+        let mut clusters = PerId::default();
+        for (number, cluster) in plan.clusters().enumerate() {
+            for &chip in &cluster.chips {
+                chips[chip] = Some(Busy::new(track_of(number, chip), format!("chip {chip}")));
+            }
+            let (superblock, copybacks) = match plan.promise() {
+                Promise::Utilization => (false, false),
+                Promise::Certified(certified) => (!certified[number].is_stripe(), certified[number].is_stripe()),
+            };
+            clusters.push(ClusterCounters {
+                track: track_of(number, *cluster.chips.first().expect("a cluster has chips")),
+                pending: Counter::default(),
+                free: None,
+                erasing: Vec::new(),
+                block_pages: cluster.layout.pages().into(),
+                at_start: [Aging::Worst, Aging::Fresh].map(|aging| free_pages_at_start(plan, number, aging)),
+                superblock,
+                copybacks,
+            });
+        }
+        let buses =
+            ChannelId::first(device.channels()).map(|channel| Busy::new(bus(channel), format!("bus {channel}")));
+        let longest = device.page_read().max(device.page_program()).max(device.block_erase());
+        Counters {
+            clusters,
+            chips,
+            buses: buses.collect(),
+            now: Instant::START,
+            window: Instant::START,
+            limit: Instant::END,
+            length: longest.checked_mul(WINDOW).unwrap_or(Span::LONGEST),
+        }
+    }
+
+    /// How the run is made is known, and what is on the device.
+    pub(super) fn starts(&mut self, setup: &Setup) {
+        self.limit = setup.duration.unwrap_or(self.limit);
+        let Some(aging) = setup.aging else { return };
+        for cluster in self.clusters.iter_mut() {
+            let [aged, fresh] = cluster.at_start;
+            let free = if aging == Aging::Fresh { fresh } else { aged };
+            cluster.free = Some(Counter { value: free, ..Counter::default() });
+        }
+    }
+
+    /// A job is pending in a cluster.
+    pub(super) fn released(&mut self, cluster: ClusterId) {
+        self.clusters[cluster].pending.value += 1;
+    }
+
+    /// One of those is complete.
+    pub(super) fn completed(&mut self, cluster: ClusterId) {
+        let pending = &mut self.clusters[cluster].pending;
+        pending.value = pending.value.checked_sub(1).expect("it was released before");
+    }
+
+    /// A chip is occupied.
+    pub(super) fn operation(&mut self, operation: &Operation) {
+        let end = self.window_end();
+        if let Some(chip) = &mut self.chips[operation.chip] {
+            chip.over(operation.start, operation.end, end);
+        }
+        self.clusters[operation.cluster].operation(operation);
+    }
+
+    /// A bus is occupied.
+    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+        let end = self.window_end();
+        self.buses[transfer.channel].over(transfer.start, transfer.end, end);
+    }
+
+    /// Writes what is left to write at the end of a run.
+    pub(super) fn finish<W: Write>(&mut self, duration: Instant, events: &mut TraceEvents<W>) -> io::Result<()> {
+        self.advance(duration, events)?;
+        self.instant(events)?;
+        let part = duration.since(self.window);
+        if part > Span::ZERO {
+            self.close(part, events)?;
+        }
+        Ok(())
+    }
+
+    fn window_end(&self) -> Instant {
+        self.window.saturating_add(self.length).min(self.limit)
+    }
+
+    /// Goes on to an instant: what was counted before it is final.
+    pub(super) fn advance<W: Write>(&mut self, to: Instant, events: &mut TraceEvents<W>) -> io::Result<()> {
+        let to = to.min(self.limit);
+        if to <= self.now {
+            return Ok(());
+        }
+        while let Some(next) = self.clusters.iter().filter_map(|cluster| cluster.next_free(self.now)).min() {
+            if next > to {
+                break;
+            }
+            // Behind what else there was at the instant before.
+            if next > self.now {
+                self.instant(events)?;
+                self.now = next;
+            }
+            self.clusters.iter_mut().for_each(|cluster| cluster.erased(next));
+        }
+        self.instant(events)?;
+        self.now = to;
+        while self.window.saturating_add(self.length) <= to {
+            let is_idle = self.close(self.length, events)?;
+            // Windows in which nothing happens are like the first of them.
+            let windows = if is_idle { to.since(self.window).div_floor(self.length) } else { 0 };
+            let skipped = self.length.checked_mul(windows).expect("no longer than the time until now");
+            self.window = self.window.saturating_add(skipped);
+        }
+        Ok(())
+    }
+
+    /// The counters of clusters as they stand at the end of an instant.
+    fn instant<W: Write>(&mut self, events: &mut TraceEvents<W>) -> io::Result<()> {
+        for cluster in self.clusters.iter_mut() {
+            if let Some(pending) = cluster.pending.change() {
+                write(events, cluster.track, self.now, "pending", |line| line.text("jobs\":").number(pending))?;
+            }
+            if let Some(free) = cluster.free.as_mut().and_then(Counter::change) {
+                write(events, cluster.track, self.now, "free", |line| line.text("pages\":").number(free))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the window under way, which is so long, and begins the next one. Says whether everything
+    /// rested in it, and does in the next one as far as is known.
+    fn close<W: Write>(&mut self, length: Span, events: &mut TraceEvents<W>) -> io::Result<bool> {
+        let start = self.window;
+        self.window = start.saturating_add(length);
+        let (next, end) = (self.window, self.window_end());
+        let mut is_idle = true;
+        for busy in self.chips.iter_mut().flatten().chain(self.buses.iter_mut()) {
+            let permille = u128::from(busy.time.as_ns()) * 1_000 / u128::from(length.as_ns());
+            // More only where nobody said when the run ends.
+            busy.permille.value = u64::try_from(permille.min(1_000)).expect("at most a thousand");
+            busy.time = Span::ZERO;
+            busy.over(next.min(busy.until), busy.until, end);
+            if let Some(permille) = busy.permille.change() {
+                write(events, busy.track, start, &busy.name, |line| {
+                    line.text("busy %\":").number(permille / 10).text(".").number(permille % 10)
+                })?;
+            }
+            is_idle &= busy.permille.value == 0 && busy.time == Span::ZERO;
+        }
+        Ok(is_idle)
+    }
+}
+
+impl ClusterCounters {
+    /// A program or copyback takes a page as it begins; an erase gives a block back as it ends.
+    fn operation(&mut self, operation: &Operation) {
+        let copyback = self.copybacks && operation.kind == Kind::Gc;
+        match operation.action {
+            Action::Read | Action::Program => {
+                if copyback != (operation.action == Action::Read) {
+                    return;
+                }
+                if let Some(free) = &mut self.free {
+                    free.value = free.value.saturating_sub(1);
+                }
+            }
+            Action::Erase => {
+                let Operation { start, end, .. } = *operation;
+                match self.erasing.last_mut().filter(|last| self.superblock && last.start == start) {
+                    Some(last) => (last.end, last.pages) = (last.end.max(end), last.pages + self.block_pages),
+                    None => self.erasing.push(Erasing { start, end, pages: self.block_pages }),
+                }
+            }
+        }
+    }
+
+    /// When blocks are erased next.
+    fn next_free(&self, now: Instant) -> Option<Instant> {
+        self.erasing.iter().map(|erasing| erasing.end.max(now)).min()
+    }
+
+    /// Blocks whose erases are over by now are free.
+    fn erased(&mut self, now: Instant) {
+        let free = &mut self.free;
+        self.erasing.retain(|erasing| {
+            let is_over = erasing.end <= now;
+            if let Some(free) = free.as_mut().filter(|_| is_over) {
+                free.value += erasing.pages;
+            }
+            !is_over
+        });
+    }
+}
+
+/// Sets a counter: `value` adds the name of its unit, a quotation mark and a colon, and the value.
+fn write<W: Write>(
+    events: &mut TraceEvents<W>,
+    (pid, tid): Track,
+    at: Instant,
+    name: &str,
+    value: impl FnOnce(&mut JsonLine) -> &mut JsonLine,
+) -> io::Result<()> {
+    let line = events.begin("C", pid, tid, at).text(",\"cat\":\"counter\",\"name\":\"").text(name);
+    value(line.text("\",\"args\":{\"")).text("}");
+    events.end()
+}
