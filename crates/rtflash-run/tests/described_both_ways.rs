@@ -49,8 +49,10 @@ fn compare(case: &Case, analysis: &'static dyn Analysis) -> u32 {
     let Some(first) = sets.first() else { return 0 };
     assert_eq!(sets.len(), 4, "what one takes all take");
     let outcome = case.allocator.allocate(first, analysis);
-    let options =
-        Options { duration: case.options.duration.min(Instant::from_ns(40_000_000).expect("short")), ..case.options };
+    let options = Options {
+        duration: case.options.duration.min(Instant::from_ns(40_000_000).expect("short")),
+        ..case.options.clone()
+    };
     let ran = run(first, &outcome, analysis, &options);
     for set in &sets[1..] {
         let what = || format!("run {} of seed {}, {}: {set:?}", case.run, case.seed, analysis.name());
