@@ -35,4 +35,4 @@ pub use plan::{
     Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
     Releases, Source, Timing, TooFewBlocks,
 };
-pub use run::{run, run_traced};
+pub use run::{run, run_traced, run_watched};

@@ -4,6 +4,7 @@ pub mod alloc;
 pub mod check;
 pub mod exec;
 pub mod exec_output;
+mod exec_progress;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
