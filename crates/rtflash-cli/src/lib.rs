@@ -11,6 +11,7 @@ mod commands;
 mod diagnose;
 mod output;
 mod pairs;
+mod progress;
 mod render;
 mod source;
 mod status;

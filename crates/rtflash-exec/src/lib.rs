@@ -41,5 +41,5 @@ pub use plan::{
     Releases, Source, Timing, TooFewBlocks,
 };
 pub use release_pattern::{ReleasePattern, RequestPattern, read_release_pattern};
-pub use run::{run, run_traced};
+pub use run::{run, run_traced, run_watched};
 pub use ties::{random_chip_place, random_job_place};

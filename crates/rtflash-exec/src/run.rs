@@ -101,6 +101,31 @@ pub fn run<O: Observer + Send>(
     run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
 }
 
+/// Runs a plan as [`run`] does, and calls `watch` now and then, for whoever wants to know how far
+/// it is: with the instant before which all has been simulated, and the observers.
+///
+/// # Errors
+/// Where a limit was reached.
+pub fn run_watched<O: Observer + Send>(
+    plan: &Plan,
+    options: &Options,
+    admission: &mut dyn Admission,
+    observe: impl FnMut(&[ClusterId]) -> O,
+    mut watch: impl FnMut(Instant, &mut [&mut O]),
+) -> Result<Vec<O>, RunError> {
+    let window = Instant::from_ns(between_looks(options)).expect("no longer than a run, or ten milliseconds");
+    run_in_windows(plan, options, admission, observe, window, |settled, observers| {
+        watch(settled, observers);
+        Ok(())
+    })
+}
+
+/// Nanoseconds between two looks at a run: long enough to be worth it, and short enough for what
+/// happens in them to be kept.
+fn between_looks(options: &Options) -> u64 {
+    (options.duration.as_ns() / 10_000).max(10_000_000)
+}
+
 /// The arrivals of a window for each group. A window is run in one go, or in several where many
 /// jobs arrive in it: then `end` is moved to the last of those drawn.
 fn draw_ahead(
@@ -205,9 +230,8 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     mut observe: impl FnMut(&[ClusterId]) -> O,
     mut sink: impl FnMut(&Record) -> Result<(), E>,
 ) -> Result<Vec<O>, E> {
-    // Long enough to be worth it, short enough for what happens in it to be kept.
-    let window = (options.duration.as_ns() / 10_000).max(10_000_000);
-    let window = Instant::from_ns(window.min(longest_window(plan))).expect("no longer than a run, or ten milliseconds");
+    let window = Instant::from_ns(between_looks(options).min(longest_window(plan)))
+        .expect("no longer than a run, or ten milliseconds");
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
     let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {

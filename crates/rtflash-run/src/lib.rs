@@ -8,6 +8,6 @@ mod plan;
 mod servers;
 pub mod soak;
 
-pub use case::{Executed, NotRun, Sink, execute, execute_within};
+pub use case::{Executed, NotRun, Sink, Watch, execute, execute_watched, execute_within};
 pub use plan::{PlanRefusal, plan, timing};
 pub use servers::TbsServers;

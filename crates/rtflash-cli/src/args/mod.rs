@@ -26,8 +26,8 @@ pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, 
 #[derive(Debug, Parser)]
 #[command(name = "rtflash", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
 pub struct Cli {
-    /// Print no answer: the exit status alone says it. Files are written, and errors go to standard
-    /// error all the same
+    /// Print no answer and show no progress: the exit status alone says it. Files are written, and
+    /// errors go to standard error all the same
     #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
     /// When to colour: on a terminal without NO_COLOR, always, or never

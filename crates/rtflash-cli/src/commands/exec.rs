@@ -8,12 +8,13 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_exec::{Arbitration, Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
-use rtflash_run::{Executed, NotRun, PlanRefusal, execute_within};
+use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_watched};
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_options::exec_options;
 use super::exec_output::{Keeper, Wanted};
+use super::exec_progress::RunBar;
 use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
@@ -302,8 +303,14 @@ impl ExecPlan {
         }
         let mut keeper = Keeper::new(&self.wanted);
         let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
-        let sink: Option<rtflash_run::Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        let executed = match execute_within(self.memory, set, allocation, analysis, options, sink) {
+        let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
+        // Several sets are run side by side.
+        let bar = if asked.alone { RunBar::new(options.duration) } else { None };
+        let mut advance = |now, operations| bar.iter().for_each(|bar| bar.advance(now, operations));
+        let watch: Option<Watch<'_>> = if bar.is_some() { Some(&mut advance) } else { None };
+        let executed = execute_watched(self.memory, set, allocation, analysis, options, sink, watch);
+        bar.into_iter().for_each(RunBar::finish);
+        let executed = match executed {
             Ok(executed) => executed,
             Err(NotRun::Trace(error)) => return SetAnswer::wrong(&self.wanted.failure(&error)),
             Err(error) => {

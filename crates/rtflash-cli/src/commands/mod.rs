@@ -5,6 +5,7 @@ pub mod check;
 pub mod exec;
 mod exec_options;
 pub mod exec_output;
+mod exec_progress;
 pub mod experiment;
 pub mod explain;
 pub mod generate;

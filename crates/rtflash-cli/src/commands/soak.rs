@@ -3,7 +3,7 @@
 use rtflash_exec::check::CERTIFIED;
 use rtflash_exec::{Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_run::soak::{Broken, Case, World, soak};
+use rtflash_run::soak::{Broken, Case, World, soak_watched};
 use rtflash_wire::line;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::CommandFailure;
 use crate::args::{SoakArgs, SoakWorld};
 use crate::output::{self, GREEN, RED, paint};
+use crate::progress;
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::render::numbers::count;
@@ -57,11 +58,14 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
         SoakWorld::Supposed => World::Supposed,
         SoakWorld::Sound => World::Sound,
     };
-    let search = || soak(args.seed, args.runs, world);
+    let bar =
+        progress::bar("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, args.runs);
+    let search = || soak_watched(args.seed, args.runs, world, &|| bar.inc(1));
     let soaked = match args.jobs {
         Some(jobs) => super::policies::threads(jobs.into())?.install(search),
         None => search(),
     };
+    bar.finish_and_clear();
     let answer = SoakAnswer {
         seed: args.seed,
         runs: args.runs,

@@ -160,6 +160,11 @@ impl Statistics {
         }
     }
 
+    /// All operations until now.
+    pub fn operations(&self) -> Operations {
+        self.report.operations()
+    }
+
     /// The numbers at the end.
     pub fn finish(mut self, plan: &Plan) -> Report {
         for pending in self.ledger.pending() {

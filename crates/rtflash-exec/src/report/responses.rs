@@ -27,28 +27,34 @@ impl Responses {
             }
             None => self.exact.push(response),
         }
-        if self.exact.len() == EXACT_RESPONSES
-            && let Ok(mut histogram) = Histogram::new(3)
-        {
-            histogram.auto(true);
-            for response in self.exact.drain(..) {
-                let _ = histogram.record(response);
-            }
-            self.many = Some(histogram);
+        if self.exact.len() == EXACT_RESPONSES {
+            self.count();
         }
+    }
+
+    /// Keeps no response one by one any more.
+    fn count(&mut self) {
+        let Ok(mut histogram) = Histogram::new(3) else { return };
+        histogram.auto(true);
+        // The list has come to an end, and its memory is given back.
+        for response in std::mem::take(&mut self.exact) {
+            let _ = histogram.record(response);
+        }
+        self.many = Some(histogram);
     }
 
     /// Both together.
     pub(super) fn merge(&mut self, other: Responses) {
         other.exact.into_iter().for_each(|response| self.note_ns(response));
-        if let Some(theirs) = other.many {
-            let max = self.max.max(other.max);
+        let Some(theirs) = other.many else { return };
+        self.max = self.max.max(other.max);
+        if self.many.is_none() {
+            self.count();
+        }
+        if let Some(histogram) = &mut self.many {
             for step in theirs.iter_recorded() {
-                for _ in 0..step.count_at_value() {
-                    self.note_ns(step.value_iterated_to());
-                }
+                let _ = histogram.record_n(step.value_iterated_to(), step.count_at_value());
             }
-            self.max = max;
         }
     }
 
@@ -89,6 +95,25 @@ mod tests {
         assert_eq!(responses.percentile(990), Some(ns(10)));
         assert_eq!(responses.percentile(1), Some(ns(1)));
         assert_eq!(responses.max(), Some(ns(10)));
+    }
+
+    /// What several groups have is what one would have.
+    #[test]
+    fn few_and_many_are_joined() {
+        for (few, many) in [(0, 70_000), (10, 70_000), (65_000, 70_000), (40_000, 40_000), (70_000, 10)] {
+            let (mut one, mut left, mut right) = (Responses::default(), Responses::default(), Responses::default());
+            for response in 1..=few + many {
+                let of = if response <= few { &mut left } else { &mut right };
+                [&mut one, of].into_iter().for_each(|of| of.note(ns(response * 977)));
+            }
+            left.merge(right);
+            assert_eq!(left.max(), one.max());
+            for per_mille in [1, 500, 990, 999, 1_000] {
+                // What was counted once is counted by the upper end of its step.
+                let (left, one) = (left.percentile(per_mille).unwrap(), one.percentile(per_mille).unwrap());
+                assert!(left >= one && left.as_ns() <= one.as_ns() + one.as_ns() / 1_000, "{few} {many} {per_mille}");
+            }
+        }
     }
 
     #[test]

@@ -88,6 +88,12 @@ pub struct Soaked {
 /// Draws `runs` cases of a seed and judges them, on the threads of the current rayon pool; the
 /// result does not depend on how many there are.
 pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
+    soak_watched(seed, runs, world, &|| ())
+}
+
+/// As [`soak`]. `over` is called whenever a case is over, on any thread; cases that are shrunk in
+/// the end are not counted.
+pub fn soak_watched(seed: u64, runs: u64, world: World, over: &(dyn Fn() + Sync)) -> Soaked {
     let verdict = |run: u64| match draw(seed, run, world).map(|case| judge(&case)) {
         Some(SoakOutcome::Judged { findings, load }) => {
             Some((findings.iter().map(|finding| u64::from(!finding.gauge.holds())).collect::<Vec<u64>>(), load))
@@ -98,17 +104,17 @@ pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
     // of their loads.
     type Tally = (u64, u64, Vec<(u64, Option<u64>)>);
     let none = || (0, 0, vec![(0, None); CERTIFIED.len()]);
-    let add = |(judged, loads, mut tally): Tally, run: u64| match verdict(run) {
-        None => (judged, loads, tally),
-        Some((broken, load)) => {
-            for (count, broke) in tally.iter_mut().zip(broken) {
-                count.0 += broke;
-                if broke > 0 {
-                    count.1 = Some(count.1.map_or(run, |first: u64| first.min(run)));
-                }
+    let add = |(judged, loads, mut tally): Tally, run: u64| {
+        let verdict = verdict(run);
+        over();
+        let Some((broken, load)) = verdict else { return (judged, loads, tally) };
+        for (count, broke) in tally.iter_mut().zip(broken) {
+            count.0 += broke;
+            if broke > 0 {
+                count.1 = Some(count.1.map_or(run, |first: u64| first.min(run)));
             }
-            (judged + 1, loads + load, tally)
         }
+        (judged + 1, loads + load, tally)
     };
     let join = |(a, x, mut left): Tally, (b, y, right): Tally| {
         for (all, one) in left.iter_mut().zip(right) {

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use rtflash_experiment::{Progress, Watcher};
 
 use super::directory::Directory;
-use crate::output::is_quiet;
+use crate::progress;
 
 /// A bar on the terminal, if there is one, and the file of progress.
 pub struct TerminalBar<'d> {
@@ -17,17 +17,8 @@ pub struct TerminalBar<'d> {
 impl<'d> TerminalBar<'d> {
     /// For so many sets, some of them done already.
     pub fn new(directory: &'d Directory, done: u64, all: u64) -> TerminalBar<'d> {
-        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
-        let bar = bar.with_position(done);
-        if let Ok(style) =
-            ProgressStyle::with_template("{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left")
-        {
-            let rate = |state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write| {
-                let _ = write!(text, "{:.0}", state.per_sec());
-            };
-            bar.set_style(style.with_key("per_sec", rate));
-        }
-        bar.reset_eta();
+        let template = "{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left";
+        let bar = progress::bar(template, done, all);
         TerminalBar { directory, bar }
     }
 

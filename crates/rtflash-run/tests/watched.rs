@@ -1,0 +1,70 @@
+//! Whoever looks on is told the truth, and changes nothing.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rtflash_exec::trace::Record;
+use rtflash_exec::{DEFAULT_MEMORY, Plan};
+use rtflash_model::Instant;
+use rtflash_run::soak::{World, draw, soak, soak_watched};
+use rtflash_run::{Executed, Sink, execute, execute_watched};
+
+/// What a run came to, in words. In which order a stream's responses were seen does not matter: it
+/// is served by several clusters, each with a clock of its own.
+fn words(run: &Executed) -> String {
+    let report = &run.report;
+    let sources = report.sources.iter().map(|source| {
+        let responses = [1, 250, 500, 750, 990, 1_000].map(|per_mille| source.responses.percentile(per_mille));
+        (source.released, source.completed, source.misses, source.overdue, responses)
+    });
+    let sources: Vec<_> = sources.collect();
+    format!("{:?} {sources:?} {:?} {:?} {:?}", run.findings, report.clusters, report.chips, report.channels)
+}
+
+#[test]
+fn a_watched_run_is_the_same_run() {
+    let mut looks = 0;
+    for (number, world) in (0..20).flat_map(|number| [World::Any, World::Sound].map(|world| (number, world))) {
+        let Some(case) = draw(31, number, world) else { continue };
+        let outcome = case.allocator.allocate(&case.set, case.analysis);
+        let Some(allocation) = outcome.allocation() else { continue };
+        let Ok(alone) = execute(&case.set, allocation, case.analysis, &case.options, None) else { continue };
+        let all = alone.report.operations();
+        let all = all.reads + all.programs + all.erases;
+        for is_traced in [false, true] {
+            let mut told: Vec<(Instant, u64)> = Vec::new();
+            let mut watch = |now: Instant, operations: u64| told.push((now, operations));
+            let mut recorded = 0;
+            let mut keep = |_: &Plan, record: &Record| -> io::Result<()> {
+                recorded += u64::from(matches!(record, Record::Operation(_)));
+                Ok(())
+            };
+            let sink: Option<Sink<'_>> = if is_traced { Some(&mut keep) } else { None };
+            let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
+            let (set, options) = (&case.set, &case.options);
+            let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, options, sink, watch);
+            assert_eq!(words(&run.expect("it ran before")), words(&alone), "run {number}, {world:?}");
+            assert!(told.is_sorted(), "run {number}, {world:?}: {told:?}");
+            assert!(told.iter().all(|&(_, operations)| operations <= all));
+            if is_traced {
+                assert_eq!(recorded, all, "run {number}, {world:?}");
+            } else {
+                assert_eq!(told.last(), Some(&(Instant::END, all)), "run {number}, {world:?}");
+            }
+            looks += told.len();
+        }
+    }
+    println!("{looks} looks");
+    assert!(looks > 500, "{looks} looks");
+}
+
+#[test]
+fn every_case_of_a_search_is_counted() {
+    let over = AtomicU64::new(0);
+    let watched = soak_watched(7, 60, World::Any, &|| {
+        over.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(over.into_inner(), 60);
+    let alone = soak(7, 60, World::Any);
+    assert_eq!((watched.judged, watched.broken.len()), (alone.judged, alone.broken.len()));
+}
