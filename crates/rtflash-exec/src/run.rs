@@ -101,8 +101,8 @@ pub fn run<O: Observer + Send>(
     run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
 }
 
-/// Runs a plan as [`run`] does, and calls `watch` now and then, for whoever wants to know how far it
-/// is: with the instant before which all has been simulated, and the observers.
+/// Runs a plan as [`run`] does, and calls `watch` now and then, for whoever wants to know how far
+/// it is: with the instant before which all has been simulated, and the observers.
 ///
 /// # Errors
 /// Where a limit was reached.

@@ -133,8 +133,8 @@ fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
     }
 }
 
-/// What reads and programs take on their chip. A transfer inside that leaves nothing is refused, and
-/// then the times are those that are stated.
+/// What reads and programs take on their chip. A transfer inside that leaves nothing is refused,
+/// and then the times are those that are stated.
 fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OnChip; 2] {
     let transfer = (spec.shortest.page_transfer, spec.page_transfer);
     let read = (spec.shortest.page_read, spec.page_read, spec.page_read_includes_transfer);
@@ -240,8 +240,8 @@ impl Device {
         self.spec.logical_ratio
     }
 
-    /// t_r: the longest time that it takes on the chip. It is what is stated, less t_d where that is
-    /// said to be in it.
+    /// t_r: the longest time that it takes on the chip. It is what is stated, less t_d where that
+    /// is said to be in it.
     pub fn page_read(&self) -> Span {
         self.read.longest
     }
@@ -328,8 +328,8 @@ impl Device {
     }
 
     /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size
-    /// because it runs on all chips of the cluster at once. A copy stays on its chip: where the device
-    /// says that t_r or t_w contains the transfer, that is taken out.
+    /// because it runs on all chips of the cluster at once. A copy stays on its chip: where the
+    /// device says that t_r or t_w contains the transfer, that is taken out.
     pub fn gc_pass(&self) -> Span {
         self.gc_pass
     }

@@ -88,8 +88,8 @@ fn on_top_is_what_all_but_the_thesis_take_for_granted() {
         for analysis in granted {
             let outcome = case.allocator.allocate(&case.set, analysis);
             assert_eq!(case.allocator.allocate(&stated, analysis), outcome, "run {number}, {}", analysis.name());
-            // Without certificates a sound analysis has nothing to say of a run, and pages cost what
-            // they cost under the thesis.
+            // Without certificates a sound analysis has nothing to say of a run, and pages cost
+            // what they cost under the thesis.
             let certified = outcome.allocation().is_some_and(rtflash_model::Allocation::is_certified);
             if analysis.demand_test().is_some() && !certified {
                 continue;

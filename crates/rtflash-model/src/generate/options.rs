@@ -76,8 +76,8 @@ impl PageCosts {
         }
     }
 
-    /// t_r + t_d and t_w + t_d: a page's transfer comes on top, but where the device says that it is
-    /// in its times.
+    /// t_r + t_d and t_w + t_d: a page's transfer comes on top, but where the device says that it
+    /// is in its times.
     pub fn transfer_on_top(device: &Device) -> PageCosts {
         // As above.
         let whole = |on_chip: Span| on_chip.saturating_add(device.page_transfer());
