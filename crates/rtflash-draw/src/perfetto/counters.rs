@@ -234,8 +234,8 @@ impl Counters {
         Ok(())
     }
 
-    /// Ends the window under way, which is so long, and begins the next one. Says whether all
-    /// rested in it, and does in the next one as far as is known.
+    /// Ends the window under way, which is so long, and begins the next one. Says whether
+    /// everything rested in it, and does in the next one as far as is known.
     fn close<W: Write>(&mut self, length: Span, events: &mut TraceEvents<W>) -> io::Result<bool> {
         let start = self.window;
         self.window = start.saturating_add(length);

@@ -158,7 +158,7 @@ fn names_and_times_are_exact() {
     assert_eq!(lines[lines.len() - expected.len()..], expected);
 }
 
-/// The values of a counter by time, from a name of its track: `cluster 0`, and its name there.
+/// The values of a counter by time, from the number of its process and the name it has there.
 fn counter(events: &[Value], process: u64, name: &str) -> Vec<(u64, f64)> {
     let of = |event: &&Value| {
         let unit = event["args"].as_object().and_then(|args| args.keys().next());
