@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use common::{ALWAYS_HOLD, Broken, World, agree};
 use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Arbitration, Dispatch, Releases, Service, Ties, Victims};
+use rtflash_exec::{Arbitration, Dispatch, Pattern, Releases, Service, Ties, Victims};
 use rtflash_model::{ClusterId, Instant};
 use worlds::engine;
 
@@ -31,6 +31,7 @@ struct Seen {
     ties: usize,
     policed: usize,
     misbehave: usize,
+    fullest: usize,
 }
 
 impl Seen {
@@ -43,6 +44,7 @@ impl Seen {
         self.round_robin += usize::from(world.options.arbitration == Arbitration::RoundRobin);
         self.ties += usize::from(world.options.ties != Ties::Lowest);
         self.policed += records.iter().filter(|record| matches!(record, Record::Policed(_))).count();
+        self.fullest += usize::from(world.options.pattern == Pattern::Fullest);
         self.misbehave += usize::from(world.misbehaves());
         let gc_jobs = records.iter().filter(|record| matches!(record, Record::Release(job) if job.kind == Kind::Gc));
         let mut erases = 0;
@@ -86,7 +88,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.erases > 20_000 && seen.left_out > 100 && seen.starved > 400, "{seen:?}");
         assert!(seen.waits > 8_000 && seen.unserved > 200, "{seen:?}");
         assert!(seen.sporadic > 2_000 && seen.round_robin > 1_000 && seen.ties > 2_000, "{seen:?}");
-        assert!(seen.policed > 600 && seen.misbehave > 300, "{seen:?}");
+        assert!(seen.policed > 600 && seen.misbehave > 300 && seen.fullest > 500, "{seen:?}");
     }
 }
 
