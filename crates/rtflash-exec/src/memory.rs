@@ -48,8 +48,11 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
             Promise::Certified(_) => 0,
         };
         // Under `one-chip` the pages that are there, for reads and for writes, in lists that grow.
-        let on_one =
-            if options.pattern == Pattern::OneChip { 16 * u128::from(layout.logical_pages()) / chips } else { 0 };
+        let on_one = if matches!(options.pattern, Pattern::OneChip | Pattern::Fullest) {
+            16 * u128::from(layout.logical_pages()) / chips
+        } else {
+            0
+        };
         streams * ADDRESSES + on_one
     });
     let building = plan.clusters().enumerate().map(|(number, cluster)| {

@@ -66,9 +66,8 @@ pub enum Pattern {
     HotCold,
     /// Only pages that are on the cluster's first chip, as long as there are any.
     OneChip,
-    /// Under certificates: writes go to the fullest closed block of the cluster (of its first chip,
-    /// in a stripe), so that victims stay as full as can be; reads as with `OneChip`. Elsewhere the
-    /// same as `Uniform`.
+    /// Writes go to the fullest closed block of the cluster (of its first chip, in a stripe), so
+    /// that victims stay as full as can be; reads as with `OneChip`.
     Fullest,
 }
 

@@ -8,7 +8,9 @@ mod worlds;
 use common::{ALWAYS_HOLD, World, judged};
 use rtflash_exec::check::Finding;
 use rtflash_exec::trace::Record;
-use rtflash_exec::{Aging, ClusterTerms, Dispatch, Options, Pattern, Plan, Service, Times, Timing, Victims};
+use rtflash_exec::{
+    Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Plan, Recurrence, Service, Ties, Times, Timing, Victims,
+};
 use rtflash_model::{
     Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskId,
     TaskSet,
@@ -167,6 +169,9 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         pattern: Pattern::Uniform,
                         times: Times::Worst,
                         seed: all.into(),
+                        phases: if all / 4 % 5 > 2 { Phases::Random } else { Phases::Periodic },
+                        recurrence: if all / 4 % 5 > 1 { Recurrence::Sporadic } else { Recurrence::Periodic },
+                        ties: [Ties::Lowest, Ties::Highest, Ties::Random][all as usize / 4 % 3],
                         ..Options::default()
                     };
                     let world = World { plan, options: options.clone(), arrivals: Vec::new() };
@@ -195,5 +200,5 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
             }
         }
     }
-    assert!(all > 15_000 && promised > 1_500 && missed > 3_000, "{all} worlds, {promised} promised, {missed} late");
+    assert!(all > 15_000 && promised > 1_500 && missed > 2_500, "{all} worlds, {promised} promised, {missed} late");
 }

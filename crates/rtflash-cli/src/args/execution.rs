@@ -56,7 +56,7 @@ pub enum PatternArg {
     HotCold,
     /// Those on the cluster's first chip
     OneChip,
-    /// With certificates: writes go to the fullest block, so that victims stay full
+    /// Writes go to the fullest block, so that victims stay full; reads as with one-chip
     Fullest,
 }
 

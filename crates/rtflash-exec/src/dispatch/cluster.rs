@@ -153,6 +153,15 @@ impl Cluster {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
+    /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
+    /// chosen by what is on the device.
+    pub(crate) fn choose(&mut self, slot: usize, pages: u64) {
+        if let Some(part) = self.addresses[slot].chooses_from() {
+            let chosen = self.map.fullest(part, pages);
+            self.addresses[slot].choose(chosen);
+        }
+    }
+
     /// A page of a job: its `number`-th one from `first` on in the slot's part, where that is
     /// given, else the next one that the slot draws.
     pub(crate) fn page(&mut self, slot: usize, first: Option<u64>, number: u64) -> Lpn {

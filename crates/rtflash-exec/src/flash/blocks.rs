@@ -155,6 +155,15 @@ impl Blocks {
         self.candidates.enumerate().map(|(block, &valid)| (block, valid)).filter(|&(_, valid)| valid != NONE)
     }
 
+    /// The first page of a block from `from` on that holds a logical page of this kind, by its
+    /// position in the block.
+    pub(crate) fn find_valid(&self, block: BlockId, from: u32, is_wanted: impl Fn(Lpn) -> bool) -> Option<(u32, Lpn)> {
+        (from..self.pages).find_map(|page| {
+            let lpn = self.lpns[PageId(block.0 * self.pages + page)];
+            (lpn != NO_LPN && is_wanted(lpn)).then_some((page, lpn))
+        })
+    }
+
     /// Takes a block out of the candidates.
     pub(crate) fn take_victim(&mut self, block: BlockId) {
         self.candidates[block] = NONE;

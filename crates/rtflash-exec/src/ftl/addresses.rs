@@ -20,6 +20,8 @@ pub struct Addresses {
     /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the
     /// front.
     on_first: VecDeque<Lpn>,
+    /// Pages that were chosen to be drawn next.
+    chosen: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
     /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
@@ -51,17 +53,33 @@ impl Addresses {
         part: Range<Lpn>,
         chip_of: impl Fn(Lpn) -> ColumnId,
     ) -> Addresses {
+        // Reads do not make blocks emptier.
+        let pattern = if pattern == Pattern::Fullest && reads { Pattern::OneChip } else { pattern };
         let on_first = match pattern {
             Pattern::OneChip => (part.start.0..part.end.0).map(Lpn).filter(|&lpn| chip_of(lpn) == FIRST).collect(),
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
         let ahead = [part.start; RING];
-        Addresses { pattern, part, stream, next: 0, on_first, stays: reads, ahead, drawn: 0, taken: 0 }
+        let chosen = VecDeque::new();
+        Addresses { pattern, part, stream, next: 0, on_first, chosen, stays: reads, ahead, drawn: 0, taken: 0 }
+    }
+
+    /// The part from which pages are to be chosen by what is on the device, if they are.
+    pub fn chooses_from(&self) -> Option<&Range<Lpn>> {
+        (self.pattern == Pattern::Fullest).then_some(&self.part)
+    }
+
+    /// These pages are drawn next.
+    pub(crate) fn choose(&mut self, pages: impl IntoIterator<Item = Lpn>) {
+        self.chosen.extend(pages);
     }
 
     /// The next logical page. `chip_of` says where a page is now.
     pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
+        if let Some(chosen) = self.chosen.pop_front() {
+            return chosen;
+        }
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }

@@ -1,5 +1,8 @@
 //! The page map of a cluster, and where its pages go.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 
@@ -105,6 +108,32 @@ impl PageMap {
         self.free -= 1;
         let (block, page) = self.chips[chip].block_and_page(page);
         Some(Place { chip, block, page })
+    }
+
+    /// So many logical pages of a part, if there are as many, whose overwriting keeps victims full:
+    /// one after another from the closed block that then has the most valid pages, of the lowest
+    /// chip and then the lowest block among equals; of the block, the first of them.
+    pub(crate) fn fullest(&self, part: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        let mut chosen = Vec::new();
+        // Valid pages, who goes first among equals, and where to look on in the block.
+        let mut blocks = Vec::new();
+        for (chip, of) in self.chips.enumerate() {
+            blocks.extend(of.closed().map(|(block, valid)| (valid, Reverse((chip, block)), 0)));
+        }
+        while (chosen.len() as u64) < pages {
+            let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, blocks[at].1)) else { break };
+            let (valid, Reverse((chip, block)), from) = &mut blocks[at];
+            match self.chips[*chip].find_valid(*block, *from, |lpn| part.contains(&lpn)) {
+                Some((page, lpn)) => {
+                    (*valid, *from) = (*valid - 1, page + 1);
+                    chosen.push(lpn);
+                }
+                None => {
+                    blocks.swap_remove(at);
+                }
+            }
+        }
+        chosen
     }
 
     /// Copies a valid page of a chip, numbered through it, to the chip's copy block; returns the

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Arrival, NoServers};
 use rtflash_exec::trace::{Kind, Record};
-use rtflash_exec::{Arbitration, Options, Phases, Plan, Recurrence, ReleasePattern, Ties, Times, run};
+use rtflash_exec::{Arbitration, Options, Pattern, Phases, Plan, Recurrence, ReleasePattern, Ties, Times, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Id, Instant, Job, Shortest, Span, TaskId, TaskSet,
@@ -47,6 +47,9 @@ pub fn draw_adversaries(options: &mut Options, set: &TaskSet, (seed, case): (u64
     let mut rng = Rng(Stream::numbered(seed, b"order\0\0\0", case));
     options.arbitration = rng.one_of(&[Arbitration::Fifo, Arbitration::Fifo, Arbitration::RoundRobin]);
     options.ties = rng.one_of(&[Ties::Lowest, Ties::Lowest, Ties::Highest, Ties::Random]);
+    if rng.within(0, 7) == 0 {
+        options.pattern = Pattern::Fullest;
+    }
     draw_releases(options, set, (seed, case));
 }
 

@@ -1,8 +1,12 @@
 //! A cluster: its jobs, and which of them goes next.
 
+use std::ops::Range;
+
 use rtflash_exec::ftl::Addresses;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, NONE, Operation, Record, Release, Starved};
-use rtflash_exec::{BlockId, ClusterPlan, ColumnId, Dispatch, Options, Plan, SourceId, Ties, random_job_place};
+use rtflash_exec::{
+    BlockId, ClusterPlan, ColumnId, Dispatch, Options, Pattern, Plan, SourceId, Ties, random_job_place,
+};
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 
 use super::chip::{Busy, Chip, Doing, Entry, Stage, What};
@@ -62,6 +66,7 @@ impl Job {
 struct Draws {
     source: u32,
     reads: bool,
+    part: Range<Lpn>,
     addresses: Addresses,
 }
 
@@ -122,7 +127,7 @@ impl Cluster {
                     part.clone(),
                     chip_of,
                 );
-                draws.push(Draws { source: number, reads, addresses });
+                draws.push(Draws { source: number, reads, part: part.clone(), addresses });
             };
             match source.kind {
                 Kind::Read => add(true, number),
@@ -232,6 +237,19 @@ impl Cluster {
         let draws = self.draws.iter_mut().find(|draws| SourceId(draws.source) == id.source && draws.reads == reads);
         let draws = draws.expect("every source has its addresses");
         draws.addresses.draw(|lpn| ColumnId(narrow(pages.place(lpn.0).chip))).0
+    }
+
+    /// The next logical pages that a job writes.
+    fn draw_writes(&mut self, options: &Options, id: JobId, count: u64) -> Vec<u32> {
+        let mut drawn = Vec::new();
+        if options.pattern == Pattern::Fullest && count > 0 {
+            let draws = self.draws.iter().find(|draws| SourceId(draws.source) == id.source && !draws.reads);
+            drawn = self.pages.fullest(&draws.expect("every source has its addresses").part, count);
+        }
+        while (drawn.len() as u64) < count {
+            drawn.push(self.draw(id, false));
+        }
+        drawn
     }
 
     // Ends.
@@ -486,7 +504,7 @@ impl Cluster {
             return Looked::Stuck;
         };
         self.job_mut(id).writes -= 1;
-        let lpn = self.draw(id, false);
+        let lpn = self.draw_writes(world.options, id, 1)[0];
         self.start_write(world, id, lpn, chip);
         self.pointer = (chip + 1) % self.chips.len();
         Looked::Started
@@ -545,8 +563,7 @@ impl Cluster {
             let chip = self.pages.place(lpn).chip;
             self.chips[chip].queue.push(Entry { priority, page, job: id, what: What::Read(lpn) });
         }
-        for page in reads..reads + writes {
-            let lpn = self.draw(id, false);
+        for (page, lpn) in (reads..).zip(self.draw_writes(world.options, id, writes)) {
             self.chips[self.pointer].queue.push(Entry { priority, page, job: id, what: What::Write(lpn) });
             self.pointer = (self.pointer + 1) % self.chips.len();
         }

@@ -1,11 +1,13 @@
 //! The pages of a cluster: blocks, page map, and the GC pass under way.
 
+use std::ops::Range;
+
 use rtflash_exec::Layout;
 use rtflash_exec::ftl::aged_chip;
 use rtflash_exec::trace::NO_LPN;
 use rtflash_exec::{Aging, ColumnId, Options, Victims};
-use rtflash_model::ChipId;
 use rtflash_model::random::Stream;
+use rtflash_model::{ChipId, Lpn};
 
 use super::narrow;
 
@@ -197,6 +199,34 @@ impl Pages {
             self.chips[chip].blocks[block].len() == self.per_block && !taken(block)
         });
         closed.min_by_key(|&block| (self.valid_pages(chip, block), block))
+    }
+
+    /// So many logical pages of a part, page by page from the closed block with the most valid ones
+    /// left, of the lowest chip and then the lowest block. Fewer where there are no more.
+    pub fn fullest(&self, part: &Range<Lpn>, count: u64) -> Vec<u32> {
+        let mut chosen: Vec<u32> = Vec::new();
+        for _ in 0..count {
+            let mut best: Option<(u64, u32)> = None;
+            for (chip, blocks) in self.chips.iter().enumerate() {
+                let victim = self.part(chip).filter(|part| !part.done).map(|part| part.victim);
+                for (number, block) in blocks.blocks.iter().enumerate() {
+                    if block.len() < self.per_block || victim == Some(number) {
+                        continue;
+                    }
+                    let left = |lpn: &&u32| !chosen.contains(*lpn);
+                    let valid = block.iter().flatten().filter(left).count() as u64;
+                    let wanted = block.iter().flatten().filter(left).find(|&&lpn| part.contains(&Lpn(lpn)));
+                    if let Some(&lpn) = wanted
+                        && best.is_none_or(|(most, _)| valid > most)
+                    {
+                        best = Some((valid, lpn));
+                    }
+                }
+            }
+            let Some((_, lpn)) = best else { break };
+            chosen.push(lpn);
+        }
+        chosen
     }
 
     /// Begins a pass, if there is anything to collect.

@@ -76,6 +76,9 @@ impl<O: Observer> Parallel<'_, O> {
             self.too_many = true;
             return;
         }
+        if first_page.is_none() && writes > 0 {
+            self.clusters[position].choose(slots.1, writes);
+        }
         for page in 0..reads + writes {
             let cluster = &mut self.clusters[position];
             let (chip, work) = if page < reads {

@@ -67,6 +67,7 @@ impl Lane {
             return self.collect_for_itself(common, slot, now, observer);
         };
         let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
+        cluster.choose(job.slots.1, 1);
         let lpn = cluster.draw(job.slots.1);
         let place = cluster.write(job.slots.1, lpn, chip).expect("a chip that has room has a page");
         cluster.advance(chip);
