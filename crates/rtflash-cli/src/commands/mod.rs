@@ -2,6 +2,7 @@
 
 pub mod alloc;
 pub mod check;
+pub mod climb;
 pub mod exec;
 pub mod exec_output;
 pub mod experiment;
