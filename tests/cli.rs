@@ -301,7 +301,10 @@ fn schemas_are_committed_and_hold() {
         }
     }
     let [soak, experiment, manifest] = ["soak", "experiment", "manifest"].map(schema);
-    assert!(soak.is_valid(&rtflash(&["soak", "--runs", "30", "--format", "json"]).json()));
+    for search in [&["--world", "any"][..], &["--world", "queue", "--without", "all"], &["--climb"]] {
+        let run = rtflash(&[&["soak", "--runs", "30", "--format", "json"], search].concat());
+        assert!(soak.is_valid(&run.json()), "{search:?}: {}", run.stdout);
+    }
     let out = file("schema-experiment", "");
     std::fs::remove_file(&out).expect("a file");
     for kind in ["schedulability", "bandwidth"] {

@@ -337,6 +337,29 @@ fn the_search_repeats_itself_and_its_smallest_cases_fail() {
     assert!(supposed.status == 0 && supposed.stdout.starts_with("pass: "), "{supposed:?}");
 }
 
+/// What is accepted without a term is no promise, and the answer says so; a term that is missed is
+/// what the command looks for.
+#[test]
+fn a_term_that_is_left_out_is_missed_and_climbing_finds_each_row() {
+    let world = ["soak", "--world", "superblock", "--runs", "160"];
+    let run = rtflash(&[&world[..], &["--without", "arrivals"]].concat());
+    assert!(run.status == 0 && run.stdout.contains("nothing of this is promised"), "{run:?}");
+    let answer = rtflash(&[&world[..], &["--without", "arrivals", "--format", "json"]].concat()).json();
+    let line = &answer["without"][0];
+    assert!(line["term"] == "arrivals" && line["late"].as_u64() > Some(0), "{answer}");
+    let held = rtflash(&world);
+    assert!(held.status == 0 && held.stdout.starts_with("pass: "), "{held:?}");
+    let unknown = rtflash(&[&world[..], &["--without", "min-fresh"]].concat());
+    assert!(unknown.status == 2 && unknown.stderr.contains("--world superblock has the terms"), "{unknown:?}");
+    let none = rtflash(&["soak", "--without", "blocking"]);
+    assert!(none.status == 2 && none.stderr.contains("--world stripe, queue or superblock"), "{none:?}");
+    let rows = rtflash(&["soak", "--climb", "--runs", "5000", "--format", "json"]);
+    let lines = rows.json()["climbed"].as_array().expect("rows").len();
+    assert!(rows.status == 0 && lines == 12, "{}", rows.stdout);
+    let set = rtflash(&["soak", "--climb", "tasksets/drone.json", "--analysis", "sound", "--runs", "10"]);
+    assert!(set.status == 0 && set.stdout.contains("in time"), "{set:?}");
+}
+
 #[test]
 fn data_that_do_not_fit_fail_under_every_organisation_and_what_was_not_seen_does_not_hold() {
     let task = |name: &str| format!(r#"{{"name":"{name}","read":{{"pages":1,"period":"100ms"}},"data_pages":400000}}"#);

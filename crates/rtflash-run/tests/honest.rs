@@ -5,7 +5,7 @@ use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};
 use rtflash_exec::{Plan, Waits};
 use rtflash_model::ClusterId;
-use rtflash_run::soak::{World, draw};
+use rtflash_run::soak::{Search, World, draw};
 use rtflash_run::{TbsServers, execute, plan};
 
 fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {
@@ -20,7 +20,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         if judged == runs {
             break;
         }
-        let Some(mut case) = draw(seed, number, world) else { continue };
+        let Some(mut case) = draw(Search::new(seed, world), number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
         // Not every cluster holds whatever its neighbours do.

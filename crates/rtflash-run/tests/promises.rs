@@ -7,12 +7,12 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
-use rtflash_run::soak::{World, soak};
+use rtflash_run::soak::{Search, World, soak};
 
 /// Small devices, clusters that share no channel, actual and worst victims.
 #[test]
 fn ten_thousand_accepted_sets_without_shared_channels_keep_every_bound() {
-    let soaked = soak(20_211, 32_000, World::Supposed);
+    let soaked = soak(Search::new(20_211, World::Supposed), 32_000);
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (ASSUMPTIONS[broken.assumption].name, broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
@@ -23,7 +23,7 @@ fn ten_thousand_accepted_sets_without_shared_channels_keep_every_bound() {
 /// `rtflash soak --world sound` draws more.
 #[test]
 fn sound_promises_are_kept_at_the_limit() {
-    let soaked = soak(31, 1_500, World::Sound);
+    let soaked = soak(Search::new(31, World::Sound), 1_500);
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (CERTIFIED[broken.assumption].name, broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
@@ -35,7 +35,7 @@ fn sound_promises_are_kept_at_the_limit() {
 /// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.
 #[test]
 fn the_flash_keeps_the_rules_in_any_world() {
-    let soaked = soak(7, 6_000, World::Any);
+    let soaked = soak(Search::new(7, World::Any), 6_000);
     for broken in &soaked.broken {
         let name = ASSUMPTIONS[broken.assumption].name;
         let is_valid = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];

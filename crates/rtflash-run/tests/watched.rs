@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{DEFAULT_MEMORY, Plan};
 use rtflash_model::Instant;
-use rtflash_run::soak::{World, draw, soak, soak_watched};
+use rtflash_run::soak::{Search, World, draw, soak, soak_watched};
 use rtflash_run::{Executed, Sink, execute, execute_watched};
 
 /// What a run came to, in words. In which order a stream's responses were seen does not matter: it
@@ -25,7 +25,7 @@ fn words(run: &Executed) -> String {
 fn a_watched_run_is_the_same_run() {
     let mut looks = 0;
     for (number, world) in (0..20).flat_map(|number| [World::Any, World::Sound].map(|world| (number, world))) {
-        let Some(case) = draw(31, number, world) else { continue };
+        let Some(case) = draw(Search::new(31, world), number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
         let Ok(alone) = execute(&case.set, allocation, case.analysis, &case.options, None) else { continue };
@@ -61,10 +61,10 @@ fn a_watched_run_is_the_same_run() {
 #[test]
 fn every_case_of_a_search_is_counted() {
     let over = AtomicU64::new(0);
-    let watched = soak_watched(7, 60, World::Any, &|| {
+    let watched = soak_watched(Search::new(7, World::Any), 60, &|_| {
         over.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(over.into_inner(), 60);
-    let alone = soak(7, 60, World::Any);
+    let alone = soak(Search::new(7, World::Any), 60);
     assert_eq!((watched.judged, watched.broken.len()), (alone.judged, alone.broken.len()));
 }

@@ -34,6 +34,13 @@ impl SharedBus {
         SharedBus { ways, most: ways, foreign: ways - part }
     }
 
+    /// A transfer less for each page.
+    pub(super) fn less_one(self) -> SharedBus {
+        let less = |transfers: u32| transfers.saturating_sub(1).max(1);
+        let SharedBus { ways, most, foreign } = self;
+        SharedBus { ways: less(ways), most: less(most), foreign: foreign.saturating_sub(1) }
+    }
+
     /// No waiting at all: what can pass on no channel cannot pass so.
     pub fn alone() -> SharedBus {
         SharedBus { ways: 1, most: 1, foreign: 0 }

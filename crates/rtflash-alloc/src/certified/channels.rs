@@ -14,8 +14,9 @@ use super::organisation::is_on_one_channel;
 use super::placed::{PlacedProcessor, nearest_terms, worst};
 use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
+use super::term::Term;
 use crate::work::Work;
-pub use certify::{Certification, certify, certify_beside};
+pub use certify::{Certification, certify, certify_beside, certify_leaving_out};
 
 /// The clusters of a device with the placement of pages in each.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct ChannelContention<'a> {
     /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<ChosenGc>>>,
+    /// What a search leaves out of the tests; `None` for whoever wants a promise.
+    left_out: Option<Term>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
 }
@@ -78,8 +81,16 @@ impl<'a> ChannelContention<'a> {
             granted,
             work,
             gcs: vec![None; clusters.len()],
+            left_out: None,
             channels,
         }
+    }
+
+    /// The same with a term left out of the tests. What is accepted so is no promise: this is for
+    /// searches that show what the term is for.
+    #[must_use]
+    pub fn leaving_out(self, term: Option<Term>) -> ChannelContention<'a> {
+        ChannelContention { left_out: term, ..self }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
@@ -116,12 +127,18 @@ impl<'a> ChannelContention<'a> {
 
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
-        self.servers[position] == 0 && self.is_on_one_channel(position)
+        let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
+        !serves && self.is_on_one_channel(position)
     }
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {
-        let size = self.clusters[position].size();
-        Processor::new(self.set.device(), self.tasks(position), size, self.placements[position], bus)
+        let (device, size) = (self.set.device(), self.clusters[position].size());
+        let bus = if self.left_out == Some(Term::Transfer) { bus.less_one() } else { bus };
+        let processor = Processor::new(device, self.tasks(position), size, self.placements[position], bus)?;
+        Some(match self.left_out {
+            Some(term) => processor.leaving_out(term, device),
+            None => processor,
+        })
     }
 
     /// A cluster's processor, all other chips of its channels taken to be as busy as can be.
@@ -194,7 +211,7 @@ impl<'a> ChannelContention<'a> {
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
         for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
-            let mut contention = Contention::new(self.set.device()).with_more(more.into());
+            let mut contention = Contention::new(self.set.device()).with_more(more.into()).leaving_out(self.left_out);
             for (neighbour, chips) in bounded {
                 contention.add(
                     &self.processor(neighbour, SharedBus::alone())?,

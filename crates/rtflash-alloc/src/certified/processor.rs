@@ -1,10 +1,15 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
+mod left_out;
+#[cfg(test)]
+mod tests;
+
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
 use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::organisation::organisation;
+use super::term::Term;
 use super::time::{Cost, ns};
 use crate::reason::NoRoomForGc;
 
@@ -100,6 +105,8 @@ pub struct Processor {
     costs: StepCosts,
     placement: Placement,
     chips: u64,
+    /// What a search leaves out.
+    left_out: Option<Term>,
 }
 
 /// Garbage collection on a processor, once its relative deadline is chosen.
@@ -157,6 +164,7 @@ impl Processor {
             costs,
             placement,
             chips,
+            left_out: None,
         };
         for task in tasks {
             if let Some(read) = task.read {
@@ -191,6 +199,9 @@ impl Processor {
 
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> Cost {
+        if self.leaves_out(Term::Blocking) {
+            return Cost::ZERO;
+        }
         let StepCosts { erase, longest_read, longest_write, .. } = self.costs;
         erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
@@ -198,15 +209,20 @@ impl Processor {
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
     /// do not suffice for it. Without writers the deadline says nothing.
     pub fn gc(&self, deadline: Span, server: bool) -> Option<ChosenGc> {
-        let arrivals = self.arrivals(deadline)?;
+        let arrivals = if self.leaves_out(Term::Arrivals) { 0 } else { self.arrivals(deadline)? };
         // R, Eq. (5).
-        let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
+        let drawn = if server && !self.leaves_out(Term::ServerReserve) {
+            self.block_pages + organisation(self.placement).unfilled(self.chips)
+        } else {
+            0
+        };
         // H, Eq. (6).
-        let reserve = arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)?;
+        let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
+        let reserve = arrivals.checked_add(copied)?.checked_add(drawn)?;
         let open = self.open(reserve, server)?;
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         // v and α, Eqs. (8) and (9).
-        let valid = self.mapped / closed;
+        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
         let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
         let deadline = (!self.write_streams.is_empty()).then_some(deadline);
         self.terms(deadline, [reserve, open, valid, reclaimed])
@@ -253,7 +269,13 @@ impl Processor {
         let (erase, organisation) = (self.costs.erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
         // Where a victim has no valid pages nothing is copied.
-        let step = if valid == 0 { erase } else { erase.max(organisation.copying(&self.costs)) };
+        let step = if self.leaves_out(Term::Blocking) {
+            Cost::ZERO
+        } else if valid == 0 {
+            erase
+        } else {
+            erase.max(organisation.copying(&self.costs))
+        };
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, step })
     }
 
@@ -306,92 +328,4 @@ fn demand_task(steps: u64, cost: Cost, step: Cost, request: Request, writes: boo
 /// Pages that requests move over the bus in a nanosecond, in the long run.
 pub(super) fn transfer_rate(items: &[DemandTask]) -> f64 {
     items.iter().map(|item| item.transfers as f64 / ns(item.period)).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::certified::random_processors::{Drawn, ns};
-
-    /// What is found is accepted where it is stated, and nothing less is.
-    #[test]
-    fn no_number_of_a_certificate_may_be_smaller() {
-        let mut compared = [0; 4];
-        for seed in 0..4_000 {
-            let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
-            let server = rng.within(0, 1) > 0;
-            let Some(gc) = processor.gc(ns(rng.within(1, 300)), server).filter(|gc| gc.deadline.is_some()) else {
-                continue;
-            };
-            let certificate = |collection: Collection| Certificate {
-                placement: processor.placement(),
-                collection: Some(collection),
-                server_thousandths: u32::from(server),
-                tightest: None,
-            };
-            let found = gc.to_collection();
-            let stated = processor.stated(&certificate(found));
-            assert_eq!(stated, Some(Some(gc)), "seed {seed}");
-            let smaller = |change: fn(&mut Collection)| {
-                let mut collection = found;
-                change(&mut collection);
-                processor.stated(&certificate(collection)).flatten()
-            };
-            if gc.reserve > 0 {
-                assert_eq!(smaller(|of| of.reserve_pages -= 1), None, "seed {seed}: {gc:?}");
-                compared[0] += 1;
-            }
-            assert_eq!(smaller(|of| of.open_blocks -= 1), None, "seed {seed}: {gc:?}");
-            compared[1] += 1;
-            if gc.valid > 0 {
-                // α + v stays a block.
-                let fewer =
-                    smaller(|of| (of.victim_pages, of.reclaimed_pages) = (of.victim_pages - 1, of.reclaimed_pages + 1));
-                assert_eq!(fewer, None, "seed {seed}: {gc:?}");
-                compared[2] += 1;
-            }
-            assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
-            // What is copied takes a step; where nothing is, the erase is the longest.
-            let StepCosts { erase, copy, longest_read, longest_write, .. } = processor.costs;
-            let copies =
-                if processor.placement() == Placement::Stripe { copy } else { longest_read.max(longest_write) };
-            assert_eq!(gc.step, if gc.valid > 0 { erase.max(copies) } else { erase }, "seed {seed}");
-            compared[3] += u32::from(copies > erase && gc.valid > 0);
-        }
-        assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
-    }
-
-    /// There are too few blocks just where no pass at the shortest deadline reclaims anything.
-    #[test]
-    fn too_few_blocks_is_what_the_shortest_deadline_says() {
-        let mut compared = [0, 0];
-        for seed in 0..20_000 {
-            let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
-            let Some(shortest) = processor.shortest_gc_deadline() else {
-                continue;
-            };
-            let none = processor.gc(shortest, false).is_none();
-            assert_eq!(processor.too_few_blocks().is_some(), none, "seed {seed}: {processor:?}");
-            compared[usize::from(none)] += 1;
-        }
-        assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
-    }
-
-    /// Where there are too few blocks, what is ordered is how many times those that there are would
-    /// be needed, to a block.
-    #[test]
-    fn crowding_is_what_is_needed_of_what_there_is() {
-        let mut compared = 0;
-        for seed in 0..20_000 {
-            let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
-            if processor.write_streams.is_empty() {
-                continue;
-            }
-            let Some(NoRoomForGc { needed_blocks, blocks }) = processor.too_few_blocks() else { continue };
-            let needed = processor.crowding() * blocks as f64;
-            assert!((needed - needed_blocks as f64).abs() < 1.0 + 1e-9, "seed {seed}: {needed} for {needed_blocks}");
-            compared += 1;
-        }
-        assert!(compared > 100, "{compared}");
-    }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use rtflash_alloc::certified::Term;
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
 
@@ -245,6 +247,22 @@ pub struct SoakArgs {
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
+    /// Leave a term out of the test by which the world stripe, queue or superblock accepts sets,
+    /// and show what breaks; `all`: each of the world's terms by itself. What is accepted so is no
+    /// promise
+    #[arg(long, value_name = "TERM", value_parser = terms())]
+    pub without: Option<String>,
+    /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
+    /// queue or superblock: in its sets. With a FILE: in this set, for each request. Without
+    /// either: in the sets of docs/analysis.md's table "What is necessary"
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub climb: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
     /// Threads to use; the output does not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
@@ -263,4 +281,20 @@ pub enum SoakWorld {
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
     /// promises
     Sound,
+    /// Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each
+    Stripe,
+    /// Small sets of which (T'') alone accepts a cluster; 16 runs of each
+    Queue,
+    /// Small sets at the limit of (T), each cluster a superblock; 16 runs of each
+    Superblock,
+}
+
+/// What `--without` may leave out.
+pub const ALL_TERMS: &str = "all";
+
+/// The terms, each in the letters of docs/analysis.md.
+fn terms() -> PossibleValuesParser {
+    let all = PossibleValue::new(ALL_TERMS).help("each of the world's terms by itself");
+    let terms = Term::ALL.map(|term| PossibleValue::new(term.name()).help(term.letters()));
+    PossibleValuesParser::new(terms.into_iter().chain([all]))
 }

@@ -15,8 +15,8 @@ use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
 pub use execution::{
-    AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs,
-    SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
+    ALL_TERMS, AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg,
+    SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
@@ -122,7 +122,9 @@ pub enum Commands {
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
     Exec(Box<ExecArgs>),
     /// Run random cases until an assumption breaks, and show the smallest case found
-    #[command(after_help = "Example:\n  rtflash soak --runs 1000 --world sound")]
+    #[command(
+        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all\n  rtflash soak --climb"
+    )]
     Soak(SoakArgs),
     /// Draw random task sets, as JSON Lines
     #[command(after_help = "Example:\n  rtflash gen --util 0.1..4.0 --sets 100 --out sets.jsonl")]

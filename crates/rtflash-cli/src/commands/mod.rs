@@ -2,6 +2,7 @@
 
 pub mod alloc;
 pub mod check;
+pub mod climb;
 pub mod exec;
 mod exec_options;
 pub mod exec_output;

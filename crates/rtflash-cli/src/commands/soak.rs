@@ -1,16 +1,18 @@
 //! `rtflash soak`: random search for a broken assumption.
 
+use indicatif::ProgressBar;
+use rtflash_alloc::certified::Term;
 use rtflash_exec::check::CERTIFIED;
 use rtflash_exec::{Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits};
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_run::soak::{Broken, Case, World, soak_watched};
+use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
 use rtflash_wire::line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::CommandFailure;
-use crate::args::{SoakArgs, SoakWorld};
+use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
 use crate::output::{self, GREEN, RED, paint};
 use crate::progress;
 use crate::render::Render;
@@ -26,6 +28,9 @@ pub struct SoakAnswer {
     seed: u64,
     /// Cases drawn.
     runs: u64,
+    /// Sets that the analysis accepts, where each is run many times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sets: Option<u64>,
     /// Cases that the analysis accepts and that were run.
     judged: u64,
     /// The mean real-time load of the fullest cluster of each case, garbage collection included
@@ -34,6 +39,39 @@ pub struct SoakAnswer {
     mean_load: Option<f64>,
     /// What broke.
     broken: Vec<BrokenLine>,
+    /// What a term that is left out of the test is for (`--without`). What was accepted so was no
+    /// promise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without: Vec<WithoutLine>,
+}
+
+/// A term that was left out of the test, and what broke.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WithoutLine {
+    term: &'static str,
+    /// The term in the letters of docs/analysis.md.
+    letters: &'static str,
+    /// Sets that the test accepts without it. Where certificates state the same with the term, it
+    /// rejects each of them.
+    sets: u64,
+    /// Runs of them.
+    runs: u64,
+    /// Runs in which a request or a job of garbage collection was late.
+    late: u64,
+    /// The first of these, else the first in which anything broke.
+    first_run: Option<u64>,
+    /// The checks that fail, each with the number of runs.
+    checks: Vec<CheckCount>,
+    /// A small set with which it does. `exec` refuses it, as nothing is promised.
+    #[schemars(with = "serde_json::Value")]
+    task_set: Option<Box<RawValue>>,
+}
+
+/// How often a check failed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckCount {
+    name: &'static str,
+    runs: u64,
 }
 
 /// An assumption that broke.
@@ -57,25 +95,102 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
         SoakWorld::Any => World::Any,
         SoakWorld::Supposed => World::Supposed,
         SoakWorld::Sound => World::Sound,
+        SoakWorld::Stripe => World::Stripe,
+        SoakWorld::Queue => World::Queue,
+        SoakWorld::Superblock => World::Superblock,
     };
-    let bar =
-        progress::bar("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, args.runs);
-    let search = || soak_watched(args.seed, args.runs, world, &|| bar.inc(1));
-    let soaked = match args.jobs {
-        Some(jobs) => super::policies::threads(jobs.into())?.install(search),
-        None => search(),
+    let climbs = args.climb.is_some();
+    match &args.climb {
+        Some(Some(path)) => return super::climb::run(args, Some(path)),
+        Some(None) if world == World::Any => return super::climb::run(args, None),
+        Some(None) if world.terms().is_empty() => {
+            let failure = "--climb: --world stripe, queue or superblock has sets to climb in; without --world it is in \
+                           those of the table, and --climb FILE in a set of your own";
+            return Err(CommandFailure(failure.into()));
+        }
+        _ => {}
+    }
+    let search = Search { climbs, ..Search::new(args.seed, world) };
+    let terms = match &args.without {
+        Some(name) => terms(world, name)?,
+        None => Vec::new(),
     };
-    bar.finish_and_clear();
-    let answer = SoakAnswer {
-        seed: args.seed,
-        runs: args.runs,
-        judged: soaked.judged,
-        mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
-        broken: soaked.broken.iter().map(broken_line).collect(),
+    let searched = || if terms.is_empty() { searched(args, search) } else { searched_without(args, search, &terms) };
+    let answer = match args.jobs {
+        Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
+        None => searched(),
     };
     let text = answer.render(args.format.format);
     output::print(&text)?;
-    Ok(Status::of(Some(answer.broken.is_empty())))
+    // A term that is left out is to be missed.
+    let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
+    Ok(Status::of(Some(answer.broken.is_empty() && is_found)))
+}
+
+/// The terms of a world's test that `--without` names.
+fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
+    let of_world = world.terms();
+    if of_world.is_empty() {
+        let failure = "--without leaves a term out of the test of --world stripe, queue or superblock, and of no other";
+        return Err(CommandFailure(failure.into()));
+    }
+    if name == ALL_TERMS {
+        return Ok(of_world.to_vec());
+    }
+    let term = of_world.iter().copied().find(|term| term.name() == name);
+    term.map(|term| vec![term]).ok_or_else(|| {
+        let names: Vec<&str> = of_world.iter().map(|term| term.name()).collect();
+        CommandFailure(format!("--without {name}: --world {} has the terms {}", world.name(), names.join(", ")))
+    })
+}
+
+fn bar(cases: u64) -> ProgressBar {
+    progress::bar("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases)
+}
+
+fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
+    let bar = bar(args.runs);
+    let soaked = soak_watched(search, args.runs, &|cases| bar.inc(cases));
+    bar.finish_and_clear();
+    SoakAnswer {
+        seed: args.seed,
+        runs: args.runs,
+        sets: (search.world.runs_of_a_set() > 1).then_some(soaked.sets),
+        judged: soaked.judged,
+        mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
+        broken: soaked.broken.iter().map(broken_line).collect(),
+        without: Vec::new(),
+    }
+}
+
+fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnswer {
+    let bar = bar(args.runs.saturating_mul(terms.len() as u64));
+    let over = |cases| bar.inc(cases);
+    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs, term, &over)).collect();
+    bar.finish_and_clear();
+    SoakAnswer {
+        seed: args.seed,
+        runs: args.runs,
+        sets: None,
+        judged: found.iter().map(|of| of.judged).sum(),
+        mean_load: None,
+        broken: Vec::new(),
+        without: found.iter().map(without_line).collect(),
+    }
+}
+
+fn without_line(of: &LeftOut) -> WithoutLine {
+    let set = of.smallest.as_ref().and_then(|case| RawValue::from_string(write_task_set(&case.set, None)).ok());
+    WithoutLine {
+        term: of.term.name(),
+        letters: of.term.letters(),
+        sets: of.sets,
+        runs: of.judged,
+        late: of.late,
+        first_run: of.first,
+        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: CERTIFIED[at].name, runs }).collect(),
+        task_set: set,
+    }
 }
 
 fn broken_line(broken: &Broken) -> BrokenLine {
@@ -142,10 +257,19 @@ impl Render for SoakAnswer {
 }
 
 fn text(answer: &SoakAnswer) -> String {
-    let drawn = format!(
-        "{} cases drawn from seed {}, {} accepted by their analysis and run",
-        answer.runs, answer.seed, answer.judged
-    );
+    if !answer.without.is_empty() {
+        return text_without(answer);
+    }
+    let drawn = match answer.sets {
+        Some(sets) => format!(
+            "{} cases drawn from seed {}, {sets} sets accepted by their analysis, {} runs of them",
+            answer.runs, answer.seed, answer.judged
+        ),
+        None => format!(
+            "{} cases drawn from seed {}, {} accepted by their analysis and run",
+            answer.runs, answer.seed, answer.judged
+        ),
+    };
     let drawn = match answer.mean_load {
         Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
         None => drawn,
@@ -173,4 +297,25 @@ fn text(answer: &SoakAnswer) -> String {
         text += &format!("\n{}\n  {}\n  {set}\n", broken.name, broken.command);
     }
     text
+}
+
+fn text_without(answer: &SoakAnswer) -> String {
+    let rows = answer.without.iter().map(|line| {
+        let checks: Vec<String> = line.checks.iter().map(|check| format!("{} {}", check.name, check.runs)).collect();
+        vec![
+            line.term.to_owned(),
+            line.letters.to_owned(),
+            line.sets.to_string(),
+            line.runs.to_string(),
+            line.late.to_string(),
+            line.first_run.map_or("-".to_owned(), |run| run.to_string()),
+            if checks.is_empty() { "none".to_owned() } else { checks.join(", ") },
+        ]
+    });
+    let table = table(&["left out", "is", ">sets", ">runs", ">late", ">first", "checks that fail"], rows);
+    format!(
+        "{} cases for each term, drawn from seed {}. A term is left out of the test, so nothing of this is \
+         promised.\n\n{table}",
+        answer.runs, answer.seed
+    )
 }

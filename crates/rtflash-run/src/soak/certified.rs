@@ -69,7 +69,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
     };
-    Some(Case { seed, run, set, allocator, analysis, options })
+    Some(Case { seed, run, set, allocator, analysis, options, left_out: None })
 }
 
 fn device(rng: &mut Rng, times: Times) -> Option<Device> {
@@ -134,7 +134,7 @@ fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
 
 /// In half of the cases, requests due after three tenths of their period or later, and some of
 /// these released late.
-fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
+pub(super) fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
     }
@@ -156,7 +156,7 @@ fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
     tasks.into_iter().map(task).collect()
 }
 
-fn jobs(rng: &mut Rng, device: &Device) -> Vec<Job> {
+pub(super) fn jobs(rng: &mut Rng, device: &Device) -> Vec<Job> {
     let unit = device.block_erase().max(device.page_program()).as_ns();
     let low = unit * rng.within(1, 20);
     let high = low + unit * rng.within(0, 40);

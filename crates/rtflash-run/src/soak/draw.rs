@@ -2,6 +2,7 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
+use rtflash_alloc::certified::Term;
 use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -23,6 +24,8 @@ pub struct Case {
     pub analysis: &'static dyn Analysis,
     /// Policies and workload.
     pub options: Options,
+    /// The term that is left out of the analysis's test: then nothing is promised.
+    pub left_out: Option<Term>,
 }
 
 /// The readings of Theorem 1.
@@ -39,6 +42,70 @@ pub enum World {
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
     /// promises.
     Sound,
+    /// Small sets at the limit of (T) or (T'), for stripes.
+    Stripe,
+    /// Small sets at the limit of (T''), of which (T') rejects a cluster at least.
+    Queue,
+    /// Small sets at the limit of (T), for superblocks.
+    Superblock,
+}
+
+impl World {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            World::Any => "any",
+            World::Supposed => "supposed",
+            World::Sound => "sound",
+            World::Stripe => "stripe",
+            World::Queue => "queue",
+            World::Superblock => "superblock",
+        }
+    }
+
+    /// The terms of its test that a search may leave out, for which it draws sets: none where it
+    /// draws no small ones.
+    pub const fn terms(self) -> &'static [Term] {
+        match self {
+            World::Any | World::Supposed | World::Sound => &[],
+            World::Stripe => &[
+                Term::Blocking,
+                Term::StepWait,
+                Term::Transfer,
+                Term::Window,
+                Term::Arrivals,
+                Term::ServerReserve,
+                Term::ReservePage,
+                Term::VictimPage,
+                Term::CarryIn,
+                Term::Servers,
+            ],
+            World::Queue => &[
+                Term::MinFresh,
+                Term::SumFresh,
+                Term::OwnJobs,
+                Term::ServedTwice,
+                Term::FirstRead,
+                Term::SigmaOfOne,
+                Term::CarryIn,
+            ],
+            World::Superblock => &[
+                Term::Blocking,
+                Term::StepWait,
+                Term::Transfer,
+                Term::Window,
+                Term::Arrivals,
+                Term::ServerReserve,
+                Term::ReservePage,
+                Term::VictimPage,
+            ],
+        }
+    }
+
+    /// How many runs there are of each set.
+    pub const fn runs_of_a_set(self) -> u64 {
+        if self.terms().is_empty() { 1 } else { 16 }
+    }
 }
 
 /// Random numbers of one case.
@@ -177,5 +244,5 @@ pub(super) fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
         seed: rng.0.below(u64::MAX),
         ..Options::default()
     };
-    Some(Case { seed, run, set, allocator, analysis: rng.one_of(&THEOREM_1), options })
+    Some(Case { seed, run, set, allocator, analysis: rng.one_of(&THEOREM_1), options, left_out: None })
 }

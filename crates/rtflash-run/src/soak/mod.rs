@@ -1,29 +1,64 @@
 //! Random search for a broken assumption.
 //!
 //! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and
-//! judged. Of every assumption that breaks, the first case is shrunk.
+//! judged. Of every assumption that breaks, the first case is shrunk. In some worlds a set is run
+//! many times, and a term may be left out of the test that accepts it.
 
+mod attack;
 mod certified;
 mod draw;
+mod limit;
+mod queued;
 mod shrink;
+mod tally;
 
-use rayon::prelude::*;
-use rtflash_exec::Waits;
-use rtflash_exec::check::{CERTIFIED, Finding};
+use rtflash_alloc::certified::Term;
+use rtflash_exec::check::Finding;
+use rtflash_exec::{Options, Waits};
+use rtflash_model::{Allocation, Reliance};
 
 pub use draw::{Case, World};
 pub use shrink::shrink;
+pub use tally::{Broken, LeftOut, Soaked, soak, soak_watched, soak_without};
 
 use crate::case::execute;
+use limit::Limit;
 
-/// The case of this seed and number; `None` where the device or the set that was drawn is no
-/// is_valid one, or cannot be accepted.
-pub fn draw(seed: u64, run: u64, world: World) -> Option<Case> {
-    let case = match world {
-        World::Sound => certified::draw(seed, run),
-        world => draw::draw(seed, run, world),
-    };
-    case.map(draw::with_adversaries)
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    /// Where the randomness starts.
+    pub seed: u64,
+    /// What cases are drawn from.
+    pub world: World,
+    /// The term, one of [`World::terms`], that is left out of the world's test.
+    pub left_out: Option<Term>,
+    /// Whether releases are not drawn but moved towards late ends, in the worlds that run a set
+    /// many times.
+    pub climbs: bool,
+}
+
+impl Search {
+    /// A search of this world, nothing left out, releases as they are drawn.
+    pub fn new(seed: u64, world: World) -> Search {
+        Search { seed, world, left_out: None, climbs: false }
+    }
+}
+
+/// The case of this number; `None` where the device or the set that was drawn is not valid, or
+/// cannot be accepted.
+pub fn draw(search: Search, run: u64) -> Option<Case> {
+    let Search { seed, world, left_out, climbs } = search;
+    match world {
+        World::Any | World::Supposed => draw::draw(seed, run, world).map(draw::with_adversaries),
+        World::Sound => certified::draw(seed, run).map(draw::with_adversaries),
+        World::Stripe | World::Queue | World::Superblock => {
+            let limit = limit::draw(seed, run / world.runs_of_a_set(), world, left_out)?;
+            let options = attack::options(seed, run, &limit, climbs)?;
+            let Limit { set, allocator, analysis, left_out, .. } = limit;
+            Some(Case { seed, run, set, allocator, analysis, options, left_out })
+        }
+    }
 }
 
 /// What came of a case.
@@ -42,96 +77,34 @@ pub enum SoakOutcome {
 
 /// Allocates a case and, if that is said to be schedulable, runs it.
 pub fn judge(case: &Case) -> SoakOutcome {
-    let outcome = case.allocator.allocate(&case.set, case.analysis);
-    let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
-        return SoakOutcome::Nothing;
+    let allocation = match case.left_out {
+        Some(term) => limit::accepted(&case.set, case.allocator, case.analysis, term),
+        None => {
+            let outcome = case.allocator.allocate(&case.set, case.analysis);
+            outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)).cloned()
+        }
     };
-    let mut options = case.options.clone();
-    if !rtflash_alloc::certified::is_independent(&case.set, allocation) {
-        // What was tested next to its neighbours is promised next to them only.
+    let Some(allocation) = allocation else { return SoakOutcome::Nothing };
+    match run(case, &allocation, waits_as_it_may(case, &allocation)) {
+        Some(findings) => {
+            let load = rtflash_alloc::certified::load_millionths(&case.set, &allocation, case.analysis.relies_on());
+            SoakOutcome::Judged { findings, load }
+        }
+        None => SoakOutcome::Nothing,
+    }
+}
+
+/// Whether every cluster is promised to hold with pages that wait as long as any neighbour can make
+/// them. What was tested next to its neighbours is promised next to them only.
+fn waits_as_it_may(case: &Case, allocation: &Allocation) -> bool {
+    case.analysis.relies_on() == Reliance::Nothing || rtflash_alloc::certified::is_independent(&case.set, allocation)
+}
+
+/// What the checkers find in a run; `None` where it cannot be made.
+fn run(case: &Case, allocation: &Allocation, may_wait: bool) -> Option<Vec<Finding>> {
+    let mut options: Options = case.options.clone();
+    if !may_wait {
         options.placed.waits = Waits::Actual;
     }
-    match execute(&case.set, allocation, case.analysis, &options, None) {
-        Ok(executed) => SoakOutcome::Judged {
-            findings: executed.findings,
-            load: rtflash_alloc::certified::load_millionths(&case.set, allocation, case.analysis.relies_on()),
-        },
-        Err(_) => SoakOutcome::Nothing,
-    }
-}
-
-/// An assumption that broke.
-pub struct Broken {
-    /// Its position in [`CERTIFIED`], of which the first are `ASSUMPTIONS`.
-    pub assumption: usize,
-    /// In how many runs it did.
-    pub runs: u64,
-    /// The first case, by number.
-    pub first: u64,
-    /// The smallest case found.
-    pub smallest: Case,
-    /// What was found in it.
-    pub finding: Finding,
-}
-
-/// What a search came to.
-pub struct Soaked {
-    /// Cases that the analysis accepts and that were run.
-    pub judged: u64,
-    /// The mean real-time load of the fullest cluster of each, in millionths; zero where there are
-    /// no certificates.
-    pub load: u64,
-    /// The assumptions that broke, in the order of [`CERTIFIED`].
-    pub broken: Vec<Broken>,
-}
-
-/// Draws `runs` cases of a seed and judges them, on the threads of the current rayon pool; the
-/// result does not depend on how many there are.
-pub fn soak(seed: u64, runs: u64, world: World) -> Soaked {
-    soak_watched(seed, runs, world, &|| ())
-}
-
-/// As [`soak`]. `over` is called whenever a case is over, on any thread; cases that are shrunk in
-/// the end are not counted.
-pub fn soak_watched(seed: u64, runs: u64, world: World, over: &(dyn Fn() + Sync)) -> Soaked {
-    let verdict = |run: u64| match draw(seed, run, world).map(|case| judge(&case)) {
-        Some(SoakOutcome::Judged { findings, load }) => {
-            Some((findings.iter().map(|finding| u64::from(!finding.gauge.holds())).collect::<Vec<u64>>(), load))
-        }
-        _ => None,
-    };
-    // For each assumption how often it broke, and the first time; how many were judged; and the sum
-    // of their loads.
-    type Tally = (u64, u64, Vec<(u64, Option<u64>)>);
-    let none = || (0, 0, vec![(0, None); CERTIFIED.len()]);
-    let add = |(judged, loads, mut tally): Tally, run: u64| {
-        let verdict = verdict(run);
-        over();
-        let Some((broken, load)) = verdict else { return (judged, loads, tally) };
-        for (count, broke) in tally.iter_mut().zip(broken) {
-            count.0 += broke;
-            if broke > 0 {
-                count.1 = Some(count.1.map_or(run, |first: u64| first.min(run)));
-            }
-        }
-        (judged + 1, loads + load, tally)
-    };
-    let join = |(a, x, mut left): Tally, (b, y, right): Tally| {
-        for (all, one) in left.iter_mut().zip(right) {
-            all.0 += one.0;
-            all.1 = [all.1, one.1].into_iter().flatten().min();
-        }
-        (a + b, x + y, left)
-    };
-    let (judged, loads, tally) = (0..runs).into_par_iter().fold(none, add).reduce(none, join);
-    let firsts: Vec<(usize, u64, u64)> = tally
-        .into_iter()
-        .enumerate()
-        .filter_map(|(assumption, (runs, first))| Some((assumption, runs, first?)))
-        .collect();
-    let broken = firsts.into_par_iter().filter_map(|(assumption, runs, first)| {
-        let (smallest, finding) = shrink(draw(seed, first, world)?, assumption)?;
-        Some(Broken { assumption, runs, first, smallest, finding })
-    });
-    Soaked { judged, load: loads / judged.max(1), broken: broken.collect() }
+    Some(execute(&case.set, allocation, case.analysis, &options, None).ok()?.findings)
 }

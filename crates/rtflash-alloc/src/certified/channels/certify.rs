@@ -8,6 +8,7 @@ use crate::certified::choice::{Choice, choose, largest_server};
 use crate::certified::contention::Contention;
 use crate::certified::demand::DemandVerdict;
 use crate::certified::processor::ChosenGc;
+use crate::certified::term::Term;
 use crate::work::Work;
 
 /// What certifying came to.
@@ -46,9 +47,38 @@ pub fn certify_beside(
     granted: Reliance,
     work: &Work,
 ) -> Certification {
-    let count = clusters.len();
+    certified(site(set, clusters, placements, given, granted, work), given)
+}
+
+/// As [`certify`], with a term left out of the tests. What is certified so is no promise.
+pub fn certify_leaving_out(
+    term: Option<Term>,
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    certified(site(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
+}
+
+/// Clusters some of which have certificates.
+fn site<'a>(
+    set: &'a TaskSet,
+    clusters: &'a [Cluster],
+    placements: &[Placement],
+    given: &[Option<Certificate>],
+    granted: Reliance,
+    work: &'a Work,
+) -> ChannelContention<'a> {
     let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
-    let mut site = ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work);
+    ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work)
+}
+
+/// Certifies the clusters that have no certificate.
+fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+    let (clusters, count, work) = (site.clusters, site.clusters.len(), site.work);
     let mut fragile = vec![false; count];
     let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
     for &position in &busy {
@@ -71,7 +101,8 @@ pub fn certify_beside(
     }
     let (failing, given_up) = site.settle(&busy, &fragile, given);
     if failing.is_empty() {
-        let quiet = site.near(&fragile);
+        // Beside a server a chip counts on less, but where that is left out.
+        let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
             let Some(placed) = site.in_the_worst_case(position) else { continue };
             if let Some((thousandths, gc)) = largest_server(&placed.processor, &placed.contentions, work) {

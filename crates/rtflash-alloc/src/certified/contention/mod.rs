@@ -12,6 +12,7 @@ mod w2;
 use rtflash_model::{Device, Span};
 
 use super::processor::{ChosenGc, DemandTask, Processor, transfer_rate};
+use super::term::Term;
 use super::time::{ProcessorTime, ns};
 use crate::fraction::Fraction;
 use w2::FifoBus;
@@ -38,6 +39,8 @@ pub struct Contention {
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
     queue: Option<FifoBus>,
+    /// What a search leaves out.
+    left_out: Option<Term>,
 }
 
 /// What a processor does within an interval.
@@ -78,14 +81,24 @@ impl Contention {
 
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
-        Contention { transfer: device.page_transfer(), neighbours: Vec::new(), always: 0, queue: None }
+        Contention { transfer: device.page_transfer(), ..Contention::default() }
     }
 
     /// Adds that many chips of another stripe cluster, each a processor such as this, with its
     /// garbage collection.
     pub fn add(&mut self, processor: &Processor, gc: Option<ChosenGc>, chips: u64) {
-        let requests = processor.tasks.clone();
+        let mut requests = processor.tasks.clone();
+        if self.left_out == Some(Term::CarryIn) {
+            // ⌈(L + D)/T⌉ is ⌈L/T⌉ then.
+            requests.iter_mut().for_each(|request| request.deadline = Span::ZERO);
+        }
         self.neighbours.push(ForeignChip { chips, gc, rate: transfer_rate(&requests), requests });
+    }
+
+    /// With a term left out of what is added from now on.
+    #[must_use]
+    pub(super) fn leaving_out(self, term: Option<Term>) -> Contention {
+        Contention { left_out: term, ..self }
     }
 
     /// Charges every page so many transfers more.
@@ -100,7 +113,8 @@ impl Contention {
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
-        Contention { queue: FifoBus::new(device, siblings, others), ..self }
+        let queue = FifoBus::new(device, siblings, others, self.left_out == Some(Term::SigmaOfOne));
+        Contention { queue, ..self }
     }
 
     /// Requests of the neighbours.

@@ -6,6 +6,7 @@ use rtflash_model::{Device, Span};
 
 use super::{Activity, Contention, WaitBound, more_live, total};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
+use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
 
@@ -26,12 +27,13 @@ pub(super) struct FifoBus {
 }
 
 impl FifoBus {
-    /// Of a channel with o other active chips; `None` where there is none.
-    pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
+    /// Of a channel with o other active chips; `None` where there is none. `alike`: σ of one other
+    /// chip is as that of more.
+    pub(super) fn new(device: &Device, siblings: u64, o: u64, alike: bool) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
         // Eq. (38).
         let phi = t_r.min(t_d);
-        let sigma = if o > 1 { t_r.min(t_d.saturating_add(t_d)) } else { phi };
+        let sigma = if o > 1 || alike { t_r.min(t_d.saturating_add(t_d)) } else { phi };
         (o > 0).then_some(FifoBus { sigma, phi, S_bounds_R: device.page_program_min() >= t_r, siblings, o })
     }
 
@@ -121,9 +123,13 @@ impl Contention {
             sum_E = j.E_j().saturating_mul(chips.into()).saturating_add(sum_E);
             sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
         }
+        let kept = |term: Term, count: u128| if self.left_out == Some(term) { 0 } else { count };
+        let (jobs, first) = (kept(Term::OwnJobs, activity.jobs), kept(Term::FirstRead, 1));
+        let (sum_R, min_E) = (kept(Term::ServedTwice, sum_R), kept(Term::MinFresh, min_E));
+        let sum_E = kept(Term::SumFresh, sum_E);
         let [sigma, phi, sigma_less_phi] = [queue.sigma, queue.phi, queue.sigma_less_phi()].map(Cost::from);
         let excepted = sigma
-            .times(activity.jobs.saturating_add(sum_R).saturating_add(1))
+            .times(jobs.saturating_add(sum_R).saturating_add(first))
             .saturating_add(phi.times(min_E))
             .saturating_add(sigma_less_phi.times(sum_E.div_ceil(queue.sharing())));
         // Waits for siblings are in what pages are charged.

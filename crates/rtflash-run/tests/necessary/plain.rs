@@ -1,26 +1,8 @@
 //! (T'') of docs/analysis.md, Section 6.1, written plainly with the document's letters. Any one
-//! part can be left out. It looks at every length. It shares no code with the library.
+//! term of W2 can be left out. It looks at every length. It shares no code with the library.
 
-use crate::channel::{Chips, Task, Times, Work};
-
-/// What a row of the table leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// φ min E_j in W2.
-    MinE,
-    /// (σ − φ) Σ E_j in W2.
-    SumE,
-    /// J_i in W2.
-    J,
-    /// R_j in W2.
-    R,
-    /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
-    SigmaOfOne,
-    /// Rule Q3 of the device: the other chips sense in no time.
-    Q3,
-    /// Rule Q4 of the device: chip 0 serves jobs of one deadline by turns.
-    Q4,
-}
+use rtflash_alloc::certified::Term;
+use rtflash_run::climb::channel::{Chips, Task, Times, Work};
 
 /// (T'') on a channel of stripe chips without siblings, servers and background jobs (Q1). D = T and
 /// J = 0. Collection is a periodic job like any other.
@@ -28,7 +10,7 @@ pub enum Part {
 pub struct Plain<'a> {
     pub times: Times,
     pub chips: Chips<'a>,
-    pub left_out: Option<Part>,
+    pub left_out: Option<Term>,
 }
 
 fn ceil_div(of: i128, by: i128) -> i128 {
@@ -45,8 +27,8 @@ fn pages(task: &Task) -> (i128, i128) {
 }
 
 impl Plain<'_> {
-    fn leaves_out(&self, part: Part) -> bool {
-        self.left_out == Some(part)
+    fn leaves_out(&self, term: Term) -> bool {
+        self.left_out == Some(term)
     }
 
     /// o: the other chips of the channel.
@@ -62,7 +44,7 @@ impl Plain<'_> {
     fn phi_sigma(&self) -> (i128, i128) {
         let Times { t_r, t_d, .. } = self.times;
         let phi = t_r.min(t_d);
-        let sigma = if self.o() >= 2 || self.leaves_out(Part::SigmaOfOne) { t_r.min(2 * t_d) } else { phi };
+        let sigma = if self.o() >= 2 || self.leaves_out(Term::SigmaOfOne) { t_r.min(2 * t_d) } else { phi };
         (phi, sigma)
     }
 
@@ -98,7 +80,7 @@ impl Plain<'_> {
     fn W2(&self, i: usize, L: i128, (n_r, n_w): (i128, i128)) -> i128 {
         let (o, t_d, (phi, sigma)) = (self.o(), self.times.t_d, self.phi_sigma());
         let released_and_due: i128 = self.chips[i].iter().map(|task| L / task.T).sum();
-        let J = if self.leaves_out(Part::J) { 0 } else { released_and_due };
+        let J = if self.leaves_out(Term::OwnJobs) { 0 } else { released_and_due };
         let (mut min_E, mut sum_E, mut sum_R) = (i128::MAX, 0, 0);
         for j in self.others(i) {
             let live = |task: &Task| ceil_div(L, task.T) + 1;
@@ -109,9 +91,9 @@ impl Plain<'_> {
             let E = S + V;
             (min_E, sum_E, sum_R) = (min_E.min(E), sum_E + E, sum_R + R);
         }
-        let sum_R = if self.leaves_out(Part::R) { 0 } else { sum_R };
-        let min_E = if self.leaves_out(Part::MinE) { 0 } else { min_E };
-        let sum_E = if self.leaves_out(Part::SumE) { 0 } else { sum_E };
+        let sum_R = if self.leaves_out(Term::ServedTwice) { 0 } else { sum_R };
+        let min_E = if self.leaves_out(Term::MinFresh) { 0 } else { min_E };
+        let sum_E = if self.leaves_out(Term::SumFresh) { 0 } else { sum_E };
         o * t_d * (n_r + n_w) - sigma * n_r
             + sigma * (1 + J + sum_R)
             + phi * min_E

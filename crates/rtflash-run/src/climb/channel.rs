@@ -1,18 +1,24 @@
 //! A plain simulation of the model of docs/analysis.md, Section 1: the chips of one channel and a
 //! bus that serves first come, first served. Each chip runs EDF over its jobs. It shares no code
-//! with the library or the executor.
+//! with the executor, and takes no time for what takes none: periodic garbage collection, ties that
+//! are broken by turns.
 
-#![allow(dead_code)] // Each test file uses its own part of this.
 #![allow(non_snake_case)] // The document's letters.
 
 use std::collections::VecDeque;
 
+use super::arrivals::Arrivals;
+
 /// Times of the device, in units.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
+    /// Sensing a page.
     pub t_r: i128,
+    /// Programming one.
     pub t_w: i128,
+    /// Moving one over the bus.
     pub t_d: i128,
+    /// Erasing a block.
     pub t_e: i128,
 }
 
@@ -30,15 +36,10 @@ pub enum Work {
 /// A task of one chip. Its jobs arrive at least T apart; each is due within T.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
+    /// What each job does.
     pub work: Work,
+    /// Period and relative deadline.
     pub T: i128,
-}
-
-/// When the jobs of a task arrive: the first, and each next one T and a little more after it.
-#[derive(Debug, Clone, Copy)]
-pub struct Arrivals {
-    pub first: i128,
-    pub more: i128,
 }
 
 /// The channel: a list of tasks for each chip.
@@ -56,7 +57,9 @@ pub enum Ties {
 /// A run: who is on the channel, and what a device may decide.
 #[derive(Debug, Clone, Copy)]
 pub struct Channel<'a> {
+    /// Times of the device.
     pub times: Times,
+    /// Who is on the channel.
     pub chips: Chips<'a>,
     /// Ties of EDF on chip 0; the other chips have a fixed order.
     pub ties: Ties,
@@ -67,7 +70,9 @@ pub struct Channel<'a> {
 /// The latest end of a job in a run, counted from its deadline: above zero if a job was late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latest {
+    /// Of chip 0.
     pub chip_0: i128,
+    /// Of the other chips.
     pub others: i128,
 }
 
@@ -98,8 +103,8 @@ struct Chip<'a> {
     tasks: &'a [Task],
     sense: i128,
     ties: Ties,
-    /// Of each task: the next one comes first.
-    arrivals: Vec<Arrivals>,
+    /// Of each task: when the next job comes, its number, and all arrivals.
+    arrivals: Vec<(i128, usize, Arrivals)>,
     jobs: Vec<Job>,
     /// The step under way and the job, by its place in `jobs`.
     step: Option<(usize, Step)>,
@@ -111,7 +116,7 @@ impl Channel<'_> {
     /// Runs until a late job has ended, or to an instant. `arrivals` are those of all tasks, in the
     /// order of the chips and their lists.
     pub fn run(&self, arrivals: &[Arrivals], end: i128) -> Latest {
-        let mut arrivals = arrivals.iter().copied();
+        let mut arrivals = arrivals.iter().map(|of| (i128::from(of.first), 0, of.clone()));
         let mut chips: Vec<Chip> = Vec::new();
         for (number, tasks) in self.chips.iter().enumerate() {
             let arrivals = arrivals.by_ref().take(tasks.len()).collect();
@@ -167,15 +172,16 @@ impl Chip<'_> {
     }
 
     fn release(&mut self, now: i128) {
-        for (task, arrivals) in self.arrivals.iter_mut().enumerate() {
-            if arrivals.first == now {
+        for (task, (next, number, arrivals)) in self.arrivals.iter_mut().enumerate() {
+            if *next == now {
                 let Task { work, T } = self.tasks[task];
                 let left = match work {
                     Work::Read(pages) | Work::Write(pages) => pages,
                     Work::Collect(copies) => copies + 1,
                 };
                 self.jobs.push(Job { task, due: now + T, left });
-                arrivals.first += T + arrivals.more;
+                *next += T + i128::from(arrivals.gap(*number));
+                *number += 1;
             }
         }
     }
@@ -221,7 +227,7 @@ impl Chip<'_> {
     }
 
     fn next_event(&self) -> i128 {
-        let releases = self.arrivals.iter().map(|arrivals| arrivals.first).min().unwrap_or(i128::MAX);
+        let releases = self.arrivals.iter().map(|(next, ..)| *next).min().unwrap_or(i128::MAX);
         match self.step {
             Some((_, Step::Sensing { until } | Step::Inside { until })) => releases.min(until),
             _ => releases,

@@ -2,14 +2,13 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-mod channel;
-
-use channel::{Arrivals, Channel, Latest, Ties, Times};
 use rtflash_alloc::Work;
 use rtflash_alloc::certified::{
     Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
+use rtflash_run::climb::Arrivals;
+use rtflash_run::climb::channel::{self, Channel, Latest, Ties, Times};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
@@ -112,7 +111,7 @@ fn the_one_in_N_j_is_necessary() {
         ties: Ties::Fixed,
         others_sense: 0,
     };
-    let arrivals = [60, 1, 0].map(|first| Arrivals { first, more: 0 });
+    let arrivals = [60, 1, 0].map(Arrivals::periodic);
     let Latest { chip_0, others } = channel.run(&arrivals, 1_000);
     assert_eq!(chip_0, 100 - 80);
     assert!(others <= 0, "chip 1 is in time, {others}");

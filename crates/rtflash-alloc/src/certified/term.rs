@@ -1,0 +1,114 @@
+//! Terms of the tests that a search leaves out, to show what each is for.
+
+/// A term of (T), (T') or (T''), or of what garbage collection is given (docs/analysis.md).
+///
+/// No analysis has a way to leave one out. [`ChannelContention::leaving_out`] does, for searches
+/// that look for what breaks without it.
+///
+/// [`ChannelContention::leaving_out`]: super::ChannelContention::leaving_out
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Term {
+    /// B(L).
+    Blocking,
+    /// The wait for the bus in q of a request's step.
+    StepWait,
+    /// One of the transfers that each page waits for: m_c − 1 for m_c in c_r, c_w and c_r'.
+    Transfer,
+    /// J in n(L): taken for zero there.
+    Window,
+    /// A in the reserve H.
+    Arrivals,
+    /// R in the reserve H.
+    ServerReserve,
+    /// One page of PP − 1 in the reserve H.
+    ReservePage,
+    /// One page of v.
+    VictimPage,
+    /// The jobs live at the start of a window: ⌈L/T⌉ for ⌈L/T⌉ + 1 in N_j, S_j and V_j.
+    CarryIn,
+    /// N_j = ∞ for chips with a server: they count by their requests alone.
+    Servers,
+    /// φ min E_j in W2.
+    MinFresh,
+    /// (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉ in W2.
+    SumFresh,
+    /// σ J_i in W2.
+    OwnJobs,
+    /// σ Σ R_j in W2.
+    ServedTwice,
+    /// σ for the first read of a window in W2.
+    FirstRead,
+    /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
+    SigmaOfOne,
+}
+
+impl Term {
+    /// All of them.
+    pub const ALL: [Term; 16] = [
+        Term::Blocking,
+        Term::StepWait,
+        Term::Transfer,
+        Term::Window,
+        Term::Arrivals,
+        Term::ServerReserve,
+        Term::ReservePage,
+        Term::VictimPage,
+        Term::CarryIn,
+        Term::Servers,
+        Term::MinFresh,
+        Term::SumFresh,
+        Term::OwnJobs,
+        Term::ServedTwice,
+        Term::FirstRead,
+        Term::SigmaOfOne,
+    ];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Term::Blocking => "blocking",
+            Term::StepWait => "step-wait",
+            Term::Transfer => "transfer",
+            Term::Window => "window",
+            Term::Arrivals => "arrivals",
+            Term::ServerReserve => "server-reserve",
+            Term::ReservePage => "reserve-page",
+            Term::VictimPage => "victim-page",
+            Term::CarryIn => "carry-in",
+            Term::Servers => "servers",
+            Term::MinFresh => "min-fresh",
+            Term::SumFresh => "sum-fresh",
+            Term::OwnJobs => "own-jobs",
+            Term::ServedTwice => "served-twice",
+            Term::FirstRead => "first-read",
+            Term::SigmaOfOne => "sigma-of-one",
+        }
+    }
+
+    /// The term of this name.
+    pub fn from_name(name: &str) -> Option<Term> {
+        Term::ALL.into_iter().find(|term| term.name() == name)
+    }
+
+    /// The term in the letters of docs/analysis.md.
+    pub const fn letters(self) -> &'static str {
+        match self {
+            Term::Blocking => "B(L)",
+            Term::StepWait => "the wait in q",
+            Term::Transfer => "one t_d of c_r and c_w",
+            Term::Window => "J in n(L)",
+            Term::Arrivals => "A in H",
+            Term::ServerReserve => "R in H",
+            Term::ReservePage => "one page of H",
+            Term::VictimPage => "one page of v",
+            Term::CarryIn => "the 1 in ⌈L/T⌉ + 1",
+            Term::Servers => "N_j = ∞ for servers",
+            Term::MinFresh => "φ min E_j",
+            Term::SumFresh => "(σ − φ) Σ E_j",
+            Term::OwnJobs => "J_i",
+            Term::ServedTwice => "R_j",
+            Term::FirstRead => "the 1 in W2",
+            Term::SigmaOfOne => "t_d for 2 t_d in σ where o = 1",
+        }
+    }
+}

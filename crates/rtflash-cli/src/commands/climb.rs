@@ -1,0 +1,198 @@
+//! `rtflash soak --climb`: requests are moved towards late ends.
+
+use std::path::Path;
+
+use rtflash_exec::Options;
+use rtflash_model::{Frame, Instant, Span, TaskSet, read_task_set};
+use rtflash_run::climb::rows::{Row, TABLE};
+use rtflash_run::climb::{Arrivals, Climbed, Effort, OnExecutor, climb};
+use rtflash_wire::line;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::exec::{FoundAllocation, find};
+use super::{allocator, analysis_relying_on};
+use crate::answer::refuse;
+use crate::args::SoakArgs;
+use crate::render::Render;
+use crate::render::table::table;
+use crate::source;
+use crate::status::Status;
+use crate::{CommandFailure, output};
+
+/// Moves from each start, and the run of the start itself.
+const RUNS_OF_A_START: u64 = 100;
+
+/// What `rtflash soak --climb --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClimbAnswer {
+    /// The seed that repeats the search.
+    seed: u64,
+    /// Runs of each line, at most.
+    runs: u64,
+    /// How far it came.
+    climbed: Vec<ClimbLine>,
+}
+
+/// How late a climber makes one request.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClimbLine {
+    /// What the row of the table "What is necessary" leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<&'static str>,
+    /// What ran it: `executor`, or `channel`, a plain simulation of one channel.
+    on: &'static str,
+    request: String,
+    /// The latest end found, counted from the deadline: above zero if a job was late. In
+    /// nanoseconds on the executor, in units of the row on the channel; null where no job was due.
+    latest: Option<i64>,
+    late: bool,
+    /// Runs that were made.
+    runs: u64,
+    /// With which arrivals, of each request in the order of the set.
+    arrivals: Vec<ArrivalsLine>,
+}
+
+/// When the jobs of a request arrive.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ArrivalsLine {
+    request: String,
+    /// The first one, in units.
+    first: u64,
+    /// So much more than a period lies between two, in units; behind the list its last entry holds.
+    gaps: Vec<u64>,
+    /// How long its operations take, where they may be shorter: thousandths of the way from the
+    /// shortest to the longest.
+    length: u16,
+    /// Nanoseconds of a unit; null on the channel.
+    unit_ns: Option<u64>,
+}
+
+/// Carries the command out: for the rows of the table, or for each request of a set.
+pub fn run(args: &SoakArgs, file: Option<&Path>) -> Result<Status, CommandFailure> {
+    let (climbed, is_table) = match file {
+        None => (TABLE.iter().flat_map(|row| row_lines(args, row)).collect(), true),
+        Some(path) => match set_lines(args, path)? {
+            Some(lines) => (lines, false),
+            None => return Ok(Status::Wrong),
+        },
+    };
+    let answer = ClimbAnswer { seed: args.seed, runs: args.runs, climbed };
+    output::print(&answer.render(args.format.format))?;
+    // A row of the table is to be late, a set that is given is not.
+    Ok(Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table))))
+}
+
+fn effort(args: &SoakArgs, until_late: bool) -> Effort {
+    let starts = args.runs.div_ceil(RUNS_OF_A_START);
+    Effort { seed: args.seed, starts, moves: (args.runs / starts).saturating_sub(1), until_late }
+}
+
+/// A row on the channel, and on the executor where it does what the row says. The request that is
+/// looked at is the read of chip 0.
+fn row_lines(args: &SoakArgs, row: &Row) -> Vec<ClimbLine> {
+    let effort = effort(args, true);
+    let names =
+        row.chips.iter().enumerate().flat_map(|(chip, tasks)| tasks.iter().map(move |_| format!("chip-{chip}")));
+    let names: Vec<String> = names.collect();
+    let climbed = climb(&row.on_channel(), 0, effort);
+    let left_out = Some(row.left_out.name());
+    let mut lines = vec![ClimbLine { left_out, ..climb_line("channel", 0, &names, climbed, None) }];
+    if let Some(on) = row.on_executor() {
+        let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
+        let watched = names.iter().position(|name| name == "chip-0.read").expect("chip 0 of each row reads");
+        let climbed = climb(&on, watched, effort);
+        lines.push(ClimbLine { left_out, ..climb_line("executor", watched, &names, climbed, Some(on.unit())) });
+    }
+    lines
+}
+
+fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climbed, unit: Option<Span>) -> ClimbLine {
+    let unit_ns = unit.map(Span::as_ns);
+    let line = |(request, of): (&String, Arrivals)| ArrivalsLine {
+        request: request.clone(),
+        first: of.first,
+        gaps: of.gaps,
+        length: of.length,
+        unit_ns,
+    };
+    ClimbLine {
+        left_out: None,
+        on,
+        request: names[watched].clone(),
+        latest: climbed.latest,
+        late: climbed.is_late(),
+        runs: climbed.runs,
+        arrivals: names.iter().zip(climbed.arrivals).map(line).collect(),
+    }
+}
+
+/// Each request of a set in its turn; `None` where it could not be read, which was said.
+fn set_lines(args: &SoakArgs, path: &Path) -> Result<Option<Vec<ClimbLine>>, CommandFailure> {
+    let (name, text) = source::read(path)?;
+    let set = match read_task_set(&text) {
+        Ok(file) => file.set,
+        Err(diagnostics) => {
+            let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
+            output::complain(&refuse(&name, &frame, &diagnostics));
+            return Ok(None);
+        }
+    };
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let allocator = allocator(args.algorithm.under(analysis))?;
+    let allocation = match find(&set, None, allocator, analysis, false) {
+        FoundAllocation::Allocation(allocation) => allocation,
+        FoundAllocation::Nothing(why, _) | FoundAllocation::Wrong(why) => return Err(CommandFailure(why)),
+    };
+    let duration = duration(&set).ok_or_else(|| CommandFailure(format!("{name}: there is no task")))?;
+    let options = Options { duration, seed: args.seed, ..Options::default() };
+    let unit = unit(&set);
+    let on = OnExecutor::new(&set, &allocation, analysis, options, unit)
+        .map_err(|refusal| CommandFailure(format!("{name}: {refusal}")))?;
+    let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
+    let line = |watched| {
+        let climbed = climb(&on, watched, effort(args, false));
+        climb_line("executor", watched, &names, climbed, Some(unit))
+    };
+    Ok(Some((0..names.len()).map(line).collect()))
+}
+
+/// Four of the longest periods.
+fn duration(set: &TaskSet) -> Option<Instant> {
+    let requests = set.tasks().iter().flat_map(|task| task.requests());
+    let longest = requests.map(|(request, _)| request.period()).max()?;
+    Some(Instant::START.saturating_add(longest.checked_mul(4).unwrap_or(Span::LONGEST)))
+}
+
+/// A quarter of the device's shortest time.
+fn unit(set: &TaskSet) -> Span {
+    let device = set.device();
+    let times = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
+    let shortest = times.into_iter().filter(|&time| time > Span::ZERO).min().unwrap_or(Span::NANOSECOND);
+    Span::from_ns(shortest.as_ns() / 4).filter(|&unit| unit > Span::ZERO).unwrap_or(Span::NANOSECOND)
+}
+
+impl Render for ClimbAnswer {
+    fn text(&self) -> String {
+        let rows = self.climbed.iter().map(|line| {
+            vec![
+                line.left_out.unwrap_or("-").to_owned(),
+                line.on.to_owned(),
+                line.request.clone(),
+                line.latest.map_or("-".to_owned(), |latest| latest.to_string()),
+                if line.late { "late" } else { "in time" }.to_owned(),
+                line.runs.to_string(),
+            ]
+        });
+        let table = table(&["left out", "on", "request", ">latest", "is", ">runs"], rows);
+        format!(
+            "{} runs for each line at most, seed {}. The latest end is counted from the deadline, in nanoseconds on \
+             the executor, in units on the channel.\n\n{table}",
+            self.runs, self.seed
+        )
+    }
+
+    fn json(&self) -> String {
+        line(self)
+    }
+}

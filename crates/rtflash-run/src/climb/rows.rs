@@ -1,0 +1,227 @@
+//! What is necessary in (T''): the table of that name in docs/analysis.md, Section 6.1. Each set is
+//! accepted with a term left out of the test, or runs on a device without one of its rules, and a
+//! climber finds a run in which chip 0 is late.
+
+#![allow(non_snake_case)] // The document's letters.
+
+use rtflash_alloc::Work as Effort;
+use rtflash_alloc::allocator::{Allocator, EqualSplit};
+use rtflash_alloc::analysis::Stripe;
+use rtflash_alloc::certified::{Term, certify_leaving_out};
+use rtflash_exec::Options;
+use rtflash_model::{
+    Allocation, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Shortest, Span, TaskSet,
+};
+
+use super::channel::{Channel, Chips, Task, Ties, Times, Work};
+use super::{Arrivals, Climbable, OnExecutor, Request};
+
+/// What a row leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// A term of W2.
+    Term(Term),
+    /// Rule Q3 of the device: other chips than 0 sense in no time.
+    Sensing,
+    /// Rule Q4 of the device: chip 0 serves jobs of one deadline by turns.
+    Ties,
+}
+
+impl LeftOut {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LeftOut::Term(term) => term.name(),
+            LeftOut::Sensing => "Q3",
+            LeftOut::Ties => "Q4",
+        }
+    }
+
+    /// The term that is left out of the test.
+    pub const fn term(self) -> Option<Term> {
+        match self {
+            LeftOut::Term(term) => Some(term),
+            LeftOut::Sensing | LeftOut::Ties => None,
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// What it leaves out.
+    pub left_out: LeftOut,
+    /// t_r, t_w, t_d and t_e, in units.
+    pub times: [u16; 4],
+    /// The tasks of each chip.
+    pub chips: Chips<'static>,
+}
+
+const fn reads(pages: i128, T: i128) -> Task {
+    Task { work: Work::Read(pages), T }
+}
+
+const fn writes(pages: i128, T: i128) -> Task {
+    Task { work: Work::Write(pages), T }
+}
+
+/// So many copies and an erase, which stand for garbage collection.
+const fn collects(copies: i128, T: i128) -> Task {
+    Task { work: Work::Collect(copies), T }
+}
+
+const fn row(left_out: LeftOut, times: [u16; 4], chips: Chips<'static>) -> Row {
+    Row { left_out, times, chips }
+}
+
+/// The rows.
+#[rustfmt::skip] // A row of the table is a line.
+pub const TABLE: &[Row] = &[
+    row(LeftOut::Term(Term::MinFresh), [10, 10, 8, 6], &[&[reads(5, 112)], &[reads(1, 42)]]),
+    row(LeftOut::Term(Term::SumFresh), [8, 4, 4, 4], &[&[reads(15, 214)], &[reads(1, 28)], &[reads(50, 36_000)]]),
+    row(LeftOut::Term(Term::OwnJobs), [4, 4, 4, 4], &[&[reads(12, 153), collects(0, 21)], &[reads(60, 4_000)]]),
+    row(LeftOut::Term(Term::ServedTwice), [4, 4, 4, 4], &[&[reads(60, 740)], &[reads(140, 36_000), writes(1, 33)], &[reads(140, 36_000)]]),
+    row(LeftOut::Term(Term::SigmaOfOne), [17, 17, 10, 6], &[&[reads(12, 325)], &[reads(3, 36_000)]]),
+    row(LeftOut::Sensing, [4, 1, 4, 4], &[&[reads(6, 92)], &[reads(44, 36_000)], &[reads(44, 36_000)]]),
+    row(LeftOut::Ties, [4, 8, 4, 4], &[&[reads(7, 168), collects(7, 168)], &[reads(48, 36_000)]]),
+];
+
+/// Nanoseconds of a unit on the executor: so long that sensing in one nanosecond takes next to no
+/// time.
+const UNIT: u64 = 1_000;
+/// Twice the shortest time that sensing can take.
+const TWICE: Span = Span::from_ns(2).expect("a short time");
+
+impl Row {
+    /// Times of the device.
+    pub fn times(&self) -> Times {
+        let [t_r, t_w, t_d, t_e] = self.times.map(i128::from);
+        Times { t_r, t_w, t_d, t_e }
+    }
+
+    /// Chip 0's period of reads, T.
+    pub fn T(&self) -> i128 {
+        self.chips[0][0].T
+    }
+
+    /// The row's channel, on a device without the rule that the row leaves out.
+    pub fn channel(&self) -> Channel<'static> {
+        let times = self.times();
+        let others_sense = if self.left_out == LeftOut::Sensing { 0 } else { times.t_r };
+        let ties = if self.left_out == LeftOut::Ties { Ties::ByTurns } else { Ties::Fixed };
+        Channel { times, chips: self.chips, ties, others_sense }
+    }
+
+    /// The same, to climb on for three periods of chip 0.
+    pub fn on_channel(&self) -> OnChannel<'static> {
+        OnChannel::new(self.channel(), 3 * self.T())
+    }
+
+    /// The row on the executor, with certificates by the test without its term; `None` where the
+    /// executor does not do what the row says: collection without writes, ties by turns.
+    pub fn on_executor(&self) -> Option<OnExecutor> {
+        let set = self.set()?;
+        let allocation = allocation(&set, self.left_out.term())?;
+        let set = match self.left_out {
+            LeftOut::Sensing => {
+                let spec = set.device().spec();
+                let shortest = Shortest { page_read: Some(Span::NANOSECOND), ..spec.shortest };
+                set.on(Device::new(DeviceSpec { shortest, ..spec }).ok()?).ok()?
+            }
+            LeftOut::Term(_) | LeftOut::Ties => set,
+        };
+        let end = u64::try_from(3 * self.T()).ok()?.checked_mul(UNIT)?;
+        let options = Options { duration: Instant::from_ns(end)?, ..Options::default() };
+        OnExecutor::new(&set, &allocation, &Stripe::relying_on(Reliance::Queue), options, Span::from_ns(UNIT)?).ok()
+    }
+
+    /// The task set, a task for each chip and chip 0 last: where several chips ask at once, the bus
+    /// goes to the lowest. `None` where a chip does what is no request.
+    pub fn set(&self) -> Option<TaskSet> {
+        let [t_r, t_w, t_d, t_e] = self.times.map(|time| Span::from_ns(u64::from(time) * UNIT));
+        let chips = u32::try_from(self.chips.len()).ok()?;
+        let device = Device::new(DeviceSpec {
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
+            chips,
+            chips_per_channel: chips,
+            blocks_per_chip: 64,
+            pages_per_block: 64,
+            page_size: 512,
+            logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
+            page_read: t_r?,
+            page_program: t_w?,
+            // Who senses in a nanosecond asks before chip 0 then, as on the channel.
+            page_transfer: if self.left_out == LeftOut::Sensing { t_d?.checked_sub(TWICE)? } else { t_d? },
+            block_erase: t_e?,
+            shortest: Shortest::default(),
+            erase_cycles: None,
+        });
+        let order = (1..self.chips.len()).chain([0]);
+        let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();
+        TaskSet::new(device.ok()?, tasks?, vec![]).ok()
+    }
+}
+
+/// A chip's tasks as one task of the library; `None` where they collect, or there are more than a
+/// read and a write.
+fn task(name: String, of: &[Task]) -> Option<rtflash_model::Task> {
+    let mut task = rtflash_model::Task { name, read: None, write: None, data_pages: None };
+    for Task { work, T } in of {
+        let (request, pages) = match work {
+            Work::Read(pages) => (&mut task.read, pages),
+            Work::Write(pages) => (&mut task.write, pages),
+            Work::Collect(_) => return None,
+        };
+        let period = Span::from_ns(u64::try_from(*T).ok()?.checked_mul(UNIT)?)?;
+        let new = rtflash_model::Request::new(u64::try_from(*pages).ok()?, period)?;
+        if request.replace(new).is_some() {
+            return None;
+        }
+    }
+    Some(task)
+}
+
+/// Each task on a chip of its own, with what (T'') certifies, a term left out; `None` where it
+/// rejects the set.
+pub fn allocation(set: &TaskSet, left_out: Option<Term>) -> Option<Allocation> {
+    let analysis = Stripe::relying_on(Reliance::Queue);
+    let clusters = EqualSplit.allocate(set, &analysis).allocation()?.clusters();
+    let placements = vec![Placement::Stripe; clusters.len()];
+    let found = certify_leaving_out(left_out, set, &clusters, &placements, Reliance::Queue, &Effort::new());
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
+    found.failing.is_empty().then(|| allocation.with_certificates(found.certificates))
+}
+
+/// A channel as something to climb on.
+#[derive(Debug)]
+pub struct OnChannel<'a> {
+    channel: Channel<'a>,
+    requests: Vec<Request>,
+    end: i128,
+}
+
+impl<'a> OnChannel<'a> {
+    /// A channel, run up to an instant. Requests are chip 0's first.
+    pub fn new(channel: Channel<'a>, end: i128) -> OnChannel<'a> {
+        let tasks = channel.chips.iter().copied().flatten();
+        let period = |task: &Task| u64::try_from(task.T).expect("a period is above zero, and short");
+        let requests = tasks.map(|task| Request { period: period(task), varies: false }).collect();
+        OnChannel { channel, requests, end }
+    }
+}
+
+impl Climbable for OnChannel<'_> {
+    fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// Chip 0's requests share one latest end, and those of the others another.
+    fn run(&self, arrivals: &[Arrivals]) -> Vec<Option<i64>> {
+        let latest = self.channel.run(arrivals, self.end);
+        let units = |latest: i128| i64::try_from(latest).ok();
+        let of_chip_0 = self.channel.chips[0].len();
+        let of = |number: usize| units(if number < of_chip_0 { latest.chip_0 } else { latest.others });
+        (0..self.requests.len()).map(of).collect()
+    }
+}

@@ -1,0 +1,273 @@
+//! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
+//! for superblocks. Devices are small, a unit of time is a nanosecond, and each set is run many
+//! times.
+
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
+use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
+use rtflash_alloc::certified::{Certification, Term, certify_leaving_out, reliances};
+use rtflash_model::{
+    Access, Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskId,
+    TaskSet,
+};
+
+use super::World;
+use super::certified::{jobs, with_deadlines};
+use super::draw::Rng;
+use super::queued::Queued;
+
+/// A set at the limit of what a test accepts.
+pub(super) struct Limit {
+    pub(super) set: TaskSet,
+    pub(super) allocator: &'static dyn Allocator,
+    pub(super) analysis: &'static dyn Analysis,
+    pub(super) left_out: Option<Term>,
+    pub(super) allocation: Allocation,
+    /// Whether operations may be shorter than stated.
+    pub(super) varies: bool,
+}
+
+/// Whether certificates state other numbers, or servers, where this term is left out. What the
+/// other terms let pass beyond the test is looked for in sets that the test rejects.
+fn is_stated(term: Term) -> bool {
+    matches!(term, Term::Arrivals | Term::ServerReserve | Term::ReservePage | Term::VictimPage | Term::Servers)
+}
+
+/// What is tested: how tasks and chips are divided does not change with requests.
+struct Tested {
+    clusters: Vec<Cluster>,
+    test: DemandTest,
+    left_out: Option<Term>,
+}
+
+impl Tested {
+    fn certified(&self, set: &TaskSet, left_out: Option<Term>) -> Option<Certification> {
+        let placements = vec![self.test.idle(); self.clusters.len()];
+        let work = Work::new();
+        let found = certify_leaving_out(left_out, set, &self.clusters, &placements, self.test.rely_on, &work);
+        (found.failing.is_empty() && !found.given_up).then_some(found)
+    }
+
+    fn accepts(&self, set: &TaskSet) -> bool {
+        self.certified(set, self.left_out).is_some()
+    }
+
+    fn allocation(&self, set: &TaskSet) -> Option<Allocation> {
+        let certificates = self.certified(set, self.left_out)?.certificates;
+        let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &self.clusters).ok()?;
+        Some(allocation.with_certificates(certificates))
+    }
+}
+
+/// What an analysis says of a set with a term left out, if it accepts it.
+pub(super) fn accepted(
+    set: &TaskSet,
+    allocator: &dyn Allocator,
+    analysis: &dyn Analysis,
+    left_out: Term,
+) -> Option<Allocation> {
+    let outcome = allocator.allocate(set, analysis);
+    let clusters = outcome.allocation()?.clusters();
+    Tested { clusters, test: analysis.demand_test()?, left_out: Some(left_out) }.allocation(set)
+}
+
+/// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
+/// the world or of the term that is left out.
+pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<Limit> {
+    let mut rng = Rng::new(seed, b"limit\0\0\0", number);
+    let varies = world != World::Queue && rng.within(0, 2) == 0;
+    let (analysis, granted) = match world {
+        World::Queue => ("stripe", Reliance::Queue),
+        World::Superblock => ("superblock", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours])),
+        _ => ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Neighbours])),
+    };
+    let analysis = analysis_relying_on(analysis, granted)?;
+    let (allocator, device, tasks): (&dyn Allocator, _, _) = match world {
+        World::Queue => {
+            let Queued { device, tasks } = Queued::new(&mut rng)?;
+            (&EqualSplit, device, tasks)
+        }
+        _ => {
+            let shape = Shape::new(&mut rng, world);
+            let device = shape.device(&mut rng, varies)?;
+            let tasks = tasks(&mut rng, shape.tasks)?;
+            (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
+        }
+    };
+    let jobs = if world != World::Queue && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
+    let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let clusters = allocator.allocate(&set, analysis).allocation()?.clusters();
+    let tested = Tested { clusters, test: analysis.demand_test()?, left_out };
+    let set = at_the_limit(&mut rng, set, &tested, world)?;
+    let allocation = tested.allocation(&set)?;
+    let shows = match left_out {
+        Some(term) => is_stated(term) || tested.certified(&set, None).is_none(),
+        None => world != World::Queue || reliances(&set, &allocation).contains(&Some(Reliance::Queue)),
+    };
+    shows.then_some(Limit { set, allocator, analysis, left_out, allocation, varies })
+}
+
+/// How many tasks and chips there are, and who divides them.
+struct Shape {
+    tasks: u32,
+    chips: u32,
+    allocator: &'static dyn Allocator,
+}
+
+impl Shape {
+    fn new(rng: &mut Rng, world: World) -> Shape {
+        let tasks = rng.small(1, 4);
+        let is_one = rng.within(0, 3) == 0;
+        let allocator: &dyn Allocator = if is_one { &Global } else { &EqualSplit };
+        let each = match world {
+            World::Superblock => rng.small(2, 3),
+            _ => rng.one_of(&[1, 1, 1, 2]),
+        };
+        let chips = if is_one { rng.small(1, 4) } else { tasks * each };
+        Shape { tasks, chips, allocator }
+    }
+
+    fn device(&self, rng: &mut Rng, varies: bool) -> Option<Device> {
+        let times = [20, 40, 60, 12].map(|most| Span::from_ns(rng.within(1, most)));
+        let [page_read, page_program, block_erase, page_transfer] = times;
+        let (page_read, page_program) = (page_read?, page_program?);
+        let (block_erase, page_transfer) = (block_erase?, page_transfer?);
+        let mut shortest = |most: Span| Span::from_ns(rng.within(1, most.as_ns())).filter(|_| varies);
+        let shortest = Shortest {
+            page_read: shortest(page_read),
+            page_program: shortest(page_program),
+            block_erase: shortest(block_erase),
+            page_transfer: shortest(page_transfer),
+        };
+        Device::new(DeviceSpec {
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
+            chips: self.chips,
+            chips_per_channel: rng.small(1, 5),
+            blocks_per_chip: rng.small(6, 24),
+            pages_per_block: rng.small(1, 8),
+            page_size: 512,
+            shortest,
+            erase_cycles: None,
+            logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
+            page_read,
+            page_program,
+            block_erase,
+            page_transfer,
+        })
+        .ok()
+    }
+}
+
+fn request(rng: &mut Rng, pages: (u64, u64), period: (u64, u64)) -> Option<Request> {
+    let access = rng.one_of(&[Access::Random, Access::Sequential]);
+    Some(
+        Request::new(rng.within(pages.0, pages.1), Span::from_ns(rng.within(period.0, period.1))?)?.with_access(access),
+    )
+}
+
+fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
+    Task { name: format!("t{}", number + 1), read, write, data_pages: None }
+}
+
+/// Tasks that read, write or do both.
+fn tasks(rng: &mut Rng, count: u32) -> Option<Vec<Task>> {
+    let mut drawn = |number: u32| {
+        let kinds = rng.within(0, 4);
+        let (period, pages) = ((40, 1_200), (1, 4));
+        let read = if kinds == 0 { None } else { Some(request(rng, pages, period)?) };
+        let write = if kinds == 1 { None } else { Some(request(rng, pages, period)?) };
+        Some(task(number, read, write))
+    };
+    (0..count).map(&mut drawn).collect()
+}
+
+/// The set with one request changed.
+fn changed(
+    set: &TaskSet,
+    (at, writes): (TaskId, bool),
+    change: impl Fn(Request) -> Option<Request>,
+) -> Option<TaskSet> {
+    let mut tasks = set.tasks().as_slice().to_vec();
+    let task = tasks.get_mut(at.0 as usize)?;
+    let request = if writes { &mut task.write } else { &mut task.read };
+    *request = Some(change((*request)?)?);
+    TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
+}
+
+/// The set with requests enlarged and periods shortened, one after another in an order that is
+/// drawn, as long as it is accepted.
+fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, world: World) -> Option<TaskSet> {
+    let mut set = slower(set, tested)?;
+    let of = |(id, task): (TaskId, &Task)| task.requests().map(move |(_, writes)| (id, writes)).collect::<Vec<_>>();
+    let mut requests: Vec<(TaskId, bool)> = set.tasks().enumerate().flat_map(of).collect();
+    // In a queue the one that is looked at comes first, and nobody is enlarged.
+    let last = requests.iter().rposition(|&(_, writes)| !writes);
+    match last.filter(|_| world == World::Queue) {
+        Some(last) => requests.swap(0, last),
+        None => {
+            for from in (1..requests.len()).rev() {
+                let to = rng.within(0, from as u64);
+                requests.swap(from, usize::try_from(to).expect("a place in the list"));
+            }
+            for step in [6, 2, 1] {
+                for &request in &requests {
+                    let more = |set: &TaskSet| changed(set, request, |of| of.with_pages(of.pages() + step));
+                    while let Some(larger) = more(&set).filter(|larger| tested.accepts(larger)) {
+                        set = larger;
+                    }
+                }
+            }
+        }
+    }
+    let shortened = if world == World::Queue { 1 } else { requests.len() };
+    for &request in &requests[..shortened] {
+        set = shortest(set, request, tested);
+    }
+    Some(set)
+}
+
+/// The set with all periods doubled until it is accepted, if it ever is.
+fn slower(mut set: TaskSet, tested: &Tested) -> Option<TaskSet> {
+    const DOUBLED: u32 = 7;
+    for _ in 0..DOUBLED {
+        if tested.accepts(&set) {
+            return Some(set);
+        }
+        let twice = |of: Request| {
+            let twice = |of: Span| of.checked_mul(2);
+            let deadline = match of.stated_deadline() {
+                Some(deadline) => Some(twice(deadline)?),
+                None => None,
+            };
+            of.with_period(twice(of.period())?)?.with_deadline(deadline)?.with_jitter(twice(of.jitter())?)
+        };
+        let tasks = set.tasks().iter().map(|task| Task {
+            read: task.read.and_then(twice),
+            write: task.write.and_then(twice),
+            ..task.clone()
+        });
+        set = TaskSet::new(*set.device(), tasks.collect(), set.jobs().to_vec()).ok()?;
+    }
+    None
+}
+
+/// The set with the shortest period of a request with which it is accepted; as it is where the
+/// request states a deadline.
+fn shortest(set: TaskSet, request: (TaskId, bool), tested: &Tested) -> TaskSet {
+    let task = &set.tasks()[request.0];
+    let Some(of) = (if request.1 { task.write } else { task.read }).filter(Request::is_implicit) else { return set };
+    let at = |period: u64| {
+        let shorter = changed(&set, request, |of| of.with_period(Span::from_ns(period)?));
+        shorter.filter(|shorter| tested.accepts(shorter))
+    };
+    let (mut failing, mut passing, mut best) = (0, of.period().as_ns(), None);
+    while failing + 1 < passing {
+        let middle = u64::midpoint(failing, passing);
+        match at(middle) {
+            Some(shorter) => (best, passing) = (Some(shorter), middle),
+            None => failing = middle,
+        }
+    }
+    best.unwrap_or(set)
+}

@@ -1,0 +1,112 @@
+//! Chips that share a bus, one task on each. The last one is looked at: it stands last in the queue
+//! where several ask at once. The others read much and seldom, or a page often, and may write.
+
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task};
+
+use super::draw::Rng;
+use crate::climb::channel::Work;
+use crate::climb::rows::{Row, TABLE};
+
+/// What was drawn, before its load is brought to the limit.
+pub(super) struct Queued {
+    pub(super) device: Device,
+    pub(super) tasks: Vec<Task>,
+}
+
+/// Times of the device, pages of a block, and the reads and writes of each chip.
+struct Drawn {
+    times: [u64; 4],
+    block: u32,
+    chips: Vec<[Option<(u64, u64)>; 2]>,
+}
+
+impl Queued {
+    pub(super) fn new(rng: &mut Rng) -> Option<Queued> {
+        let drawn = if rng.within(0, 1) == 0 { anywhere(rng) } else { near_a_row(rng)? };
+        let [page_read, page_program, page_transfer, block_erase] = drawn.times.map(Span::from_ns);
+        let chips = u32::try_from(drawn.chips.len()).ok()?;
+        let device = Device::new(DeviceSpec {
+            page_read_includes_transfer: None,
+            page_program_includes_transfer: None,
+            chips,
+            chips_per_channel: chips,
+            // So many that a victim has next to no valid pages: what is looked at are reads.
+            blocks_per_chip: 48,
+            pages_per_block: drawn.block,
+            page_size: 512,
+            shortest: Shortest::default(),
+            erase_cycles: None,
+            logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
+            page_read: page_read?,
+            page_program: page_program?,
+            block_erase: block_erase?,
+            page_transfer: page_transfer?,
+        });
+        let request =
+            |of: Option<(u64, u64)>| of.and_then(|(pages, period)| Request::new(pages, Span::from_ns(period)?));
+        let task = |(chip, [read, write]): (usize, [Option<(u64, u64)>; 2])| Task {
+            name: format!("t{}", chip + 1),
+            read: request(read),
+            write: request(write),
+            data_pages: None,
+        };
+        Some(Queued { device: device.ok()?, tasks: drawn.chips.into_iter().enumerate().map(task).collect() })
+    }
+}
+
+/// Any times, or times with which chips stay in step: sensing, programs and erases take one or two
+/// transfers.
+fn anywhere(rng: &mut Rng) -> Drawn {
+    let times = if rng.within(0, 3) > 0 {
+        let transfer = rng.within(2, 8);
+        let mut turns = || transfer * rng.within(1, 2);
+        [turns(), turns(), transfer, turns()]
+    } else {
+        [rng.within(1, 20), rng.within(1, 20), rng.within(1, 12), rng.within(1, 20)]
+    };
+    let most = rng.one_of(&[6, 16, 60]);
+    let watched = (rng.within(3, most), rng.within(40, 60));
+    let mut chips = Vec::new();
+    for _ in 0..rng.within(1, 3) {
+        let read = if rng.within(0, 2) == 0 {
+            (1, rng.within(20, 60))
+        } else {
+            (rng.within(watched.0, 4 * watched.0), rng.within(30_000, 40_000))
+        };
+        let write = (rng.within(0, 2) == 0).then(|| (1, rng.within(20, 80)));
+        chips.push([Some(read), write]);
+    }
+    chips.push([Some(watched), (rng.within(0, 2) == 0).then(|| (1, rng.within(15, 120)))]);
+    Drawn { times, block: rng.one_of(&[1, 16]), chips }
+}
+
+/// A row of the table "What is necessary", its numbers a little changed. An erase that comes by
+/// itself there comes with a page written here, one for each block.
+fn near_a_row(rng: &mut Rng) -> Option<Drawn> {
+    let terms: Vec<&Row> = TABLE.iter().filter(|row| row.left_out.term().is_some()).collect();
+    let row = rng.one_of(&terms);
+    let mut drawn = Drawn { times: row.times.map(u64::from), block: 16, chips: Vec::new() };
+    for chip in (1..row.chips.len()).chain([0]) {
+        let mut requests = [None, None];
+        for task in row.chips[chip] {
+            let period = u64::try_from(task.T).ok()?;
+            let near = |rng: &mut Rng, number: u64, most: u64| (number + rng.within(0, 2 * most)).saturating_sub(most);
+            let pages = |rng: &mut Rng, pages: i128| {
+                Some(near(rng, u64::try_from(pages).ok()?, if pages > 3 { 2 } else { 0 }).max(1))
+            };
+            let (place, pages, period) = match task.work {
+                Work::Read(of) => (0, pages(rng, of)?, near(rng, period, 3)),
+                Work::Write(of) => (1, pages(rng, of)?, near(rng, period, 3)),
+                Work::Collect(_) => {
+                    drawn.block = 1;
+                    // With twice the time a program and its erase are an odd number of turns.
+                    drawn.times[1] *= rng.within(1, 2);
+                    (1, 1, period + rng.within(0, 20))
+                }
+            };
+            requests[place] = Some((pages, period));
+        }
+        drawn.chips.push(requests);
+    }
+    Some(drawn)
+}

@@ -1,0 +1,202 @@
+//! Many cases: how often which assumption broke.
+
+use rayon::prelude::*;
+use rtflash_alloc::certified::{Term, load_millionths};
+use rtflash_exec::check::{CERTIFIED, Finding};
+
+use super::{Case, Limit, Search, SoakOutcome, World, attack, draw, judge, limit, run, shrink, waits_as_it_may};
+
+/// An assumption that broke.
+pub struct Broken {
+    /// Its position in [`CERTIFIED`], of which the first are `ASSUMPTIONS`.
+    pub assumption: usize,
+    /// In how many runs it did.
+    pub runs: u64,
+    /// The first case, by number.
+    pub first: u64,
+    /// The smallest case found.
+    pub smallest: Case,
+    /// What was found in it.
+    pub finding: Finding,
+}
+
+/// What a search came to.
+pub struct Soaked {
+    /// Sets that the analysis accepts.
+    pub sets: u64,
+    /// Cases that the analysis accepts and that were run.
+    pub judged: u64,
+    /// The mean real-time load of the fullest cluster of each set, in millionths; zero where there
+    /// are no certificates.
+    pub load: u64,
+    /// The assumptions that broke, in the order of [`CERTIFIED`].
+    pub broken: Vec<Broken>,
+}
+
+/// What a search with a term left out of the test came to. Nothing of it was promised.
+pub struct LeftOut {
+    /// What was left out.
+    pub term: Term,
+    /// Sets that the test accepts so.
+    pub sets: u64,
+    /// Runs of them.
+    pub judged: u64,
+    /// Runs in which a request or a job of garbage collection was late.
+    pub late: u64,
+    /// The first of these, else the first run in which anything broke.
+    pub first: Option<u64>,
+    /// The assumptions that broke, by their positions in [`CERTIFIED`], and in how many runs.
+    pub broken: Vec<(usize, u64)>,
+    /// A small case in which the first of them breaks.
+    pub smallest: Option<Case>,
+}
+
+/// How often something happened, and the first case in which it did.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    runs: u64,
+    first: Option<u64>,
+}
+
+impl Count {
+    fn note(&mut self, run: u64) {
+        self.add(Count { runs: 1, first: Some(run) });
+    }
+
+    fn add(&mut self, other: Count) {
+        self.runs += other.runs;
+        self.first = [self.first, other.first].into_iter().flatten().min();
+    }
+}
+
+/// What the runs of some sets came to.
+#[derive(Debug, Clone)]
+struct Tally {
+    sets: u64,
+    judged: u64,
+    /// The sum over the sets.
+    load: u64,
+    late: Count,
+    /// Of each assumption.
+    broken: Vec<Count>,
+}
+
+impl Tally {
+    fn new() -> Tally {
+        let broken = vec![Count::default(); CERTIFIED.len()];
+        Tally { sets: 0, judged: 0, load: 0, late: Count::default(), broken }
+    }
+
+    fn note(&mut self, run: u64, findings: &[Finding]) {
+        self.judged += 1;
+        let broken = |finding: &&Finding| !finding.gauge.holds();
+        for (count, finding) in self.broken.iter_mut().zip(findings) {
+            if broken(&finding) {
+                count.note(run);
+            }
+        }
+        let is_deadline = |finding: &&Finding| ["deadlines", "overdue"].contains(&finding.assumption.name);
+        if findings.iter().filter(is_deadline).any(|finding| broken(&finding)) {
+            self.late.note(run);
+        }
+    }
+
+    /// The assumptions that broke, how often, and the first runs in which they did.
+    fn firsts(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        self.broken.iter().enumerate().filter_map(|(assumption, count)| Some((assumption, count.runs, count.first?)))
+    }
+
+    fn join(mut self, other: Tally) -> Tally {
+        self.sets += other.sets;
+        self.judged += other.judged;
+        self.load += other.load;
+        self.late.add(other.late);
+        self.broken.iter_mut().zip(other.broken).for_each(|(all, one)| all.add(one));
+        self
+    }
+}
+
+/// Draws `runs` cases and judges them, on the threads of the current rayon pool; the
+/// result does not depend on how many there are. Where a set is run many times, the last one is run
+/// as often as the others.
+pub fn soak(search: Search, runs: u64) -> Soaked {
+    soak_watched(search, runs, &|_| ())
+}
+
+/// As [`soak`]. `over` is told how many more cases are over, on any thread; cases that are shrunk
+/// in the end are not counted.
+pub fn soak_watched(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> Soaked {
+    let tally = tally(search, runs, over);
+    let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
+    let broken = firsts.into_par_iter().filter_map(|(assumption, runs, first)| {
+        let (smallest, finding) = shrink(draw(search, first)?, assumption)?;
+        Some(Broken { assumption, runs, first, smallest, finding })
+    });
+    let load = tally.load / tally.sets.max(1);
+    Soaked { sets: tally.sets, judged: tally.judged, load, broken: broken.collect() }
+}
+
+/// The same with a term left out of the world's test.
+pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) + Sync)) -> LeftOut {
+    let search = Search { left_out: Some(term), ..search };
+    let tally = tally(search, runs, over);
+    let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
+    // The first late run, else the first in which anything broke.
+    let late = firsts.iter().find(|&&(_, _, first)| Some(first) == tally.late.first);
+    let shown = late.or_else(|| firsts.iter().min_by_key(|&&(_, _, first)| first));
+    let smallest = shown.and_then(|&(assumption, _, first)| {
+        let (smallest, _) = shrink(draw(search, first)?, assumption)?;
+        Some(smallest)
+    });
+    LeftOut {
+        term,
+        sets: tally.sets,
+        judged: tally.judged,
+        late: tally.late.runs,
+        first: shown.map(|&(_, _, first)| first),
+        broken: firsts.into_iter().map(|(assumption, runs, _)| (assumption, runs)).collect(),
+        smallest,
+    }
+}
+
+fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> Tally {
+    let of = |set: u64| {
+        let mut tally = Tally::new();
+        match search.world {
+            World::Stripe | World::Queue | World::Superblock => run_set(search, set, &mut tally),
+            World::Any | World::Supposed | World::Sound => {
+                let judged = draw(search, set).map(|case| judge(&case));
+                if let Some(SoakOutcome::Judged { findings, load }) = judged {
+                    tally.note(set, &findings);
+                    (tally.sets, tally.load) = (1, load);
+                }
+            }
+        }
+        over(search.world.runs_of_a_set());
+        tally
+    };
+    (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter().map(of).reduce(Tally::new, Tally::join)
+}
+
+/// All runs of a set at the limit.
+fn run_set(search: Search, number: u64, tally: &mut Tally) {
+    let Search { seed, world, left_out, climbs } = search;
+    let Some(limit) = limit::draw(seed, number, world, left_out) else { return };
+    let first = number * world.runs_of_a_set();
+    let options: Vec<_> =
+        (first..first + world.runs_of_a_set()).map(|run| (run, attack::options(seed, run, &limit, climbs))).collect();
+    let Limit { set, allocator, analysis, left_out, allocation, .. } = limit;
+    tally.sets = 1;
+    if left_out.is_none() {
+        tally.load = load_millionths(&set, &allocation, analysis.relies_on());
+    }
+    let mut case = Case { seed, run: first, set, allocator, analysis, options: Default::default(), left_out };
+    let may_wait = waits_as_it_may(&case, &allocation);
+    for (number, options) in options {
+        let Some(options) = options else { continue };
+        (case.run, case.options) = (number, options);
+        if let Some(findings) = run(&case, &allocation, may_wait) {
+            tally.note(number, &findings);
+        }
+    }
+}

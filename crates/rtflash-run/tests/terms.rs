@@ -1,0 +1,109 @@
+//! Each term of the tests is there for something: with it left out, sets are accepted that break.
+//! With all terms none does. `rtflash soak --world … --without all` counts how many.
+
+use rtflash_alloc::certified::Term;
+use rtflash_exec::check::CERTIFIED;
+use rtflash_run::climb::rows::{LeftOut, TABLE, allocation};
+use rtflash_run::climb::{Effort, climb};
+use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
+
+/// A run that breaks something with a term left out: world, term, whether releases are climbed, the
+/// number of the run, a check that fails. The runs are those of seed 1 that `soak` names first.
+#[rustfmt::skip] // A run is a line.
+const BROKEN: &[(World, Term, bool, u64, &str)] = &[
+    (World::Stripe, Term::Blocking, false, 88, "deadlines"),
+    (World::Stripe, Term::StepWait, false, 4_941, "deadlines"),
+    (World::Stripe, Term::Transfer, false, 23, "deadlines"),
+    (World::Stripe, Term::Window, false, 176, "deadlines"),
+    (World::Stripe, Term::Arrivals, false, 0, "reserve"),
+    (World::Stripe, Term::ServerReserve, false, 6_242, "overdue"),
+    (World::Stripe, Term::ReservePage, false, 113, "overdue"),
+    (World::Stripe, Term::VictimPage, false, 50, "overdue"),
+    (World::Stripe, Term::Servers, false, 731, "deadlines"),
+    (World::Superblock, Term::Blocking, false, 256, "deadlines"),
+    (World::Superblock, Term::StepWait, false, 5_190, "deadlines"),
+    (World::Superblock, Term::Transfer, false, 23, "deadlines"),
+    (World::Superblock, Term::Window, false, 183, "deadlines"),
+    (World::Superblock, Term::Arrivals, false, 0, "reserve"),
+    (World::Superblock, Term::ServerReserve, false, 10_066, "overdue"),
+    (World::Superblock, Term::ReservePage, false, 3_024, "overdue"),
+    (World::Superblock, Term::VictimPage, false, 136, "overdue"),
+    (World::Queue, Term::MinFresh, true, 417, "deadlines"),
+    (World::Queue, Term::SumFresh, true, 2_019, "deadlines"),
+    (World::Queue, Term::ServedTwice, true, 65, "deadlines"),
+    (World::Queue, Term::SigmaOfOne, true, 577, "deadlines"),
+];
+
+fn search(world: World, left_out: Option<Term>, climbs: bool) -> Search {
+    Search { left_out, climbs, ..Search::new(1, world) }
+}
+
+fn failing(search: Search, run: u64) -> Vec<&'static str> {
+    let case = draw(search, run).expect("a case");
+    let SoakOutcome::Judged { findings, .. } = judge(&case) else { panic!("{search:?}, {run}: not accepted") };
+    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+}
+
+#[test]
+fn a_term_that_is_left_out_is_missed() {
+    let mut wrong = Vec::new();
+    for &(world, term, climbs, run, check) in BROKEN {
+        assert!(world.terms().contains(&term), "{term:?}");
+        let failing = failing(search(world, Some(term), climbs), run);
+        if !failing.contains(&check) {
+            wrong.push((world, term, failing));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Small sets at the limit of each test, under everything that is meant to break them.
+#[test]
+fn small_sets_at_the_limit_keep_every_promise() {
+    for (world, climbs, runs, judged) in [
+        (World::Stripe, false, 800, 500),
+        (World::Superblock, false, 800, 500),
+        (World::Queue, false, 800, 150),
+        (World::Stripe, true, 48, 30),
+        (World::Superblock, true, 48, 30),
+        (World::Queue, true, 160, 30),
+    ] {
+        let soaked = soak(search(world, None, climbs), runs);
+        let broken: Vec<_> =
+            soaked.broken.iter().map(|broken| (CERTIFIED[broken.assumption].name, broken.first)).collect();
+        assert_eq!(broken, [], "{world:?}");
+        assert!(soaked.judged >= judged, "{world:?}: {} runs", soaked.judged);
+    }
+}
+
+/// What the search accepts with all terms is what an allocator accepts.
+#[test]
+fn the_search_tests_as_an_allocator_does() {
+    for world in [World::Stripe, World::Queue, World::Superblock] {
+        let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));
+        let accepted: Vec<bool> = cases
+            .map(|case| case.allocator.allocate(&case.set, case.analysis).is_schedulable() == Some(true))
+            .collect();
+        assert!(accepted.len() > 15 && accepted.iter().all(|&accepted| accepted), "{world:?}: {accepted:?}");
+    }
+}
+
+/// The climber finds each counterexample of docs/analysis.md, Section 6.1, on the channel; and on
+/// the executor those of which it can run all. `rtflash soak --climb` does the same.
+#[test]
+fn the_climber_finds_each_row_of_the_table() {
+    let effort = Effort { seed: 1, starts: 100, moves: 99, until_late: true };
+    let mut on_executor = Vec::new();
+    for row in TABLE {
+        assert!(climb(&row.on_channel(), 0, effort).is_late(), "{row:?}");
+        let Some(on) = row.on_executor() else { continue };
+        let watched = on.names().position(|name| name == "chip-0.read").expect("chip 0 reads");
+        assert!(climb(&on, watched, effort).is_late(), "{row:?}");
+        on_executor.push(row.left_out.name());
+        if row.left_out != LeftOut::Sensing {
+            // The library's test rejects it with all its terms.
+            assert!(allocation(&row.set().expect("a set"), None).is_none(), "{row:?}");
+        }
+    }
+    assert_eq!(on_executor, ["min-fresh", "sum-fresh", "served-twice", "sigma-of-one", "Q3"]);
+}
