@@ -9,9 +9,11 @@ use std::ops::ControlFlow;
 
 use common::{ALWAYS_HOLD, Broken, World, agree};
 use rtflash_exec::check::{Checks, Finding};
-use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Arbitration, Dispatch, Pattern, Releases, Service, Ties, Victims};
-use rtflash_model::{ClusterId, Instant};
+use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
+use rtflash_exec::{
+    Arbitration, ChannelId, Dispatch, Lengths, Options, Pattern, Releases, Service, Ties, Times, Victims,
+};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, TaskId};
 use worlds::engine;
 
 /// How often the cases did what is worth comparing.
@@ -152,6 +154,39 @@ fn releases_that_are_not_as_declared_are_found() {
         policed += usize::from(records.iter().any(|record| matches!(record, Record::Policed(_))));
     }
     assert!(found > 100 && policed > 100, "{found} {policed}");
+}
+
+#[test]
+fn lengths_are_between_the_bounds_as_stated() {
+    let mut looked_at = 0;
+    for world in (0..2_000).filter_map(|case| World::draw(13, case)) {
+        let Some(pattern) = &world.options.releases else { continue };
+        let at_the_bound =
+            |times| Lengths::new(&world.plan, &Options { times, releases: None, ..world.options.clone() });
+        let (longest, shortest) = (at_the_bound(Times::Worst), at_the_bound(Times::Best));
+        let lengths = Lengths::new(&world.plan, &world.options);
+        for (number, source) in world.plan.sources().enumerate() {
+            let stated = pattern.request(TaskId::from_index(source.owner), source.kind);
+            let Some(stated) = stated.filter(|stated| !stated.lengths.is_empty()) else { continue };
+            for index in 0..5 {
+                let thousandths = stated.lengths[usize::min(index, stated.lengths.len() - 1)];
+                let job = JobId { source: number, index: index as u64 };
+                let parts = |of: &Lengths| {
+                    let (chip, at) = (ChipId(0), Instant::START);
+                    let inside = [of.read(job, chip, at), of.program(job, chip, at), of.erase(job, chip, at)];
+                    let outside = [of.sensing(job, chip, at), of.programming(job, chip, at)];
+                    [&inside[..], &outside, &[of.transfer(job, ChannelId(0), at)]].concat()
+                };
+                for ((long, short), length) in parts(&longest).iter().zip(parts(&shortest)).zip(parts(&lengths)) {
+                    let (long, short) = (long.as_ns(), short.as_ns());
+                    let share = ((long - short) * u64::from(thousandths)).div_ceil(1_000);
+                    assert_eq!(length.as_ns(), short + share, "{world:?}");
+                    looked_at += u64::from(0 < share && share < long - short);
+                }
+            }
+        }
+    }
+    assert!(looked_at > 200, "{looked_at}");
 }
 
 #[test]
