@@ -241,9 +241,10 @@ pub struct SoakArgs {
     /// Where the randomness starts: the same seed draws the same cases
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Cases to draw
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: u64,
+    /// Cases to draw; with --climb runs for each request at most [default: 1000, and 5000 for
+    /// --climb alone]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
@@ -268,6 +269,14 @@ pub struct SoakArgs {
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+impl SoakArgs {
+    /// How many cases to draw, or runs to make.
+    pub fn runs(&self) -> u64 {
+        let alone = self.climb == Some(None) && self.world == SoakWorld::Any;
+        self.runs.unwrap_or(if alone { 5_000 } else { 1_000 })
+    }
 }
 
 /// What `soak` draws from.

@@ -77,14 +77,14 @@ pub fn run(args: &SoakArgs, file: Option<&Path>) -> Result<Status, CommandFailur
             None => return Ok(Status::Wrong),
         },
     };
-    let answer = ClimbAnswer { seed: args.seed, runs: args.runs, climbed };
+    let answer = ClimbAnswer { seed: args.seed, runs: args.runs(), climbed };
     output::print(&answer.render(args.format.format))?;
     // A row of the table is to be late, a set that is given is not.
     Ok(Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table))))
 }
 
 fn effort(args: &SoakArgs, until_late: bool) -> Effort {
-    let starts = args.runs.div_ceil(RUNS_OF_A_START);
+    let starts = args.runs().div_ceil(RUNS_OF_A_START);
     Effort { seed: args.seed, starts, moves: (args.runs / starts).saturating_sub(1), until_late }
 }
 

@@ -149,12 +149,12 @@ fn bar(cases: u64) -> ProgressBar {
 }
 
 fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
-    let bar = bar(args.runs);
-    let soaked = soak_watched(search, args.runs, &|cases| bar.inc(cases));
+    let bar = bar(args.runs());
+    let soaked = soak_watched(search, args.runs(), &|cases| bar.inc(cases));
     bar.finish_and_clear();
     SoakAnswer {
         seed: args.seed,
-        runs: args.runs,
+        runs: args.runs(),
         sets: (search.world.runs_of_a_set() > 1).then_some(soaked.sets),
         judged: soaked.judged,
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
@@ -164,13 +164,13 @@ fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
 }
 
 fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnswer {
-    let bar = bar(args.runs.saturating_mul(terms.len() as u64));
+    let bar = bar(args.runs().saturating_mul(terms.len() as u64));
     let over = |cases| bar.inc(cases);
-    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs, term, &over)).collect();
+    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, &over)).collect();
     bar.finish_and_clear();
     SoakAnswer {
         seed: args.seed,
-        runs: args.runs,
+        runs: args.runs(),
         sets: None,
         judged: found.iter().map(|of| of.judged).sum(),
         mean_load: None,
