@@ -85,7 +85,7 @@ pub fn run(args: &SoakArgs, file: Option<&Path>) -> Result<Status, CommandFailur
 
 fn effort(args: &SoakArgs, until_late: bool) -> Effort {
     let starts = args.runs().div_ceil(RUNS_OF_A_START);
-    Effort { seed: args.seed, starts, moves: (args.runs / starts).saturating_sub(1), until_late }
+    Effort { seed: args.seed, starts, moves: (args.runs() / starts).saturating_sub(1), until_late }
 }
 
 /// A row on the channel, and on the executor where it does what the row says. The request that is
