@@ -41,7 +41,7 @@ pub struct SoakAnswer {
     broken: Vec<BrokenLine>,
     /// What a term that is left out of the test is for (`--without`). What was accepted so was no
     /// promise.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     without: Vec<WithoutLine>,
 }
 
