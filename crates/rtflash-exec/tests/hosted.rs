@@ -203,6 +203,8 @@ fn checkers_judge_what_a_host_hands_over() {
             continue;
         }
         world.plan = world.plan.for_host();
+        // The host says when requests are released, and how large they are.
+        (world.options.releases, world.options.police) = (None, false);
         let planned = at_random(&world, &mut Rng(Stream::numbered(23, b"handed\0\0", case)));
         let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
