@@ -130,6 +130,7 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certified::Contention;
     use crate::certified::random_processors::{Drawn, ProcessorRng};
     use crate::reason::NoRoomForGc;
 
@@ -170,10 +171,32 @@ mod tests {
                 Some(Reason::Demand(_)) | None => (4, 1.0),
                 _ => continue,
             };
+            if let Some(Reason::Demand(Excess { interval, demand_ns })) = reason {
+                assert!(demand_ns > interval.as_ns().into(), "seed {seed}: nothing is too much");
+            }
             assert!((order - above_one(expected)).abs() < 1e-9 * order, "seed {seed}: {order}, {reason:?}");
             compared[kind] += 1;
         }
         assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
+    }
+
+    /// Where an interval is just long enough there is nothing that would make a cluster fail.
+    #[test]
+    fn at_the_limit_there_is_no_reason() {
+        let device = Device::profile("dgist-2021").expect("a profile");
+        let read = Request::new(7, Span::from_us(1_000_000)).expect("a request");
+        let reader = |read| Task { name: "reader".into(), read, write: None, data_pages: None };
+        let processor = |task: &Task| {
+            Processor::new(&device, [task], 1, Placement::Stripe, SharedBus::alone()).expect("a small one")
+        };
+        let cost = processor(&reader(Some(read))).tasks[0].cost.as_ns();
+        let reason = |window: u64| {
+            let task = reader(read.with_deadline(Span::from_ns(window)));
+            let placed = PlacedProcessor { processor: processor(&task), contentions: vec![Contention::none()] };
+            Shortfall::new(&device, [&task], 1, Placement::Stripe, Some(placed), &Work::new()).reason()
+        };
+        let nearest = [reason(cost), reason(cost - 1)];
+        assert!(nearest[0].is_none() && nearest[1].is_some(), "{nearest:?}");
     }
 
     /// A request that takes too long does so alone, whatever else its task does.

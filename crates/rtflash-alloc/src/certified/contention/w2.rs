@@ -258,6 +258,38 @@ mod tests {
     use super::*;
     use crate::certified::random_processors::{Drawn, ns};
 
+    /// The line above W2 has the slope that W2 has in the long run: of what W2 takes the least of,
+    /// the line takes the same.
+    #[test]
+    fn the_line_is_as_steep_as_w2() {
+        let (mut compared, mut several) = (0, 0);
+        for seed in 0..6_000 {
+            let Some(Drawn { processor, gc, contention, .. }) = Drawn::new(seed) else { continue };
+            let Some(queue) = contention.queue else { continue };
+            let Some(line) = contention.w2_line(queue, &processor, gc) else { continue };
+            // Long enough for what is added once to be nothing.
+            let length = 1 << 50;
+            let mut activity = Activity { length: ns(length), ..Activity::default() };
+            let mut own = 0;
+            for item in &processor.tasks {
+                let jobs = u128::from(length / item.period.as_ns());
+                let pages = jobs * u128::from(item.transfers);
+                *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
+                activity.jobs += jobs;
+                own += jobs * u128::from(item.cost.as_ns());
+            }
+            let of_gc = passes(&processor.tasks, gc).iter().map(|(rate, _)| rate.to_f64()).sum::<f64>();
+            activity.jobs += (of_gc * length as f64) as u128;
+            let (wait, taken_back) = contention.w2(queue, activity, &processor, gc);
+            let slope = (wait.to_f64() - taken_back.to_f64() + own as f64) / length as f64;
+            let off = (line.rate() - slope).abs();
+            assert!(off < 1e-9 * slope.max(1.0), "seed {seed}: {} and {slope}", line.rate());
+            compared += 1;
+            several += usize::from(contention.neighbours.len() > 1);
+        }
+        assert!(compared > 500 && several > 100, "{compared}, {several}");
+    }
+
     /// What is there long-run is at least what is there in any interval, and is no further above it
     /// than what roundings up of each kind of job come to.
     #[test]
