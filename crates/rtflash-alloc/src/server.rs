@@ -113,6 +113,11 @@ impl Server {
         self.written = if grant.gc_passes == 0 { self.written + job.write } else { job.write };
         Some(grant)
     }
+
+    /// Goes on behind another one with the same tasks, whose last deadline and w(φ) these are.
+    pub fn go_on(&mut self, last_deadline: Instant, written_since_gc: u64) {
+        (self.last_deadline, self.written) = (last_deadline, written_since_gc);
+    }
 }
 
 /// The server (by position) that offers an arriving job the earliest deadline, in whole

@@ -54,6 +54,45 @@ impl Drop for SignalWatch {
     }
 }
 
+/// As long as it is there, a signal that would end the process is held until [`SignalHold::obey`];
+/// a second one is not.
+pub struct SignalHold(());
+
+impl SignalHold {
+    /// Holds signals.
+    pub fn new() -> SignalHold {
+        #[cfg(unix)]
+        interrupted::hold(true);
+        SignalHold(())
+    }
+
+    /// The signal that is held.
+    #[allow(clippy::unused_self)] // It is there to be asked.
+    pub fn signal(&self) -> Option<i32> {
+        #[cfg(unix)]
+        return interrupted::held();
+        #[cfg(not(unix))]
+        None
+    }
+
+    /// Ends the process by the signal that is held, if there is one.
+    pub fn obey(&self) {
+        #[cfg(unix)]
+        if let Some(signal) = self.signal() {
+            interrupted::end(signal);
+        }
+    }
+}
+
+impl Drop for SignalHold {
+    fn drop(&mut self) {
+        // One that comes now is not held, and one that came before ends the process now.
+        #[cfg(unix)]
+        interrupted::hold(false);
+        self.obey();
+    }
+}
+
 impl WholeFile {
     /// A file to be at this path, through links.
     ///

@@ -1,6 +1,7 @@
 //! Which of several lanes comes next.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 /// Later than every instant.
 const NEVER: u64 = u64::MAX;
@@ -17,7 +18,7 @@ pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
 
 /// An instant for each of some lanes, or none, and the lane of the earliest: the lowest among
 /// equals.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Earliest {
     /// A tournament: who plays at 2n and 2n + 1 is played for at n; the winner of all is at 1, the
     /// lanes are in the last half, one after another. Each is an instant in nanoseconds, or

@@ -23,6 +23,7 @@ mod options;
 mod plan;
 mod release_pattern;
 pub mod report;
+pub mod resume;
 mod run;
 mod ties;
 pub mod trace;
@@ -41,5 +42,5 @@ pub use plan::{
     Releases, Source, Timing, TooFewBlocks,
 };
 pub use release_pattern::{ReleasePattern, RequestPattern, read_release_pattern};
-pub use run::{run, run_traced, run_watched};
+pub use run::{Running, between_looks, run, run_traced};
 pub use ties::{random_chip_place, random_job_place};

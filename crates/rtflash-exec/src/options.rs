@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::release_pattern::ReleasePattern;
 
@@ -18,7 +19,7 @@ pub enum Dispatch {
 }
 
 /// How jobs that are not real-time are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Service {
     /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in
     /// EDF.
@@ -30,7 +31,7 @@ pub enum Service {
 }
 
 /// How many pages a GC pass copies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Victims {
     /// The valid pages of the victim.
     #[default]
@@ -41,7 +42,7 @@ pub enum Victims {
 }
 
 /// What the device has been through before the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Aging {
     /// Full, every block with the same share of valid pages of every task: the worst start for GC.
     /// Under certificates exactly the reserve is free, and the valid pages of a superblock are on
@@ -55,7 +56,7 @@ pub enum Aging {
 }
 
 /// Which pages of its own part of the logical space a task reads and writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Pattern {
     /// Each page with the same probability.
     #[default]
@@ -72,7 +73,7 @@ pub enum Pattern {
 }
 
 /// What a page waits for its bus, under certificates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Waits {
     /// Until the transfers before it are over.
     #[default]
@@ -121,7 +122,7 @@ pub enum Times {
 }
 
 /// Which of the chips that wait for a bus gets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Arbitration {
     /// The one that has waited longest.
     #[default]
@@ -133,7 +134,7 @@ pub enum Arbitration {
 
 /// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the same
 /// instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Ties {
     /// Of jobs the first by kind (reads, writes, GC, server), then by source; the lowest chip.
     #[default]

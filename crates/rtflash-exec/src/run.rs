@@ -1,4 +1,4 @@
-//! A run from start to end: groups of clusters, each with its observer, in windows of time.
+//! A run: groups of clusters, each with its observer, in windows of time.
 
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
@@ -9,6 +9,7 @@ use crate::groups::{groups, shared_channels};
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Dispatch, Options, Service};
 use crate::plan::{Plan, Promise};
+use crate::resume::{NoState, Rest, Resume, State};
 use crate::trace::{Observer, Record, Setup};
 
 /// A group of clusters under either dispatch.
@@ -82,13 +83,181 @@ impl<'a, O: Observer> Group<'a, O> {
     }
 }
 
+impl<O: Observer + Resume> Resume for Group<'_, O> {
+    fn save(&self, state: &mut State<'_>) {
+        match self {
+            Group::Serial(group) => group.save(state),
+            Group::Parallel(group) => group.save(state),
+            Group::Placed(group) => group.save(state),
+        }
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        match self {
+            Group::Serial(group) => group.restore(rest),
+            Group::Parallel(group) => group.restore(rest),
+            Group::Placed(group) => group.restore(rest),
+        }
+    }
+}
+
 /// Arrivals that are drawn ahead of the run at most.
 const ARRIVALS_AHEAD: usize = 1 << 16;
 
-/// Runs a plan. With certificates, servers are those of the certificates, and `admission` is not
-/// asked. `observe` makes the observer of each group of clusters (positions in the plan); they come
-/// back in the groups' order. Groups run on the threads of the current rayon pool; the result does
-/// not depend on how many there are.
+/// A run under way, which goes on window by window. The result does not depend on how long windows
+/// are, nor on how many threads there are.
+///
+/// A run that is made alike goes on from the state of another one ([`Resume`]), as that one would
+/// have gone on.
+pub struct Running<'a, O> {
+    groups: Vec<Group<'a, O>>,
+    /// The group of each cluster.
+    group_of: PerId<ClusterId, usize>,
+    arrivals: ArrivalQueue<'a>,
+    admission: &'a mut dyn Admission,
+    /// Those of the certificates.
+    servers: Option<Servers<'a>>,
+    /// Before this instant all has been run.
+    now: Instant,
+    duration: Instant,
+}
+
+impl<O> std::fmt::Debug for Running<'_, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("now", &self.now).field("duration", &self.duration).finish_non_exhaustive()
+    }
+}
+
+impl<'a, O: Observer + Send> Running<'a, O> {
+    /// A run of a plan that has not begun. With certificates, servers are those of the
+    /// certificates, and `admission` is not asked. `observe` makes the observer of each group of
+    /// clusters (positions in the plan).
+    pub fn new(
+        plan: &'a Plan,
+        options: &'a Options,
+        admission: &'a mut dyn Admission,
+        mut observe: impl FnMut(&[ClusterId]) -> O,
+    ) -> Running<'a, O> {
+        let clusters = groups(plan, options);
+        let shared = shared_channels(plan);
+        let mut group_of = plan.per_cluster(0);
+        for (number, group) in clusters.iter().enumerate() {
+            for &cluster in group {
+                group_of[cluster] = number;
+            }
+        }
+        let servers = match plan.promise() {
+            Promise::Certified(certified) if options.service == Service::Tbs => {
+                Some(Servers::new(plan, certified, options.seed))
+            }
+            Promise::Utilization | Promise::Certified(_) => None,
+        };
+        let group = |group: &Vec<ClusterId>| {
+            let mut observer = observe(group);
+            observer.setup(&Setup::from(options));
+            Group::new(plan, options, group, &shared, observer)
+        };
+        Running {
+            groups: clusters.iter().map(group).collect(),
+            group_of,
+            arrivals: ArrivalQueue::new(plan, options.seed),
+            admission,
+            servers,
+            now: Instant::START,
+            duration: options.duration,
+        }
+    }
+
+    /// Before which instant all has been run.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Whether the end of the run is reached.
+    pub fn is_over(&self) -> bool {
+        self.now >= self.duration
+    }
+
+    /// Runs a window of time, in one go or in several where many jobs arrive in it, on the threads
+    /// of the current rayon pool.
+    ///
+    /// # Errors
+    /// Where a limit was reached.
+    pub fn advance(&mut self, window: Span) -> Result<(), RunError> {
+        let mut end = self.now.saturating_add(window.max(Span::NANOSECOND)).min(self.duration);
+        let ahead = self.draw_ahead(&mut end);
+        self.groups
+            .par_iter_mut()
+            .zip(ahead)
+            .map(|(group, arrivals)| {
+                group.arrive(arrivals.into_iter());
+                group.run_until(end)
+            })
+            .collect::<Result<Vec<()>, RunError>>()?;
+        self.now = end;
+        Ok(())
+    }
+
+    /// The arrivals of a window for each group. Where many jobs arrive in it, `end` is moved to the
+    /// last of those drawn.
+    fn draw_ahead(&mut self, end: &mut Instant) -> Vec<Vec<Arrival>> {
+        let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); self.groups.len()];
+        let mut drawn = 0;
+        while drawn < ARRIVALS_AHEAD {
+            let arrival = match &mut self.servers {
+                None => self.arrivals.next_before(*end, self.admission),
+                Some(servers) => self.arrivals.next_before(*end, &mut NoServers).map(|mut arrival| {
+                    arrival.grant = servers.grant(&arrival);
+                    arrival
+                }),
+            };
+            let Some(arrival) = arrival else { break };
+            drawn += 1;
+            if drawn == ARRIVALS_AHEAD {
+                *end = arrival.at;
+            }
+            let group = arrival.grant.map_or(0, |grant| self.group_of[grant.cluster]);
+            ahead[group].push(arrival);
+        }
+        ahead
+    }
+
+    /// Every record of what starts before this instant has been passed on.
+    pub fn settled(&mut self) -> Instant {
+        let end = self.now;
+        self.groups.iter_mut().map(|group| group.settled(end)).min().expect("there is a group")
+    }
+
+    /// The observers, in the groups' order.
+    pub fn observers(&mut self) -> Vec<&mut O> {
+        self.groups.iter_mut().map(Group::observer).collect()
+    }
+
+    /// Follows what is under way to its end.
+    pub fn finish(self) -> Vec<O> {
+        self.groups.into_par_iter().map(Group::finish).collect()
+    }
+}
+
+impl<O: Observer + Resume> Resume for Running<'_, O> {
+    fn save(&self, state: &mut State<'_>) {
+        state.put(&self.now);
+        self.arrivals.save(state);
+        state.put(&self.admission.state());
+        self.servers.iter().for_each(|servers| servers.save(state));
+        self.groups.iter().for_each(|group| group.save(state));
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        self.now = rest.take()?;
+        self.arrivals.restore(rest)?;
+        self.admission.go_on(&rest.take::<Vec<u64>>()?)?;
+        self.servers.iter_mut().try_for_each(|servers| servers.restore(rest))?;
+        self.groups.iter_mut().try_for_each(|group| group.restore(rest))
+    }
+}
+
+/// Runs a plan from start to end, see [`Running`]. Observers come back in the groups' order.
 ///
 /// # Errors
 /// Where a limit was reached.
@@ -98,125 +267,30 @@ pub fn run<O: Observer + Send>(
     admission: &mut dyn Admission,
     observe: impl FnMut(&[ClusterId]) -> O,
 ) -> Result<Vec<O>, RunError> {
-    run_in_windows(plan, options, admission, observe, options.duration, |_, _| Ok(()))
-}
-
-/// Runs a plan as [`run`] does, and calls `watch` now and then, for whoever wants to know how far
-/// it is: with the instant before which all has been simulated, and the observers.
-///
-/// # Errors
-/// Where a limit was reached.
-pub fn run_watched<O: Observer + Send>(
-    plan: &Plan,
-    options: &Options,
-    admission: &mut dyn Admission,
-    observe: impl FnMut(&[ClusterId]) -> O,
-    mut watch: impl FnMut(Instant, &mut [&mut O]),
-) -> Result<Vec<O>, RunError> {
-    let window = Instant::from_ns(between_looks(options)).expect("no longer than a run, or ten milliseconds");
-    run_in_windows(plan, options, admission, observe, window, |settled, observers| {
-        watch(settled, observers);
-        Ok(())
-    })
-}
-
-/// Nanoseconds between two looks at a run: long enough to be worth it, and short enough for what
-/// happens in them to be kept.
-fn between_looks(options: &Options) -> u64 {
-    (options.duration.as_ns() / 10_000).max(10_000_000)
-}
-
-/// The arrivals of a window for each group. A window is run in one go, or in several where many
-/// jobs arrive in it: then `end` is moved to the last of those drawn.
-fn draw_ahead(
-    queue: &mut ArrivalQueue<'_>,
-    admission: &mut dyn Admission,
-    servers: &mut Option<Servers<'_>>,
-    group_of: &PerId<ClusterId, usize>,
-    groups: usize,
-    end: &mut Instant,
-) -> Vec<Vec<Arrival>> {
-    let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); groups];
-    let mut drawn = 0;
-    while drawn < ARRIVALS_AHEAD {
-        let Some(mut arrival) = queue.next_before(*end, admission) else { break };
-        if let Some(servers) = servers {
-            arrival.grant = servers.grant(&arrival);
-        }
-        drawn += 1;
-        if drawn == ARRIVALS_AHEAD {
-            *end = arrival.at;
-        }
-        let group = arrival.grant.map_or(0, |grant| group_of[grant.cluster]);
-        ahead[group].push(arrival);
+    let mut running = Running::new(plan, options, admission, observe);
+    while !running.is_over() {
+        running.advance(Span::LONGEST)?;
     }
-    ahead
+    Ok(running.finish())
 }
 
-fn run_in_windows<O: Observer + Send, E: From<RunError>>(
-    plan: &Plan,
-    options: &Options,
-    admission: &mut dyn Admission,
-    mut observe: impl FnMut(&[ClusterId]) -> O,
-    window: Instant,
-    mut between: impl FnMut(Instant, &mut [&mut O]) -> Result<(), E>,
-) -> Result<Vec<O>, E> {
-    let clusters = groups(plan, options);
-    let shared = shared_channels(plan);
-    let mut group_of = plan.per_cluster(0);
-    for (number, group) in clusters.iter().enumerate() {
-        for &cluster in group {
-            group_of[cluster] = number;
-        }
-    }
-    let (admission, mut servers): (&mut dyn Admission, _) = match plan.promise() {
-        Promise::Utilization => (admission, None),
-        Promise::Certified(certified) => {
-            let serves = options.service == Service::Tbs;
-            (&mut NoServers, serves.then(|| Servers::new(plan, certified, options.seed)))
-        }
-    };
-    let mut running: Vec<Group<'_, O>> = clusters
-        .iter()
-        .map(|group| {
-            let mut observer = observe(group);
-            observer.setup(&Setup::from(options));
-            Group::new(plan, options, group, &shared, observer)
-        })
-        .collect();
-    let mut queue = ArrivalQueue::new(plan, options.seed);
-    let width = window.since(Instant::START).max(Span::NANOSECOND);
-    let mut end = Instant::START;
-    while end < options.duration {
-        end = end.saturating_add(width).min(options.duration);
-        let ahead = draw_ahead(&mut queue, admission, &mut servers, &group_of, running.len(), &mut end);
-        running
-            .par_iter_mut()
-            .zip(ahead)
-            .map(|(group, arrivals)| {
-                group.arrive(arrivals.into_iter());
-                group.run_until(end)
-            })
-            .collect::<Result<Vec<()>, RunError>>()?;
-        let settled = running.iter_mut().map(|group| group.settled(end)).min().expect("there is a group");
-        let mut observers: Vec<&mut O> = running.iter_mut().map(Group::observer).collect();
-        between(settled, &mut observers)?;
-    }
-    let mut observers: Vec<O> = running.into_par_iter().map(Group::finish).collect();
-    let mut last: Vec<&mut O> = observers.iter_mut().collect();
-    between(Instant::END, &mut last)?;
-    Ok(observers)
+/// The time between two looks at a run: long enough to be worth it, and short enough for what
+/// happens in it to be kept.
+pub fn between_looks(options: &Options) -> Span {
+    let parts = Span::from_ns(options.duration.as_ns() / 10_000).expect("no longer than the run");
+    parts.max(Span::from_us(10_000))
 }
 
 /// Records that are kept until they are in order, about.
 const RECORDS_KEPT: u64 = 1 << 18;
 
-/// The time in which all chips and buses together begin so many operations at most, in nanoseconds.
-fn longest_window(plan: &Plan) -> u64 {
+/// The time in which all chips and buses together begin so many operations at most.
+fn longest_window(plan: &Plan) -> Span {
     let device = plan.device();
     let times = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
     let shortest = times.into_iter().min().map_or(1, Span::as_ns).max(1);
-    (RECORDS_KEPT.saturating_mul(shortest) / u64::from(device.chips().saturating_add(device.channels()))).max(1)
+    let parts = u64::from(device.chips().saturating_add(device.channels()));
+    Span::from_ns(RECORDS_KEPT.saturating_mul(shortest) / parts).unwrap_or(Span::LONGEST)
 }
 
 /// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace.
@@ -230,19 +304,25 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     mut observe: impl FnMut(&[ClusterId]) -> O,
     mut sink: impl FnMut(&Record) -> Result<(), E>,
 ) -> Result<Vec<O>, E> {
-    let window = Instant::from_ns(between_looks(options).min(longest_window(plan)))
-        .expect("no longer than a run, or ten milliseconds");
+    let window = between_looks(options).min(longest_window(plan));
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
-    let observers = run_in_windows(plan, options, admission, with_records, window, |settled, observers| {
+    let mut running = Running::new(plan, options, admission, with_records);
+    let mut pass_on = |settled, observers: Vec<&mut (O, Vec<Record>)>| {
         let mut ready: Vec<Record> = Vec::new();
-        for (_, records) in observers.iter_mut() {
+        for (_, records) in observers {
             let (now, later) = std::mem::take(records).into_iter().partition(|record| record.start() < settled);
             *records = later;
             ready.extend::<Vec<Record>>(now);
         }
         ready.sort_by_key(Record::order);
         ready.iter().try_for_each(&mut sink)
-    })?;
+    };
+    while !running.is_over() {
+        running.advance(window)?;
+        pass_on(running.settled(), running.observers())?;
+    }
+    let mut observers = running.finish();
+    pass_on(Instant::END, observers.iter_mut().collect())?;
     Ok(observers.into_iter().map(|(observer, _)| observer).collect())
 }

@@ -115,7 +115,7 @@ fn assert_same(case: u64, world: &World, own: &[Record]) -> usize {
 fn a_host_that_releases_as_a_run_does_gets_the_same_run() {
     let (mut records, mut served) = (0, 0);
     for case in 0..6_000 {
-        let Some(mut world) = World::draw(21, case) else { continue };
+        let Some(mut world) = World::draw_certified(21, case) else { continue };
         world.set_periodic();
         if world.plan.clusters().len() > 1 {
             world.options.service = Service::Tbs;
@@ -128,7 +128,7 @@ fn a_host_that_releases_as_a_run_does_gets_the_same_run() {
 
 /// A world of parallel dispatch: jobs alone, on one cluster without a certificate.
 fn parallel(case: u64) -> Option<World> {
-    let placed = World::draw(22, case)?;
+    let placed = World::draw_certified(22, case)?;
     let mut rng = Rng(Stream::numbered(22, b"parallel", case));
     let device: Device = *placed.plan.device();
     let jobs = common::jobs(&mut rng)?;
@@ -198,7 +198,9 @@ fn checkers_judge_what_a_host_hands_over() {
     let (mut judged, mut complete) = (0, 0);
     let mut broken = Broken::default();
     for case in 0..6_000 {
-        let Some(mut world) = (if case % 3 == 0 { parallel(case) } else { World::draw(23, case) }) else { continue };
+        let Some(mut world) = (if case % 3 == 0 { parallel(case) } else { World::draw_certified(23, case) }) else {
+            continue;
+        };
         if world.plan.device().pages_per_block() == 1 {
             continue;
         }
@@ -219,11 +221,11 @@ fn checkers_judge_what_a_host_hands_over() {
 #[test]
 fn a_request_that_is_later_than_its_jitter_is_reported() {
     let case = (0..).find(|&case| {
-        World::draw(24, case).is_some_and(|world| {
+        World::draw_certified(24, case).is_some_and(|world| {
             world.plan.sources().iter().any(|source| source.deadline.is_some() && source.jitter > ns(0))
         })
     });
-    let world = World::draw(24, case.expect("a case")).expect("a world");
+    let world = World::draw_certified(24, case.expect("a case")).expect("a world");
     let mut sources = world.plan.sources().enumerate();
     let source = sources.find(|(_, source)| source.deadline.is_some() && source.jitter > ns(0));
     let (number, source) = source.expect("a source");
@@ -242,7 +244,9 @@ fn a_request_that_is_later_than_its_jitter_is_reported() {
 #[test]
 fn given_pages_follow_each_other_round_the_range() {
     let mut seen = 0;
-    for world in (0..600).filter_map(|case| if case % 2 == 0 { parallel(case) } else { World::draw(25, case) }) {
+    for world in
+        (0..600).filter_map(|case| if case % 2 == 0 { parallel(case) } else { World::draw_certified(25, case) })
+    {
         let plan = world.plan.clone().for_host();
         let handed = plan.sources().enumerate().find(|(_, source)| source.releases == Releases::Handed);
         let Some((number, source)) = handed else { continue };

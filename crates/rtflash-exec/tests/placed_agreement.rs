@@ -72,7 +72,7 @@ impl Seen {
 fn compare(seed: u64, cases: u64) -> Seen {
     let mut seen = Seen::default();
     let twin = |world: &World| naive_placed::run(&world.plan, &world.options, &world.arrivals);
-    agree(cases, |case| World::draw(seed, case), engine, twin, |world, records| seen.look(world, records));
+    agree(cases, |case| World::draw_certified(seed, case), engine, twin, |world, records| seen.look(world, records));
     seen
 }
 
@@ -97,7 +97,7 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
     let mut judged = 0;
     let mut broken = Broken::default();
     for case in 0..8_000 {
-        let Some(world) = World::draw(4, case) else { continue };
+        let Some(world) = World::draw_certified(4, case) else { continue };
         // In blocks of one page a trace does not say which of two programs of a page in one row
         // came last.
         if world.plan.device().pages_per_block() == 1 {
@@ -125,7 +125,7 @@ const CERTIFIED: [&str; 2] = ["bus-wait", "service"];
 fn the_result_depends_on_neither_windows_nor_threads() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, four) = (pool(1), pool(4));
-    for world in (0..400).filter_map(|case| World::draw(5, case)).take(100) {
+    for world in (0..400).filter_map(|case| World::draw_certified(5, case)).take(100) {
         let untraced = || {
             let told = run(&world.plan, &world.options, &mut NoServers, |_| Vec::new());
             let mut records: Vec<Record> = told.expect("small worlds reach no limit").concat();

@@ -3,6 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut, Range};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A position that counts things of one kind.
 pub trait Id: Copy {
     /// The one with this number.
@@ -73,6 +75,18 @@ macro_rules! ids {
             }
         }
 
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, to: S) -> ::std::result::Result<S::Ok, S::Error> {
+                to.serialize_u32(self.0)
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(from: D) -> ::std::result::Result<Self, D::Error> {
+                <u32 as $crate::serde::Deserialize>::deserialize(from).map($name)
+            }
+        }
+
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 self.0.fmt(f)
@@ -103,6 +117,18 @@ pub struct PerId<I, T> {
 impl<I, T> Default for PerId<I, T> {
     fn default() -> Self {
         PerId::from(Vec::new())
+    }
+}
+
+impl<I, T: Serialize> Serialize for PerId<I, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.entries.serialize(to)
+    }
+}
+
+impl<'de, I, T: Deserialize<'de>> Deserialize<'de> for PerId<I, T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Vec::deserialize(from).map(PerId::from)
     }
 }
 

@@ -32,6 +32,10 @@
 //! # Ok::<(), String>(())
 //! ```
 
+// For the macro `ids`.
+#[doc(hidden)]
+pub use serde;
+
 mod allocation;
 mod capped;
 mod certificate;

@@ -2,17 +2,21 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cursor::{Cursor, POWERS_OF_TEN};
 
 /// The first length of time, in nanoseconds, that is too long to be a [`Span`]: 2⁶³ (292 years).
 pub const TIME_LIMIT_NS: u64 = 1 << 63;
 
 /// A length of time in whole nanoseconds, below 2⁶³.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
 pub struct Span(u64);
 
 /// A point in time: whole nanoseconds since the start of the run, below 2⁶³.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
 pub struct Instant(u64);
 
 impl Span {
@@ -129,6 +133,35 @@ impl Instant {
     /// The point `span` later, or `None` at 2⁶³ nanoseconds and above.
     pub const fn checked_add(self, span: Span) -> Option<Instant> {
         Instant::from_ns(self.0 + span.0)
+    }
+}
+
+impl From<Span> for u64 {
+    fn from(span: Span) -> u64 {
+        span.0
+    }
+}
+
+impl From<Instant> for u64 {
+    fn from(instant: Instant) -> u64 {
+        instant.0
+    }
+}
+
+/// What is said of a number of nanoseconds that is no time.
+const TOO_LATE: &str = "2^63 nanoseconds and more are no time";
+
+impl TryFrom<u64> for Span {
+    type Error = &'static str;
+    fn try_from(nanoseconds: u64) -> Result<Span, &'static str> {
+        Span::from_ns(nanoseconds).ok_or(TOO_LATE)
+    }
+}
+
+impl TryFrom<u64> for Instant {
+    type Error = &'static str;
+    fn try_from(nanoseconds: u64) -> Result<Instant, &'static str> {
+        Instant::from_ns(nanoseconds).ok_or(TOO_LATE)
     }
 }
 

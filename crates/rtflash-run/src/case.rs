@@ -1,13 +1,16 @@
 //! One allocation, run and judged.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::report::{Report, Statistics};
+use rtflash_exec::resume::{NoState, Rest, Resume, State};
 use rtflash_exec::trace::Record;
-use rtflash_exec::{DEFAULT_MEMORY, Options, Plan, Promise, RunError, Service, memory, run, run_traced, run_watched};
+use rtflash_exec::{
+    DEFAULT_MEMORY, Options, Plan, Promise, RunError, Running, Service, between_looks, memory, run, run_traced,
+};
 use rtflash_model::{Allocation, ClusterId, Instant, TaskSet};
 
 use crate::plan::{PlanRefusal, plan};
@@ -49,6 +52,8 @@ pub enum NotRun {
     GivenUp(RunError),
     /// Its trace could not be written.
     Trace(io::Error),
+    /// Its state could not be read, or not be kept.
+    State(io::Error),
 }
 
 impl From<RunError> for NotRun {
@@ -63,12 +68,19 @@ impl From<io::Error> for NotRun {
     }
 }
 
+impl From<NoState> for NotRun {
+    fn from(error: NoState) -> NotRun {
+        NotRun::State(io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+}
+
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotRun::Refused(refusal) => refusal.fmt(f),
             NotRun::GivenUp(error) => error.fmt(f),
             NotRun::Trace(error) => write!(f, "cannot write the trace: {error}"),
+            NotRun::State(error) => write!(f, "cannot keep the state of the run: {error}"),
         }
     }
 }
@@ -99,6 +111,56 @@ pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 /// Somebody who wants to know how far a run is: before which instant all has been simulated, and
 /// with how many operations of chips.
 pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64);
+
+/// Somebody who keeps the state of a run, so that it can be gone on with when it has been broken
+/// off.
+pub trait Checkpoint {
+    /// The state that was kept last of this very run, by the same build of the program; `None`
+    /// where it begins.
+    ///
+    /// # Errors
+    /// Where there is something else.
+    fn last(&mut self) -> io::Result<Option<Box<dyn Read>>>;
+
+    /// Whether the state is to be kept now. Asked now and then.
+    fn is_due(&mut self) -> bool;
+
+    /// Keeps what `save` writes: the state before `now`. After the end of the run it is kept in any
+    /// case.
+    ///
+    /// # Errors
+    /// Where it cannot be kept.
+    fn keep(&mut self, now: Instant, save: &dyn Fn(State<'_>) -> io::Result<()>) -> io::Result<()>;
+}
+
+/// Runs a plan window by window.
+fn run_in_windows<'a>(
+    mut running: Running<'a, Seen<'a>>,
+    options: &Options,
+    mut watch: Option<Watch<'_>>,
+    mut checkpoint: Option<&mut dyn Checkpoint>,
+) -> Result<Vec<Seen<'a>>, NotRun> {
+    let last = checkpoint.as_mut().map(|checkpoint| checkpoint.last()).transpose().map_err(NotRun::State)?;
+    if let Some(mut last) = last.flatten() {
+        running.restore(&mut Rest::of(&mut last))?;
+    }
+    while !running.is_over() {
+        running.advance(between_looks(options))?;
+        if let Some(watch) = &mut watch {
+            watch(running.settled(), running.observers().iter().map(|(_, statistics)| operations(statistics)).sum());
+        }
+        if let Some(checkpoint) = &mut checkpoint
+            && (running.is_over() || checkpoint.is_due())
+        {
+            let save = |mut state: State<'_>| {
+                running.save(&mut state);
+                state.finish()
+            };
+            checkpoint.keep(running.now(), &save).map_err(NotRun::State)?;
+        }
+    }
+    Ok(running.finish())
+}
 
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
 /// and judges it. With certificates it obeys these instead. Groups of clusters run on the threads
@@ -144,6 +206,58 @@ pub fn execute_watched(
     sink: Option<Sink<'_>>,
     watch: Option<Watch<'_>>,
 ) -> Result<Executed, NotRun> {
+    execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
+        let observe = |group: &[ClusterId]| observer(plan, options, group);
+        match (sink, watch) {
+            (None, None) => Ok(run(plan, options, servers, observe)?),
+            (None, watch) => run_in_windows(Running::new(plan, options, servers, observe), options, watch, None),
+            (Some(sink), watch) => {
+                let mut told = Told { watch, records: 0, operations: 0 };
+                run_traced(plan, options, servers, observe, |record| {
+                    told.record(record);
+                    Ok(sink(plan, record)?)
+                })
+            }
+        }
+    })
+}
+
+/// As [`execute_watched`], with somebody who keeps the state now and then. The result is the same,
+/// however often it is broken off and gone on with.
+///
+/// # Errors
+/// As there, and where the state cannot be kept, or what was kept is none of this run.
+pub fn execute_kept(
+    limit: u64,
+    set: &TaskSet,
+    allocation: &Allocation,
+    analysis: &dyn Analysis,
+    options: &Options,
+    checkpoint: &mut dyn Checkpoint,
+    watch: Option<Watch<'_>>,
+) -> Result<Executed, NotRun> {
+    execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
+        let running = Running::new(plan, options, servers, |group| observer(plan, options, group));
+        run_in_windows(running, options, watch, Some(checkpoint))
+    })
+}
+
+/// Who watches a group of clusters.
+type Seen<'p> = (Checks<'p>, Statistics);
+
+fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> Seen<'p> {
+    (Checks::new(plan, options.dispatch, group), Statistics::new(plan, options.duration))
+}
+
+/// Plans a run, has it made by `run`, and judges it.
+fn execute_by(
+    limit: u64,
+    set: &TaskSet,
+    allocation: &Allocation,
+    analysis: &dyn Analysis,
+    options: &Options,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<Seen<'p>>, NotRun>,
+) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let needed = memory(&plan, options);
     if needed > limit {
@@ -154,21 +268,7 @@ pub fn execute_watched(
         // Certificates have servers of their own.
         (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => TbsServers::none(),
     };
-    let observe =
-        |group: &[ClusterId]| (Checks::new(&plan, options.dispatch, group), Statistics::new(&plan, options.duration));
-    let observers = match (sink, watch) {
-        (None, None) => run(&plan, options, &mut servers, observe)?,
-        (None, Some(watch)) => run_watched(&plan, options, &mut servers, observe, |now, observers| {
-            watch(now, observers.iter().map(|(_, statistics)| operations(statistics)).sum());
-        })?,
-        (Some(sink), watch) => {
-            let mut told = Told { watch, records: 0, operations: 0 };
-            run_traced::<_, NotRun>(&plan, options, &mut servers, observe, |record| {
-                told.record(record);
-                Ok(sink(&plan, record)?)
-            })?
-        }
-    };
+    let observers = run(&plan, options, &mut servers)?;
     let mut findings = Vec::with_capacity(observers.len());
     let mut report = Statistics::new(&plan, options.duration).finish(&plan);
     for (checks, statistics) in observers {

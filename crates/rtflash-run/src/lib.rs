@@ -10,6 +10,6 @@ mod plan;
 mod servers;
 pub mod soak;
 
-pub use case::{Executed, NotRun, Sink, Watch, execute, execute_watched, execute_within};
+pub use case::{Checkpoint, Executed, NotRun, Sink, Watch, execute, execute_kept, execute_watched, execute_within};
 pub use plan::{PlanRefusal, plan, timing};
 pub use servers::TbsServers;

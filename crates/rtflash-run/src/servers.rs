@@ -3,6 +3,7 @@
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::server::{JobPages, Server, earliest_deadline};
 use rtflash_exec::dispatch::{Admission, Grant};
+use rtflash_exec::resume::NoState;
 use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};
 
 /// A server in each cluster that has something left for one: U_s > 0.
@@ -34,5 +35,22 @@ impl Admission for TbsServers {
         let position = earliest_deadline(&self.servers, at, job)?;
         let grant = self.servers[position].as_mut()?.grant(at, job)?;
         Some(Grant { cluster: ClusterId::from_index(position), deadline: grant.deadline, gc_passes: grant.gc_passes })
+    }
+
+    /// Of each server the last deadline and w(φ).
+    fn state(&self) -> Vec<u64> {
+        let state = |server: &Server| [server.last_deadline().as_ns(), server.written_since_gc()];
+        self.servers.iter().flatten().flat_map(state).collect()
+    }
+
+    fn go_on(&mut self, state: &[u64]) -> Result<(), NoState> {
+        let servers: Vec<&mut Server> = self.servers.iter_mut().flatten().collect();
+        if state.len() != 2 * servers.len() {
+            return Err(NoState);
+        }
+        for (server, state) in servers.into_iter().zip(state.chunks_exact(2)) {
+            server.go_on(Instant::from_ns(state[0]).ok_or(NoState)?, state[1]);
+        }
+        Ok(())
     }
 }

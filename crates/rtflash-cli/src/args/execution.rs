@@ -222,6 +222,14 @@ pub struct ExecArgs {
     /// (.jsonl)
     #[arg(long, value_name = "OUT")]
     pub trace: Option<PathBuf>,
+    /// Keep the state of the run in this file now and then, at the end, and before a signal ends
+    /// it: the same command goes on from there, and its answer is that of a run that was not broken
+    /// off
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt"])]
+    pub checkpoint: Option<PathBuf>,
+    /// How often the state is kept
+    #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint")]
+    pub checkpoint_every: String,
     /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`,
     /// such as 0ms..40ms
     #[arg(long, value_name = "FROM..TO")]

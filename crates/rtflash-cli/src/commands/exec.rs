@@ -1,17 +1,20 @@
 //! `rtflash exec`: the allocation on the simulated device.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_exec::{Arbitration, Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
-use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_watched};
+use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
+use super::exec_checkpoint::CheckpointFile;
 use super::exec_options::exec_options;
 use super::exec_output::{Keeper, Wanted};
 use super::exec_progress::RunBar;
@@ -36,6 +39,8 @@ struct ExecPlan {
     releases: Option<ReleaseFile>,
     settings: Settings,
     wanted: Wanted,
+    /// A file for the state of the run, and how often it is written.
+    checkpoint: Option<(PathBuf, Duration)>,
     /// Bytes that the tables of a run may take.
     memory: u64,
     /// Whether a task set has been run: files are for one.
@@ -65,6 +70,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
         releases: ReleaseFile::open(&args.phases)?,
         settings,
         wanted,
+        checkpoint: args.checkpoint.clone().zip(Some(policies::checkpoint_every(&args.checkpoint_every)?)),
         memory: policies::memory(&args.memory)?,
         kept: AtomicBool::new(false),
         format: args.format.format,
@@ -182,7 +188,7 @@ pub fn refused(error: &NotRun) -> Status {
             PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. },
         )) => Status::Wrong,
         NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
-        NotRun::Trace(_) => Status::Wrong,
+        NotRun::Trace(_) | NotRun::State(_) => Status::Wrong,
     }
 }
 
@@ -253,6 +259,14 @@ impl<'a> AskedRun<'a> {
     }
 }
 
+/// Why there was no run to its end.
+enum NotExecuted {
+    /// A complaint.
+    Wrong(String),
+    /// An answer that has a reason and this exit status.
+    Unable(String, Status),
+}
+
 impl ExecPlan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let mut warnings = String::new();
@@ -263,8 +277,8 @@ impl ExecPlan {
 
     fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> SetAnswer {
         let set = &file.set;
-        if self.wanted.is_some() && self.kept.swap(true, Ordering::Relaxed) {
-            return SetAnswer::wrong("--trace and --gantt take one task set, and this is another one");
+        if (self.wanted.is_some() || self.checkpoint.is_some()) && self.kept.swap(true, Ordering::Relaxed) {
+            return SetAnswer::wrong("--trace, --gantt and --checkpoint take one task set, and this is another one");
         }
         let algorithm = given.is_none().then(|| self.allocator.name());
         let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
@@ -302,25 +316,11 @@ impl ExecPlan {
             return SetAnswer::wrong(&complaint);
         }
         let mut keeper = Keeper::new(&self.wanted);
-        let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
-        let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-        // Several sets are run side by side.
-        let bar = if asked.alone { RunBar::new(options.duration) } else { None };
-        let mut advance = |now, operations| bar.iter().for_each(|bar| bar.advance(now, operations));
-        let watch: Option<Watch<'_>> = if bar.is_some() { Some(&mut advance) } else { None };
-        let executed = execute_watched(self.memory, set, allocation, analysis, options, sink, watch);
-        bar.into_iter().for_each(RunBar::finish);
-        let executed = match executed {
+        let executed = match self.execute(asked, allocation, analysis, options, &mut keeper) {
             Ok(executed) => executed,
-            Err(NotRun::Trace(error)) => return SetAnswer::wrong(&self.wanted.failure(&error)),
-            Err(error) => {
-                let status = refused(&error);
-                if status == Status::Wrong {
-                    return SetAnswer::wrong(&error.to_string());
-                }
-                let is_memory = matches!(error, NotRun::Refused(PlanRefusal::Memory { .. }));
-                let flag = if is_memory { " (--memory allows more)" } else { "" };
-                return self.render(asked.not_run(analysis, predicted, format!("{error}{flag}")), status);
+            Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
+            Err(NotExecuted::Unable(reason, status)) => {
+                return self.render(asked.not_run(analysis, predicted, reason), status);
             }
         };
         let Executed { plan, findings, report } = &executed;
@@ -340,6 +340,43 @@ impl ExecPlan {
         };
         let page_size = plan.device().page_size();
         self.render(ExecView { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
+    }
+
+    /// Makes the run, and has `keeper` keep what is wanted of it.
+    fn execute(
+        &self,
+        asked: &AskedRun<'_>,
+        allocation: &Allocation,
+        analysis: &dyn Analysis,
+        options: &Options,
+        keeper: &mut Keeper,
+    ) -> Result<Executed, NotExecuted> {
+        let set = &asked.file.set;
+        // Several sets are run side by side.
+        let bar = if asked.alone { RunBar::new(options.duration) } else { None };
+        let mut advance = |now, operations| bar.iter().for_each(|bar| bar.advance(now, operations));
+        let watch: Option<Watch<'_>> = if bar.is_some() { Some(&mut advance) } else { None };
+        let mut checkpoint = self
+            .checkpoint
+            .as_ref()
+            .map(|(path, every)| CheckpointFile::new(path, *every, set, allocation, analysis, options));
+        let executed = if let Some(file) = &mut checkpoint {
+            execute_kept(self.memory, set, allocation, analysis, options, file, watch)
+        } else {
+            let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
+            let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
+            execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
+        };
+        bar.into_iter().for_each(RunBar::finish);
+        executed.map_err(|error| match (&error, checkpoint) {
+            (NotRun::Trace(error), _) => NotExecuted::Wrong(self.wanted.failure(error)),
+            (NotRun::State(error), Some(file)) => NotExecuted::Wrong(file.failure(error)),
+            (NotRun::Refused(PlanRefusal::Memory { .. }), _) => {
+                NotExecuted::Unable(format!("{error} (--memory allows more)"), refused(&error))
+            }
+            _ if refused(&error) == Status::Wrong => NotExecuted::Wrong(error.to_string()),
+            _ => NotExecuted::Unable(error.to_string(), refused(&error)),
+        })
     }
 
     fn render(&self, view: ExecView<'_>, status: Status) -> SetAnswer {

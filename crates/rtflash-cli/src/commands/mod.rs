@@ -4,6 +4,7 @@ pub mod alloc;
 pub mod check;
 pub mod climb;
 pub mod exec;
+mod exec_checkpoint;
 mod exec_options;
 pub mod exec_output;
 mod exec_progress;

@@ -1,5 +1,7 @@
 //! Options that several commands have in common: how a run goes, for how long, on how many threads.
 
+use std::time::Duration;
+
 use rtflash_model::reading::parse_bytes;
 use rtflash_model::{Instant, parse_ns};
 
@@ -20,6 +22,12 @@ pub fn duration(text: &str) -> Result<Instant, CommandFailure> {
         return Err(wrong("nothing happens in no time".into()));
     }
     Ok(Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
+}
+
+/// How often the state of a run is kept.
+pub fn checkpoint_every(text: &str) -> Result<Duration, CommandFailure> {
+    let wrong = |error| CommandFailure(format!("--checkpoint-every {text}: {error}; expected a time such as 60s"));
+    parse_ns(text).map(Duration::from_nanos).map_err(wrong)
 }
 
 /// A number of bytes above zero, with its unit.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
@@ -12,16 +13,46 @@ use signal_hook::low_level::emulate_default_handler;
 /// The drafts that there are.
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Whether signals are held.
+static HOLDS: AtomicBool = AtomicBool::new(false);
+
+/// The signal that is held, or 0.
+static HELD: AtomicI32 = AtomicI32::new(0);
+
+/// From now on signals are held, or are not.
+pub(super) fn hold(holds: bool) {
+    watching();
+    HOLDS.store(holds, Ordering::SeqCst);
+}
+
+/// The signal that is held.
+pub(super) fn held() -> Option<i32> {
+    Some(HELD.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
+}
+
 /// Removes a draft should a signal end the process, until [`forget`].
 pub(super) fn watch(draft: &Path) {
-    static WATCHING: Once = Once::new();
-    WATCHING.call_once(start);
+    watching();
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).push(draft.to_owned());
 }
 
 /// A draft that is no more.
 pub(super) fn forget(draft: &Path) {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != draft);
+}
+
+fn watching() {
+    static WATCHING: Once = Once::new();
+    WATCHING.call_once(start);
+}
+
+/// Takes all drafts away and ends the process by a signal, as if nobody had waited for it.
+pub(super) fn end(signal: i32) {
+    let drafts = DRAFTS.lock().unwrap_or_else(PoisonError::into_inner);
+    for draft in drafts.iter() {
+        let _ = fs::remove_file(draft);
+    }
+    let _ = emulate_default_handler(signal);
 }
 
 /// Waits for signals on a thread of its own. Where that is not possible, drafts stay behind.
@@ -31,12 +62,10 @@ fn start() {
     let Ok(mut signals) = Signals::new(wanted) else { return };
     thread::spawn(move || {
         for signal in signals.forever() {
-            let drafts = DRAFTS.lock().unwrap_or_else(PoisonError::into_inner);
-            for draft in drafts.iter() {
-                let _ = fs::remove_file(draft);
+            let first = HELD.swap(signal, Ordering::SeqCst) == 0;
+            if !(first && HOLDS.load(Ordering::SeqCst)) {
+                end(signal);
             }
-            // The process ends by the signal, as if nobody had waited for it.
-            let _ = emulate_default_handler(signal);
         }
     });
 }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -16,7 +17,7 @@ use crate::plan::{Certified, ClusterPlan, Plan, Releases};
 use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
 
 /// What a certificate says of a processor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Terms {
     /// v.
     victim: u64,
@@ -36,7 +37,7 @@ struct Terms {
 }
 
 /// A pass under way.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Pass {
     victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
@@ -62,7 +63,7 @@ impl Pass {
 }
 
 /// A processor's account.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Account {
     terms: Terms,
     cluster: ClusterId,
@@ -83,7 +84,7 @@ struct Account {
 
 /// Pages that a cluster's requests have to write: all that were released, and all that the
 /// processors are recorded to have received.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Arrivals {
     at: Instant,
     released: u64,
@@ -91,7 +92,7 @@ struct Arrivals {
 }
 
 /// All processors that are watched.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Collections {
     pub(super) gc: Collecting,
     /// Releases of GC jobs at each α pages, against zero.

@@ -2,12 +2,14 @@
 //! by bus, which are rules S3 and D2.
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
 use crate::plan::{Certified, Plan, Promise};
+use crate::resume::resume;
 use crate::ties::TieBreaker;
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
 
@@ -39,7 +41,7 @@ impl std::ops::Add<Span> for Length {
 }
 
 /// The last operation of a chip.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Desk {
     start: Instant,
     end: Instant,
@@ -52,7 +54,7 @@ struct Desk {
 }
 
 /// What a bus did last.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Line {
     /// When the page that was moved last wanted the bus, and its chip.
     last: Option<(Instant, ChipId)>,
@@ -99,6 +101,13 @@ pub(super) struct Desks {
     /// A page alone, its transfer included.
     pages: (Length, Length),
 }
+
+resume!([] Desks {
+    values: [lengths, transfers, order, desks, buses, turns],
+    parts: [],
+    lists: [],
+    made: [places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, read, program, erase, pages],
+});
 
 impl Desks {
     pub(super) fn new(plan: &Plan) -> Desks {

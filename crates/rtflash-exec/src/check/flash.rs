@@ -1,6 +1,7 @@
 //! Checkers of the flash itself: exclusion on chips and buses, and the order of pages.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use crate::ids::{BlockId, ChannelId, ChipId, PerId};
@@ -17,7 +18,7 @@ pub(super) fn place(operation: &Operation) -> Place {
 }
 
 /// One operation at a time on a chip: how long two overlap, against zero.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChipExclusion {
     pub(super) gauge: Gauge,
     free_at: PerId<ChipId, Instant>,
@@ -37,7 +38,7 @@ impl ChipExclusion {
 }
 
 /// One transfer at a time on a bus: how long two overlap, against zero.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BusExclusion {
     pub(super) gauge: Gauge,
     free_at: PerId<ChannelId, Instant>,
@@ -63,7 +64,7 @@ impl BusExclusion {
 
 /// Pages of a block are programmed in order, each once between erases: pages out of order, against
 /// zero.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct PageOrder {
     pub(super) gauge: Gauge,
     blocks: usize,

@@ -1,12 +1,13 @@
 //! What a checker has seen: the worst of all, against its bound.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use crate::ids::{ChipId, ClusterId};
 use crate::trace::JobId;
 
 /// Where and when something was observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Place {
     /// When.
     pub at: Instant,
@@ -19,7 +20,7 @@ pub struct Place {
 }
 
 /// The observation that is furthest above its bound, or nearest below it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worst {
     /// What was promised for this very observation.
     pub bound: u64,
@@ -37,7 +38,7 @@ impl Worst {
 }
 
 /// Keeps the worst observation and counts those above their bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge {
     worst: Option<Worst>,
     violations: u64,

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::ids::{ChipId, PerId, SourceId};
 use crate::trace::{Action, JobId, Kind, Operation, Release};
 
 /// A pending job.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub(crate) release: Release,
     /// Time that its own pages have taken.
@@ -75,7 +76,7 @@ impl Pending {
 
 /// The jobs of one source, in order of release; complete ones leave holes until those before them
 /// are complete too.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Line {
     /// Behind the highest number that has been released.
     next: u64,
@@ -114,7 +115,7 @@ impl Line {
 }
 
 /// All pending jobs.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     lines: PerId<SourceId, Line>,
     /// Whether it sees the jobs of all clusters, in one order.

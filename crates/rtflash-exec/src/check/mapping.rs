@@ -3,6 +3,7 @@
 
 use prefetch_index::prefetch_index;
 use rtflash_model::{Id, Instant};
+use serde::{Deserialize, Serialize};
 
 use super::flash::place;
 use super::gauge::Gauge;
@@ -14,7 +15,7 @@ use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
 type Row = Vec<(Lpn, u32, BlockId)>;
 
 /// How a cluster places its pages.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Shape {
     chips: u32,
     stripe: bool,
@@ -22,7 +23,7 @@ struct Shape {
 }
 
 /// How full a block is.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Fill {
     /// Pages known to be valid.
     valid: u32,
@@ -31,7 +32,7 @@ struct Fill {
 }
 
 /// Free pages of a processor, or of a whole cluster without a certificate.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Pool {
     /// Without what erases have freed that have not been looked at: it may be below zero, also
     /// because a trace has more programs than there are pages.
@@ -55,7 +56,7 @@ impl Pool {
 
 /// What is read is what was last written, and nothing that is valid is erased: stale reads and lost
 /// pages, against zero.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Mapping {
     pub(super) gauge: Gauge,
     /// Blocks of a chip: twice, so that nothing is converted for every page.

@@ -30,6 +30,7 @@ use crate::dispatch::Admission;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::Plan;
+use crate::resume::resume;
 use crate::trace::{Kind, NONE, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
@@ -93,6 +94,13 @@ pub struct Checks<'a> {
     /// The latest start of anything.
     latest: Instant,
 }
+
+resume!(['a] Checks<'a> {
+    values: [ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved, chip_exclusion, bus_exclusion, page_order, mapping, completion, conservation, completed, released, kinds, latest],
+    parts: [rules, releases, desks],
+    lists: [],
+    made: [plan, setup, clusters, chips, ranges],
+});
 
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -14,13 +15,13 @@ use crate::trace::{Action, JobId, Kind, Moved, Operation, Padding};
 /// Whether operations start in the order of their deadlines: how much earlier than the deadline
 /// served the earliest one that had to wait was, against zero. Starved jobs do not count: they
 /// cannot go on.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SerialEdf {
     pub(super) gauge: Gauge,
     clusters: PerId<ClusterId, Queue>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Queue {
     pending: BTreeSet<(u64, JobId)>,
     /// The last job that was found to be the right one, as long as nothing has changed.
@@ -73,7 +74,7 @@ impl SerialEdf {
 
 /// Whether a cluster under serial dispatch works without a break while a job waits for it: how long
 /// it did not, against zero.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SerialIdling {
     pub(super) gauge: Gauge,
     /// For each cluster, since when it has been busy without a break, and until when.
@@ -116,7 +117,7 @@ impl SerialIdling {
 }
 
 /// What is remembered of a chip under parallel dispatch.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chip {
     /// The starts that a later look may still ask for: ascending in time, descending in deadline.
     starts: Vec<(Instant, u64)>,
@@ -132,7 +133,7 @@ struct Chip {
 
 /// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
 /// later deadline may have started there, nor may the chip have been idle.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
@@ -274,7 +275,7 @@ impl Chip {
 ///
 /// Kept field by field: read as a whole, what has just been written field by field has to wait for
 /// all earlier writes.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct UnderWay {
     starts: Vec<Instant>,
     ends: Vec<Instant>,

@@ -2,6 +2,7 @@
 //! take, what they copy, what they cost.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -13,7 +14,7 @@ use crate::plan::Plan;
 use crate::trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Padding, Selection, Step};
 
 /// What a chip has done for the pass under way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     time: u64,
     /// The block that is collected; `None` between passes.
@@ -32,7 +33,7 @@ struct ChipPass {
 const IDLE: ChipPass = ChipPass { time: 0, victim: None, valid: 0, reads: 0, held: (NO_LPN, NONE), last: NONE };
 
 /// A cluster's pass.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ClusterPass {
     /// When the last GC read step began, and how many there were.
     began: Option<Instant>,
@@ -47,7 +48,7 @@ struct ClusterPass {
 }
 
 /// What garbage collection is judged by.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Passes {
     /// A pass within C^g.
     pub(super) cost: Gauge,
@@ -67,7 +68,7 @@ pub(super) struct Passes {
 }
 
 /// The gauges of garbage collection, with and without certificates.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Collecting {
     /// Valid pages of a victim against the fewest that a closed block has.
     pub(super) choice: Gauge,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -12,7 +13,7 @@ use crate::plan::{Certified, Plan};
 use crate::trace::{Action, Kind, Operation};
 
 /// What a processor was doing over [start, end): a step, or an operation of one.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Stretch {
     start: Instant,
     end: Instant,
@@ -21,7 +22,7 @@ struct Stretch {
 }
 
 /// A processor, as its operations show it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Line {
     under_way: Option<Stretch>,
     /// Whether no chip has done anything but users' reads in it, and what the reads waited for
@@ -111,7 +112,7 @@ impl Line {
 }
 
 /// What a certificate bounds, for one processor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Bounds {
     /// The longest step.
     step: u64,
@@ -119,7 +120,7 @@ struct Bounds {
 }
 
 /// All processors that are watched.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
     of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.

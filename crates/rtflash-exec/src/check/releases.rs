@@ -2,16 +2,18 @@
 //! cluster.
 
 use rtflash_model::{Arrivals, Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use crate::dispatch::{Admission, Arrival, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
 use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
+use crate::resume::{NoState, Rest, Resume, State, resume};
 use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Seen {
     /// The number that comes next.
     next: u64,
@@ -60,6 +62,31 @@ pub(super) struct Released<'a> {
     sporadic: bool,
     service: Service,
     latest: Instant,
+}
+
+resume!(['a] Released<'a> {
+    values: [gauge, seen, latest],
+    parts: [grants],
+    lists: [],
+    made: [plan, sporadic, service],
+});
+
+impl Resume for Grants<'_> {
+    fn save(&self, state: &mut State<'_>) {
+        match self {
+            Grants::Unknown | Grants::Certificates(_) => {}
+            Grants::Admission(servers) => state.put(&servers.state()),
+            Grants::Certified(servers) => servers.save(state),
+        }
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        match self {
+            Grants::Unknown | Grants::Certificates(_) => Ok(()),
+            Grants::Admission(servers) => servers.go_on(&rest.take::<Vec<u64>>()?),
+            Grants::Certified(servers) => servers.restore(rest),
+        }
+    }
 }
 
 impl<'a> Released<'a> {

@@ -1,6 +1,7 @@
 //! What dispatching and garbage collection are judged by: Theorem 1, or certificates.
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED};
 use super::collect::Collections;
@@ -14,6 +15,7 @@ use super::timing::{Blocking, lateness};
 use crate::ids::{ClusterId, ColumnId, PerId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::{Certified, Plan, Promise, Releases};
+use crate::resume::{NoState, Rest, Resume, State, resume};
 use crate::trace::{Action, Kind, Operation, Release};
 
 /// The checkers that only one of the two kinds of plan has.
@@ -24,7 +26,7 @@ pub(super) enum Rules<'a> {
 }
 
 /// Those of a plan that is run by Theorem 1.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ByUtilization {
     pub(super) passes: Passes,
     pub(super) blocking: Blocking,
@@ -34,7 +36,7 @@ pub(super) struct ByUtilization {
 }
 
 /// Who goes first, under either dispatch.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     Serial(SerialEdf, SerialIdling),
     Parallel(ParallelEdf),
@@ -62,6 +64,30 @@ pub(super) struct Found<'r> {
     pub(super) more: Vec<Gauge>,
     /// The names of all that is guarded.
     pub(super) named: &'static [Assumption],
+}
+
+resume!(['a] ByCertificates<'a> {
+    values: [processors, collections],
+    parts: [],
+    lists: [],
+    made: [certified],
+});
+
+impl Resume for Rules<'_> {
+    fn save(&self, state: &mut State<'_>) {
+        match self {
+            Rules::Utilization(by) => state.put(&**by),
+            Rules::Certified(by) => by.save(state),
+        }
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        match self {
+            Rules::Utilization(by) => **by = rest.take()?,
+            Rules::Certified(by) => by.restore(rest)?,
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Rules<'a> {

@@ -1,6 +1,7 @@
 //! Checkers of time: deadlines, service, waiting for the bus, garbage collection.
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
@@ -14,7 +15,7 @@ pub(super) fn place(at: Instant, pending: &Pending, chip: Option<ChipId>) -> Pla
 }
 
 /// Whether complete jobs were in time: response against relative deadline.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Deadlines {
     pub(super) gauge: Gauge,
 }
@@ -31,7 +32,7 @@ impl Deadlines {
 }
 
 /// Whether pending jobs are late at the end: how late, against zero.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Overdue {
     pub(super) gauge: Gauge,
 }
@@ -79,7 +80,7 @@ pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, stripe: bool) -> 
 }
 
 /// A job's own pages, waiting for the bus included, within C + D.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Service {
     pub(super) gauge: Gauge,
 }
@@ -108,7 +109,7 @@ impl Service {
 }
 
 /// What a page waits for its bus within D(s).
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct BusWait {
     pub(super) gauge: Gauge,
 }
@@ -128,7 +129,7 @@ impl BusWait {
 }
 
 /// The longest time a job waits for an operation of a later deadline, within t_e.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Blocking {
     pub(super) gauge: Gauge,
 }

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::ids::ChipId;
 
 /// A chip had the bus.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Turn {
     at: Instant,
     chip: ChipId,
@@ -16,7 +17,7 @@ struct Turn {
 }
 
 /// The last turns of a bus.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Turns(VecDeque<Turn>);
 
 impl Turns {

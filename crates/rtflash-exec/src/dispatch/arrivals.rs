@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::ftl::{job_pages, pages_from};
 use crate::ids::{ClusterId, Lpn, SourceId};
 use crate::plan::{Plan, Releases};
+use crate::resume::{NoState, resume};
 use crate::trace::JobId;
 
 /// What a job is granted on arrival, Eqs. (IV.11) and (IV.12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// The cluster that serves it, by position.
     pub cluster: ClusterId,
@@ -26,6 +28,15 @@ pub trait Admission {
     /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve
     /// it.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
+
+    /// All that it remembers of what it has granted, for a run that somebody else goes on with.
+    fn state(&self) -> Vec<u64>;
+
+    /// Goes on behind another one that was made alike and had this state.
+    ///
+    /// # Errors
+    /// Where that one cannot have been made like this one.
+    fn go_on(&mut self, state: &[u64]) -> Result<(), NoState>;
 }
 
 /// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
@@ -53,10 +64,18 @@ impl Admission for NoServers {
     fn admit(&mut self, _: Instant, _: u64, _: u64) -> Option<Grant> {
         None
     }
+
+    fn state(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn go_on(&mut self, _: &[u64]) -> Result<(), NoState> {
+        Ok(())
+    }
 }
 
 /// A job that is not real-time, as it arrives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     /// When.
     pub at: Instant,
@@ -117,6 +136,20 @@ impl Arriving<'_> {
         });
     }
 }
+
+resume!(['a] ArrivalQueue<'a> {
+    values: [],
+    parts: [],
+    lists: [streams],
+    made: [],
+});
+
+resume!(['a] Arriving<'a> {
+    values: [stream, next],
+    parts: [],
+    lists: [],
+    made: [source, pages, arrivals],
+});
 
 impl<'a> ArrivalQueue<'a> {
     /// The arrivals of a plan, drawn from a seed.

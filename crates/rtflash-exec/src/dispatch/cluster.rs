@@ -2,6 +2,7 @@
 //! draw.
 
 use rtflash_model::{Id, Instant, TIME_LIMIT_NS, TaskId};
+use serde::{Deserialize, Serialize};
 
 use crate::ftl::{Addresses, Collector, PageMap, Place};
 use crate::groups::groups;
@@ -11,7 +12,7 @@ use crate::plan::{ClusterPlan, Plan};
 use crate::trace::{JobId, Kind, LeftOut, Selection};
 
 /// A cluster at run time.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     /// Its position in the plan.
     pub(crate) position: ClusterId,
@@ -220,7 +221,7 @@ fn addresses_of_tasks(plan: &Plan, position: ClusterId) -> usize {
 pub(crate) const BACKGROUND: u64 = TIME_LIMIT_NS;
 
 /// A job that is not complete.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) id: JobId,
     pub(crate) kind: Kind,
@@ -285,7 +286,7 @@ pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) ->
 }
 
 /// Jobs in slots that are used again.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Jobs {
     slots: Vec<Job>,
     free: Vec<usize>,

@@ -10,6 +10,7 @@ use super::request_times::{RequestTimes, collection_starts};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Period, Plan};
+use crate::resume::resume;
 use crate::ties::TieBreaker;
 use crate::trace::{JobId, Kind, Policed, Release};
 
@@ -62,6 +63,27 @@ pub(crate) struct Periodics {
     sources: Vec<Periodic>,
     ties: TieBreaker,
 }
+
+resume!([] Periodic {
+    values: [next, at],
+    parts: [],
+    lists: [],
+    made: [source, kind, cluster, slot, times],
+});
+
+resume!([] Periodics {
+    values: [],
+    parts: [],
+    lists: [sources],
+    made: [ties],
+});
+
+resume!([] Releaser {
+    values: [arrivals],
+    parts: [periodic],
+    lists: [],
+    made: [service, streams],
+});
 
 impl Periodics {
     /// The sources of these clusters (positions in the plan, ascending).

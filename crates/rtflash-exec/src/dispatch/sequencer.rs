@@ -4,14 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
+use crate::resume::{Resume, resume};
 use crate::trace::{Observer, Operation, Record};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
 
 /// The place of a record that is to come, in the order of [`Sequencer::open`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ticket(u64);
 
 /// A record from later than now: its start, and where it is kept.
@@ -65,6 +67,13 @@ pub(crate) struct Sequencer<O> {
     notifies: bool,
     observer: O,
 }
+
+resume!([O: Resume] Sequencer<O> {
+    values: [held, starts, passed, enough, later, kept, vacant, now, step],
+    parts: [observer],
+    lists: [],
+    made: [notifies],
+});
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {

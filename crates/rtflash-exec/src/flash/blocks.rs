@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use prefetch_index::prefetch_index;
 use rtflash_model::Id;
+use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn, PageId, PerId};
 use crate::trace::{NO_LPN, NONE};
 
 /// A block that takes pages, and its next page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Frontier {
     block: BlockId,
     next: u32,
@@ -30,7 +31,7 @@ pub(crate) enum Stream {
 ///
 /// A page holds a logical page or is stale; whether it is programmed at all follows from the state
 /// of its block.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Blocks {
     pages: u32,
     /// The logical page of each valid page; [`NO_LPN`] where stale or not programmed.

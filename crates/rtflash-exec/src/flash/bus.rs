@@ -8,14 +8,16 @@
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use crate::earliest::Earliest;
 use crate::ids::{ChannelId, ChipId, PerId};
 use crate::options::{Arbitration, Options};
+use crate::resume::resume;
 use crate::ties::TieBreaker;
 
 /// A lane asks for a bus.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Request {
     /// Since when, or from when on.
     pub(crate) since: Instant,
@@ -28,7 +30,7 @@ pub(crate) struct Request {
 }
 
 /// One bus.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Channel {
     free_at: Instant,
     /// By the time since when they wait, at one instant by place, then by chip.
@@ -83,6 +85,13 @@ pub(crate) struct Channels {
     arbitration: Arbitration,
     ties: TieBreaker,
 }
+
+resume!([] Channels {
+    values: [channels, next],
+    parts: [],
+    lists: [],
+    made: [of, arbitration, ties],
+});
 
 impl Channels {
     /// `shared` says which channels of the device these are.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use rtflash_model::random::Stream;
+use serde::{Deserialize, Serialize};
 
 use super::requests::{below, page_of};
 use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
@@ -11,7 +12,7 @@ use crate::options::Pattern;
 
 /// The addresses of one source in one cluster: draws one logical page after another from its own
 /// part of the space.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Addresses {
     pattern: Pattern,
     part: Range<Lpn>,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
+use serde::{Deserialize, Serialize};
 
 use super::aging::aged_chip;
 use crate::flash::{Blocks, Stream};
@@ -23,7 +24,7 @@ pub(crate) struct Place {
 }
 
 /// The logical pages of a cluster on its chips.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PageMap {
     pages_per_chip: u32,
     pub(super) chips: PerId<ColumnId, Blocks>,

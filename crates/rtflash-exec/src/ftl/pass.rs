@@ -1,12 +1,14 @@
 //! Garbage collection: passes over all chips of a cluster.
 
+use serde::{Deserialize, Serialize};
+
 use super::map::{PageMap, Place};
 use crate::flash::Stream;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Copy {
     /// This page, numbered through the chip, with the logical page it held when it was read.
     Page {
@@ -20,7 +22,7 @@ pub(crate) enum Copy {
 }
 
 /// What a chip has to do for the pass under way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     victim: BlockId,
     /// The first page of the victim not looked at yet.
@@ -34,7 +36,7 @@ struct ChipPass {
 
 /// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
 /// goes on with it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Collector {
     /// For each chip by position; all `None` between passes.
     pass: PerId<ColumnId, Option<ChipPass>>,

@@ -8,6 +8,7 @@ use rtflash_model::{Access, Placement};
 
 use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Pattern;
+use crate::resume::resume;
 use crate::trace::JobId;
 
 /// The addresses of the requests of one source: pages of its own range.
@@ -21,6 +22,13 @@ pub struct Requests {
     stream: Stream,
     next: u32,
 }
+
+resume!([] Requests {
+    values: [stream, next],
+    parts: [],
+    lists: [],
+    made: [pattern, access, range, stripe],
+});
 
 /// Pages drawn at most in search of one on a certain chip.
 const DRAWS: u32 = 16;

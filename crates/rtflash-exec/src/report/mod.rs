@@ -4,6 +4,7 @@ mod responses;
 mod wear;
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use responses::EXACT_RESPONSES;
 pub use responses::Responses;
@@ -12,10 +13,11 @@ pub use wear::MostWorn;
 use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
+use crate::resume::resume;
 use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer};
 
 /// The jobs of one source.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SourceReport {
     /// Jobs released.
     pub released: u64,
@@ -30,7 +32,7 @@ pub struct SourceReport {
 }
 
 /// Operations of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Operations {
     /// Pages read, GC included.
     pub reads: u64,
@@ -43,7 +45,7 @@ pub struct Operations {
 }
 
 /// What a chip did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChipReport {
     /// Time in which it was occupied.
     pub busy: Span,
@@ -52,7 +54,7 @@ pub struct ChipReport {
 }
 
 /// What a channel's bus did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChannelReport {
     /// Time in which it was occupied.
     pub busy: Span,
@@ -61,7 +63,7 @@ pub struct ChannelReport {
 }
 
 /// What a cluster did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClusterReport {
     /// GC passes that erased a block on some chip.
     pub gc_passes: u64,
@@ -82,7 +84,7 @@ impl ClusterReport {
 }
 
 /// A run in numbers.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Each source of the plan.
     pub sources: PerId<SourceId, SourceReport>,
@@ -144,6 +146,13 @@ pub struct Statistics {
     ledger: Ledger,
     duration: Instant,
 }
+
+resume!([] Statistics {
+    values: [report, ledger],
+    parts: [],
+    lists: [],
+    made: [duration],
+});
 
 impl Statistics {
     /// For a run of a plan that ends at `duration`.

@@ -2,16 +2,54 @@
 
 use hdrhistogram::Histogram;
 use rtflash_model::Span;
+use serde::{Deserialize, Serialize};
 
 /// Samples that are kept one by one.
 pub const EXACT_RESPONSES: usize = 1 << 16;
 
 /// The response times of one source's complete jobs.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Responses {
     exact: Vec<u64>,
+    #[serde(with = "counts")]
     many: Option<Histogram<u64>>,
     max: u64,
+}
+
+/// A histogram as what it has counted.
+mod counts {
+    use hdrhistogram::Histogram;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::histogram;
+
+    /// The upper end of each step that something was counted in, and how much.
+    type Counts = Vec<(u64, u64)>;
+
+    pub(super) fn serialize<S: Serializer>(many: &Option<Histogram<u64>>, to: S) -> Result<S::Ok, S::Error> {
+        let steps = |of: &Histogram<u64>| -> Counts {
+            of.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+        };
+        many.as_ref().map(steps).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Histogram<u64>>, D::Error> {
+        let many = Option::<Counts>::deserialize(from)?;
+        Ok(many.and_then(|counts| {
+            let mut histogram = histogram()?;
+            for (response, times) in counts {
+                let _ = histogram.record_n(response, times);
+            }
+            Some(histogram)
+        }))
+    }
+}
+
+/// One that has counted nothing.
+fn histogram() -> Option<Histogram<u64>> {
+    let mut histogram = Histogram::new(3).ok()?;
+    histogram.auto(true);
+    Some(histogram)
 }
 
 impl Responses {
@@ -34,8 +72,7 @@ impl Responses {
 
     /// Keeps no response one by one any more.
     fn count(&mut self) {
-        let Ok(mut histogram) = Histogram::new(3) else { return };
-        histogram.auto(true);
+        let Some(mut histogram) = histogram() else { return };
         // The list has come to an end, and its memory is given back.
         for response in std::mem::take(&mut self.exact) {
             let _ = histogram.record(response);

@@ -2,13 +2,14 @@
 //! see.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::setup::Setup;
 use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn, SourceId};
 
 /// One job: the `index`-th one (from 0) of a source, by the source's position in
 /// [`Plan::sources`](crate::Plan::sources).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId {
     /// Position of the source.
     pub source: SourceId,
@@ -17,7 +18,7 @@ pub struct JobId {
 }
 
 /// What a job, or an operation of it, is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A real-time read request.
     Read,
@@ -42,7 +43,7 @@ impl Kind {
 }
 
 /// What a chip does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Action {
     /// Reads a page.
     Read,
@@ -70,7 +71,7 @@ pub const NONE: u32 = u32::MAX;
 pub const NO_LPN: Lpn = Lpn(NONE);
 
 /// A job is released.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     /// When.
     pub at: Instant,
@@ -87,7 +88,7 @@ pub struct Release {
 }
 
 /// A chip is occupied by an operation over [start, end), the transfer of the page inside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// First instant.
     pub start: Instant,
@@ -112,7 +113,7 @@ pub struct Operation {
 }
 
 /// A page is on a channel's bus over [start, end).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// First instant.
     pub start: Instant,
@@ -131,7 +132,7 @@ pub struct Transfer {
 }
 
 /// A job is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Complete {
     /// When.
     pub at: Instant,
@@ -140,7 +141,7 @@ pub struct Complete {
 }
 
 /// A job cannot go on where it should, because no free page is left there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Starved {
     /// When.
     pub at: Instant,
@@ -154,7 +155,7 @@ pub struct Starved {
 
 /// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a processor
 /// (a chip of a stripe, a superblock cluster).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// When.
     pub at: Instant,
@@ -174,7 +175,7 @@ pub struct Selection {
 }
 
 /// A job leaves a GC pass out: enough pages are free, or there is nothing to collect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// When.
     pub at: Instant,
@@ -189,7 +190,7 @@ pub struct LeftOut {
 }
 
 /// What a copy that only lets time pass stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
     /// A GC read.
     Read,
@@ -200,7 +201,7 @@ pub enum Step {
 }
 
 /// Time passes over [start, end) as if a pass copied a page: with worst victims.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Padding {
     /// First instant.
     pub start: Instant,
@@ -218,7 +219,7 @@ pub struct Padding {
 
 /// A page to be written goes on to wait for another chip, because the one before has no room
 /// (parallel dispatch).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
     /// When.
     pub at: Instant,
@@ -234,7 +235,7 @@ pub struct Moved {
 
 /// A request is released that the police did not let pass as it came: it was held, or cut to what
 /// is declared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policed {
     /// When it is released.
     pub at: Instant,
@@ -248,7 +249,7 @@ pub struct Policed {
 
 /// Pages have arrived to be written to a processor, under a certificate: how it stands when all
 /// releases and ends of the instant are done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserve {
     /// When.
     pub at: Instant,
@@ -265,7 +266,7 @@ pub struct Reserve {
 }
 
 /// Anything that happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
     /// See [`Setup`].
     Setup(Setup),

@@ -1,12 +1,13 @@
 //! What a run was set up with.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use crate::options::{Aging, Arbitration, Options, Service, Ties, Victims, Waits};
 
 /// How a run was made, as far as its records cannot be judged without it: the first record of a
 /// trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Whether a task's requests come a period after each other at the earliest, and not at 0, T,
     /// 2T, …

@@ -6,6 +6,7 @@ use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::{Admission, Arrival, ArrivalQueue, Grant};
+use rtflash_exec::resume::NoState;
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
     Aging, ClusterTerms, Dispatch, Options, Pattern, Period, Plan, RunError, Service, Timing, Victims, run, run_traced,
@@ -34,6 +35,14 @@ impl Admission for RandomGrants {
         }
         let deadline = at.saturating_add(ns(self.0.within(1, 300)));
         Some(Grant { cluster: ClusterId(self.0.small(0, self.1 - 1)), deadline, gc_passes: self.0.within(0, 2) })
+    }
+
+    fn state(&self) -> Vec<u64> {
+        unreachable!("no run asks for whims")
+    }
+
+    fn go_on(&mut self, _: &[u64]) -> Result<(), NoState> {
+        Err(NoState)
     }
 }
 
@@ -144,7 +153,7 @@ pub fn untraced(world: &World) -> Vec<Record> {
 }
 
 /// Grants what was granted when the world was drawn.
-struct Replay(std::vec::IntoIter<Arrival>);
+pub struct Replay(std::vec::IntoIter<Arrival>);
 
 impl Admission for Replay {
     fn admit(&mut self, at: Instant, _: u64, _: u64) -> Option<Grant> {
@@ -152,9 +161,21 @@ impl Admission for Replay {
         assert_eq!(arrival.at, at);
         arrival.grant
     }
+
+    fn state(&self) -> Vec<u64> {
+        vec![self.0.len() as u64]
+    }
+
+    fn go_on(&mut self, state: &[u64]) -> Result<(), NoState> {
+        while self.0.len() as u64 > state[0] {
+            self.0.next();
+        }
+        Ok(())
+    }
 }
 
-fn replay(world: &World, _: u32) -> Replay {
+/// What grants in a run of the engine.
+pub fn replay(world: &World, _: u32) -> Replay {
     Replay(world.arrivals.clone().into_iter())
 }
 

@@ -19,6 +19,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use rtflash_model::{Id, Instant};
+use serde::{Deserialize, Serialize};
 
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
@@ -30,6 +31,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
+use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
 use crate::trace::{Complete, Observer, Record};
 use operate::{Chip, Planned};
@@ -39,7 +41,7 @@ pub(crate) use servers::Servers;
 use slab::Slab;
 
 /// What happens to a request, which is given by its source (by position in the group) and number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Event {
     /// A request is released.
     Release(usize, u64),
@@ -48,7 +50,7 @@ enum Event {
 }
 
 /// A cluster at run time.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Cluster {
     /// Its position in the plan.
     position: ClusterId,
@@ -90,6 +92,13 @@ pub(crate) struct Placed<'a, O> {
     planned: Vec<Planned>,
     steps: Vec<processor::Step>,
 }
+
+resume!(['a, O: Resume] Placed<'a, O> {
+    values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, ends, changed],
+    parts: [channels, observer],
+    lists: [sources],
+    made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, steps],
+});
 
 impl<'a, O: Observer> Placed<'a, O> {
     /// The clusters at these positions of the plan, ascending, with their certificates.

@@ -1,6 +1,7 @@
 //! Steps on chips and buses, from start to end.
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::Placed;
 use super::pass::GcStep;
@@ -13,7 +14,7 @@ use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
 
 /// A chip of the device.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Chip {
     pub(super) processor: usize,
     /// Chips of its channel that are not its cluster's.

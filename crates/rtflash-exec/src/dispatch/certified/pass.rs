@@ -1,5 +1,7 @@
 //! Garbage collection of a processor: one pass, step by step.
 
+use serde::{Deserialize, Serialize};
+
 use super::store::{Spot, Store};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 
@@ -28,7 +30,7 @@ pub(super) enum GcStep {
 const FIRST: ColumnId = ColumnId(0);
 
 /// A pass under way.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pass {
     victim: BlockId,
     /// The first row of the victim not looked at yet, on each chip.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use rtflash_model::{Id, Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use super::pass::Pass;
 use super::store::Store;
@@ -19,7 +20,7 @@ use crate::trace::{JobId, Kind};
 pub(super) type Key = (Due, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) id: JobId,
     /// Parts not over yet, one for each processor that it has pages on.
@@ -40,7 +41,7 @@ impl Part {
 }
 
 /// A job's part on a processor.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) job: usize,
     pub(super) processor: usize,
@@ -66,7 +67,7 @@ impl Part {
 }
 
 /// What the certificate says of a processor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Terms {
     /// D_g; `None` where no GC jobs are released.
     pub(super) deadline: Option<Span>,
@@ -79,7 +80,7 @@ pub(super) struct Terms {
 }
 
 /// What a processor is doing: all of its chips that take part end before the next step.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Step {
     /// Chips of which it is not known yet when they end.
     pub(super) chips: usize,
@@ -92,7 +93,7 @@ pub(super) struct Step {
 }
 
 /// A processor at run time.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Processor {
     /// Its cluster, by position in the group.
     pub(super) cluster: usize,

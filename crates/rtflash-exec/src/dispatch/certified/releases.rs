@@ -13,6 +13,7 @@ use crate::ftl::Requests;
 use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Certified, Plan};
+use crate::resume::resume;
 use crate::trace::{JobId, Kind, Observer, Record, Release};
 
 /// The read or the write requests of a task.
@@ -37,6 +38,13 @@ pub(super) struct Source {
     armed: bool,
     requests: Requests,
 }
+
+resume!([] Source {
+    values: [next, nominal, released, armed],
+    parts: [requests],
+    lists: [],
+    made: [number, kind, cluster, times, deadline, jitter],
+});
 
 impl Source {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.

@@ -2,13 +2,15 @@
 //! granted depends on arrivals alone, so it is known before the run gets there.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
 use crate::plan::{Certified, Plan};
+use crate::resume::resume;
 
 /// A server's account.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Account {
     /// n: pages that its jobs write.
     pages: u64,
@@ -24,6 +26,13 @@ pub(crate) struct Servers<'a> {
     /// For each cluster, each of its processors; none without a server.
     accounts: PerId<ClusterId, Vec<Account>>,
 }
+
+resume!(['a] Servers<'a> {
+    values: [accounts],
+    parts: [],
+    lists: [],
+    made: [plan, certified, seed],
+});
 
 /// What a job would be granted by a cluster: its deadline, and for each processor that it has pages
 /// on the processor's account afterwards.

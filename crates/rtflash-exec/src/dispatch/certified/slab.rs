@@ -2,7 +2,9 @@
 
 use std::ops::{Index, IndexMut};
 
-#[derive(Debug)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Slab<T> {
     slots: Vec<T>,
     free: Vec<usize>,

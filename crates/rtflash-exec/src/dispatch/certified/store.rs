@@ -3,6 +3,7 @@
 
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
+use serde::{Deserialize, Serialize};
 
 use crate::flash::{Blocks, Stream};
 use crate::ftl::initial_pages;
@@ -28,7 +29,7 @@ rtflash_model::ids! {
 const NOWHERE: PageId = PageId(u32::MAX);
 
 /// The logical pages of a processor on its chips.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Store {
     /// Chips of the processor: 1 in a stripe, s in a superblock.
     width: u32,

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use rtflash_model::{Id, Instant};
+use serde::{Deserialize, Serialize};
 
 use self::queue::Queue;
 use super::arrivals::Arrival;
@@ -21,13 +22,14 @@ use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::resume::{Resume, resume};
 use crate::trace::{Complete, Kind, Observer, Operation, Record};
 
 /// What waits for a chip, by priority: deadline and place, kind, source, number of the job, number
 /// of the page in it, slot of the job, what.
 type Entry = (Due, Kind, SourceId, u64, u64, usize, Work);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Work {
     /// The job's pass, on this chip.
     Pass,
@@ -36,7 +38,7 @@ enum Work {
 }
 
 /// What a chip is doing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum Doing {
     /// A page that waits for its bus, or will; and the place of its record.
     Waiting(Operation, Ticket),
@@ -47,7 +49,7 @@ enum Doing {
     Erasing,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Chip {
     queue: Queue,
     /// Entries that cannot go on until an erase in the cluster has ended.
@@ -100,6 +102,13 @@ pub(crate) struct Parallel<'a, O> {
     touched: Vec<usize>,
     observer: Sequencer<O>,
 }
+
+resume!(['a, O: Resume] Parallel<'a, O> {
+    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, releases, ends, touched],
+    parts: [releaser, channels, observer],
+    lists: [],
+    made: [options, lengths, chips_per_channel, members, pending],
+});
 
 impl<'a, O: Observer> Parallel<'a, O> {
     /// The clusters at these positions of the plan, ascending.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Entry, Work};
 use crate::dispatch::cluster::Due;
 use crate::ids::SourceId;
@@ -11,7 +13,7 @@ use crate::trace::Kind;
 type JobKey = (Due, Kind, SourceId, u64, usize);
 
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Queue {
     /// Of each job, which has some, what they are about and the numbers of their pages: ascending.
     jobs: BTreeMap<JobKey, VecDeque<(u64, Work)>>,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::Common;
 use crate::dispatch::cluster::{Cluster, Job, Jobs, Priority};
@@ -11,13 +12,14 @@ use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
 use crate::plan::Plan;
+use crate::resume::resume;
 use crate::trace::{Complete, Observer, Operation, Release};
 
 /// Later than everything that happens.
 const NEVER: Instant = Instant::END;
 
 /// What a cluster is busy with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Step {
     /// A page of a job's own.
     Page,
@@ -77,6 +79,13 @@ pub(super) struct Lane {
     /// Operations of one step.
     pub(super) batch: Vec<Operation>,
 }
+
+resume!([] Lane {
+    values: [cluster, jobs, pending, starved, releases, arrivals, running, busy_until, open, holds_copies],
+    parts: [sources],
+    lists: [],
+    made: [columns, batch],
+});
 
 impl AsMut<Cluster> for Lane {
     fn as_mut(&mut self) -> &mut Cluster {

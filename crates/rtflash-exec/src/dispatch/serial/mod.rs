@@ -19,6 +19,7 @@ use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::resume::{Resume, resume};
 use crate::trace::Observer;
 
 /// What all lanes have in common.
@@ -41,6 +42,13 @@ pub(crate) struct Serial<'a, O> {
     arrivals: Releaser,
     observer: O,
 }
+
+resume!(['a, O: Resume] Serial<'a, O> {
+    values: [asks],
+    parts: [channels, arrivals, observer],
+    lists: [lanes],
+    made: [common],
+});
 
 impl<'a, O: Observer> Serial<'a, O> {
     /// The clusters at these positions of the plan, ascending. `shared` says of each channel
