@@ -1,6 +1,6 @@
 //! Files: none that nobody names, none too long, no function too long.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{File, files, nothing};
 
@@ -97,4 +97,40 @@ fn every_shipped_file_is_named_somewhere() {
         }
     }
     nothing(&found.into_iter().collect::<Vec<_>>(), "nobody names");
+}
+
+/// Names of types that have several meanings. This list gets shorter.
+const SEVERAL_MEANINGS: [&str; 8] =
+    ["Arrivals", "Assumption", "ClusterReport", "Job", "LeftOut", "Place", "Plan", "Step"];
+
+/// The name of a type that a line declares for a whole module.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub").map_or(line, |rest| {
+        let rest = rest.trim_start();
+        rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(rest, |(_, rest)| rest)
+    });
+    let name = ["struct ", "enum ", "trait "].iter().find_map(|kind| line.strip_prefix(kind))?;
+    name.split(|letter: char| !letter.is_alphanumeric()).next()
+}
+
+/// A type's name means one thing. The verifier is written apart on purpose, so its names are its
+/// own.
+#[test]
+fn names_of_types_mean_one_thing() {
+    assert_eq!(
+        ["pub(super) enum A {", "struct B<'a>(u8);", "pub trait C: D {", "type E = F;"].map(declared),
+        [Some("A"), Some("B"), Some("C"), None]
+    );
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in sources().iter().filter(|file| !file.path.starts_with("crates/rtflash-check/")) {
+        for name in file.code().lines().filter_map(declared) {
+            places.entry(name.to_owned()).or_default().push(file.path.clone());
+        }
+    }
+    let several = |name: &str| places.get(name).is_some_and(|places| places.len() > 1);
+    let unknown = places.iter().filter(|(name, places)| places.len() > 1 && !SEVERAL_MEANINGS.contains(&name.as_str()));
+    let mut found: Vec<String> = unknown.map(|(name, places)| format!("{name}: {}", places.join(", "))).collect();
+    let over = SEVERAL_MEANINGS.into_iter().filter(|name| !several(name));
+    found.extend(over.map(|name| format!("{name}: one meaning, and on the list")));
+    nothing(&found, "names of types with several meanings");
 }

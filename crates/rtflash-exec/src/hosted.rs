@@ -3,7 +3,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Arrival, Parallel, Placed, Servers};
+use crate::dispatch::{Arrival, CertifiedGroup, Parallel, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Plan, Promise, Releases};
@@ -30,7 +30,7 @@ impl Observer for Over {
 
 enum Engine<'a, O> {
     Parallel(Box<Parallel<'a, O>>),
-    Placed(Box<Placed<'a, O>>),
+    Certified(Box<CertifiedGroup<'a, O>>),
 }
 
 /// A job that is not real-time, as a host hands it over.
@@ -88,9 +88,9 @@ impl<'a, O: Observer> Hosted<'a, O> {
                 (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)
             }
             Promise::Certified(certified) => {
-                let engine = Placed::hosted((plan, certified), options, &clusters, observer);
+                let engine = CertifiedGroup::hosted((plan, certified), options, &clusters, observer);
                 let serves = options.service == Service::Tbs;
-                (Engine::Placed(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
+                (Engine::Certified(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
             }
         };
         Hosted { plan, options, engine, servers, next: plan.per_source(0), over: Vec::new(), now: Instant::START }
@@ -100,7 +100,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn next_instant(&self) -> Option<Instant> {
         let next = match &self.engine {
             Engine::Parallel(engine) => engine.next_instant(),
-            Engine::Placed(engine) => engine.next_instant(),
+            Engine::Certified(engine) => engine.next_instant(),
         };
         next.into_iter().chain((!self.over.is_empty()).then(|| self.notified_at())).min()
     }
@@ -116,7 +116,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.ends_at(now),
-            Engine::Placed(engine) => engine.ends_at(now),
+            Engine::Certified(engine) => engine.ends_at(now),
         }
         if now >= self.notified_at() {
             over.append(&mut self.over);
@@ -129,7 +129,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// its deadline counts from there. Which pages it has is drawn as in a run. `None` where there
     /// is no such source, and from the end of the run on.
     pub fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
-        let Engine::Placed(engine) = &mut self.engine else { return None };
+        let Engine::Certified(engine) = &mut self.engine else { return None };
         if now >= self.options.duration {
             return None;
         }
@@ -156,7 +156,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
         }
         match &mut self.engine {
             Engine::Parallel(engine) => engine.hand_over(arrival),
-            Engine::Placed(engine) => engine.hand_over(arrival),
+            Engine::Certified(engine) => engine.hand_over(arrival),
         }
         Some(id)
     }
@@ -168,8 +168,8 @@ impl<'a, O: Observer> Hosted<'a, O> {
         match &mut self.engine {
             Engine::Parallel(engine) if runs => engine.goes_on(now),
             Engine::Parallel(engine) => engine.grants(now),
-            Engine::Placed(engine) if runs => engine.goes_on(now),
-            Engine::Placed(engine) => engine.grants(now),
+            Engine::Certified(engine) if runs => engine.goes_on(now),
+            Engine::Certified(engine) => engine.grants(now),
         }
         let mut over = std::mem::take(&mut self.over);
         over.append(&mut self.observers().0.0);
@@ -180,7 +180,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn is_overloaded(&self) -> bool {
         match &self.engine {
             Engine::Parallel(engine) => engine.is_overloaded(),
-            Engine::Placed(engine) => engine.is_overloaded(),
+            Engine::Certified(engine) => engine.is_overloaded(),
         }
     }
 
@@ -194,7 +194,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn settled(&mut self, now: Instant) -> Instant {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.settled(now),
-            Engine::Placed(engine) => engine.settled(now),
+            Engine::Certified(engine) => engine.settled(now),
         }
     }
 
@@ -202,14 +202,14 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn finish(self) -> O {
         match self.engine {
             Engine::Parallel(engine) => engine.finish().1,
-            Engine::Placed(engine) => engine.finish().1,
+            Engine::Certified(engine) => engine.finish().1,
         }
     }
 
     fn observers(&mut self) -> &mut (Over, O) {
         match &mut self.engine {
             Engine::Parallel(engine) => engine.observer(),
-            Engine::Placed(engine) => engine.observer(),
+            Engine::Certified(engine) => engine.observer(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Admission, Arrival, ArrivalQueue, NoServers, Parallel, Placed, Serial, Servers};
+use crate::dispatch::{Admission, Arrival, ArrivalQueue, CertifiedGroup, NoServers, Parallel, Serial, Servers};
 use crate::error::RunError;
 use crate::groups::{groups, shared_channels};
 use crate::ids::{ChannelId, ClusterId, PerId};
@@ -16,7 +16,7 @@ use crate::trace::{Observer, Record, Setup};
 enum Group<'a, O> {
     Serial(Box<Serial<'a, O>>),
     Parallel(Box<Parallel<'a, O>>),
-    Placed(Box<Placed<'a, O>>),
+    Certified(Box<CertifiedGroup<'a, O>>),
 }
 
 impl<'a, O: Observer> Group<'a, O> {
@@ -30,7 +30,7 @@ impl<'a, O: Observer> Group<'a, O> {
     ) -> Group<'a, O> {
         match (plan.promise(), options.dispatch) {
             (Promise::Certified(certified), _) => {
-                Group::Placed(Box::new(Placed::new((plan, certified), options, group, observer)))
+                Group::Certified(Box::new(CertifiedGroup::new((plan, certified), options, group, observer)))
             }
             (Promise::Utilization, Dispatch::Serial) => {
                 Group::Serial(Box::new(Serial::new(plan, options, group, shared, observer)))
@@ -45,7 +45,7 @@ impl<'a, O: Observer> Group<'a, O> {
         match self {
             Group::Serial(group) => group.arrive(arrivals),
             Group::Parallel(group) => group.arrive(arrivals),
-            Group::Placed(group) => group.arrive(arrivals),
+            Group::Certified(group) => group.arrive(arrivals),
         }
     }
 
@@ -53,7 +53,7 @@ impl<'a, O: Observer> Group<'a, O> {
         match self {
             Group::Serial(group) => group.run_until(limit),
             Group::Parallel(group) => group.run_until(limit),
-            Group::Placed(group) => group.run_until(limit),
+            Group::Certified(group) => group.run_until(limit),
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a, O: Observer> Group<'a, O> {
         match self {
             Group::Serial(group) => group.settled(limit),
             Group::Parallel(group) => group.settled(limit),
-            Group::Placed(group) => group.settled(limit),
+            Group::Certified(group) => group.settled(limit),
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a, O: Observer> Group<'a, O> {
         match self {
             Group::Serial(group) => group.observer(),
             Group::Parallel(group) => group.observer(),
-            Group::Placed(group) => group.observer(),
+            Group::Certified(group) => group.observer(),
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a, O: Observer> Group<'a, O> {
         match self {
             Group::Serial(group) => group.finish(),
             Group::Parallel(group) => group.finish(),
-            Group::Placed(group) => group.finish(),
+            Group::Certified(group) => group.finish(),
         }
     }
 }
@@ -88,7 +88,7 @@ impl<O: Observer + Resume> Resume for Group<'_, O> {
         match self {
             Group::Serial(group) => group.save(state),
             Group::Parallel(group) => group.save(state),
-            Group::Placed(group) => group.save(state),
+            Group::Certified(group) => group.save(state),
         }
     }
 
@@ -96,7 +96,7 @@ impl<O: Observer + Resume> Resume for Group<'_, O> {
         match self {
             Group::Serial(group) => group.restore(rest),
             Group::Parallel(group) => group.restore(rest),
-            Group::Placed(group) => group.restore(rest),
+            Group::Certified(group) => group.restore(rest),
         }
     }
 }

@@ -10,15 +10,15 @@ const ULP: f64 = 1.0 / (1u64 << 53) as f64;
 /// The key stream of ChaCha8 as 64-bit words, and two ways to use one, both spelled out here. What
 /// it draws depends on its key alone.
 #[derive(Debug, Deserialize)]
-#[serde(from = "Drawn")]
+#[serde(from = "StreamState")]
 pub struct Stream(ChaCha8Rng);
 
 /// A key, and how many words of 32 bits have been drawn.
 #[derive(Serialize, Deserialize)]
-struct Drawn([u8; 32], u128);
+struct StreamState([u8; 32], u128);
 
-impl From<Drawn> for Stream {
-    fn from(Drawn(key, words): Drawn) -> Stream {
+impl From<StreamState> for Stream {
+    fn from(StreamState(key, words): StreamState) -> Stream {
         let mut stream = Stream::new(key);
         stream.0.set_word_pos(words);
         stream
@@ -27,7 +27,7 @@ impl From<Drawn> for Stream {
 
 impl Serialize for Stream {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Drawn(self.0.get_seed(), self.0.get_word_pos()).serialize(to)
+        StreamState(self.0.get_seed(), self.0.get_word_pos()).serialize(to)
     }
 }
 

@@ -135,11 +135,11 @@ pub trait Checkpoint {
 
 /// Runs a plan window by window.
 fn run_in_windows<'a>(
-    mut running: Running<'a, Seen<'a>>,
+    mut running: Running<'a, GroupObservers<'a>>,
     options: &Options,
     mut watch: Option<Watch<'_>>,
     mut checkpoint: Option<&mut dyn Checkpoint>,
-) -> Result<Vec<Seen<'a>>, NotRun> {
+) -> Result<Vec<GroupObservers<'a>>, NotRun> {
     let last = checkpoint.as_mut().map(|checkpoint| checkpoint.last()).transpose().map_err(NotRun::State)?;
     if let Some(mut last) = last.flatten() {
         running.restore(&mut Rest::of(&mut last))?;
@@ -243,9 +243,9 @@ pub fn execute_kept(
 }
 
 /// Who watches a group of clusters.
-type Seen<'p> = (Checks<'p>, Statistics);
+type GroupObservers<'p> = (Checks<'p>, Statistics);
 
-fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> Seen<'p> {
+fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> GroupObservers<'p> {
     (Checks::new(plan, options.dispatch, group), Statistics::new(plan, options.duration))
 }
 
@@ -256,7 +256,7 @@ fn execute_by(
     allocation: &Allocation,
     analysis: &dyn Analysis,
     options: &Options,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<Seen<'p>>, NotRun>,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
 ) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let needed = memory(&plan, options);

@@ -11,21 +11,21 @@ use plain::Plain;
 use rtflash_alloc::Work;
 use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
-use rtflash_run::climb::channel::{self, Channel, Chips, Task, Ties};
-use rtflash_run::climb::rows::{LeftOut, OnChannel, Row, TABLE};
+use rtflash_run::climb::channel::{self, ChannelModel, ChannelTask, ChannelTies, Chips};
+use rtflash_run::climb::rows::{LeftOutOfRow, OnChannel, Row, TABLE};
 use rtflash_run::climb::{Effort, climb};
 
-const fn reads(pages: i128, T: i128) -> Task {
-    Task { work: channel::Work::Read(pages), T }
+const fn reads(pages: i128, T: i128) -> ChannelTask {
+    ChannelTask { work: channel::ChannelWork::Read(pages), T }
 }
 
-const fn writes(pages: i128, T: i128) -> Task {
-    Task { work: channel::Work::Write(pages), T }
+const fn writes(pages: i128, T: i128) -> ChannelTask {
+    ChannelTask { work: channel::ChannelWork::Write(pages), T }
 }
 
 /// An older row of σ. Chip 0 needs 21 · 27 = 567 even without a neighbour, more than its period.
 const SIGMA_OF_ONE_ALONE: Row = Row {
-    left_out: LeftOut::Term(Term::SigmaOfOne),
+    left_out: LeftOutOfRow::Term(Term::SigmaOfOne),
     times: [17, 17, 10, 6],
     chips: &[&[reads(21, 539)], &[reads(3, 187)]],
 };
@@ -33,7 +33,7 @@ const SIGMA_OF_ONE_ALONE: Row = Row {
 /// The neighbours program, σ > φ and W2 < W1: all terms of W2 count. This set is for the comparison
 /// alone.
 const WRITERS: Row = Row {
-    left_out: LeftOut::Term(Term::SumFresh),
+    left_out: LeftOutOfRow::Term(Term::SumFresh),
     times: [8, 9, 4, 4],
     chips: &[&[reads(400, 20_000)], &[reads(400, 20_000), writes(5, 4_000)], &[reads(390, 20_000), writes(4, 5_000)]],
 };
@@ -44,7 +44,7 @@ fn all_terms<'a>(row: &Row, chips: Chips<'a>) -> Plain<'a> {
 }
 
 /// Looks for arrivals with which a job of chip 0 is late.
-fn is_late(channel: Channel, T: i128) -> bool {
+fn is_late(channel: ChannelModel, T: i128) -> bool {
     let effort = Effort { seed: 1, starts: 100, moves: 100, until_late: true };
     climb(&OnChannel::new(channel, 3 * T), 0, effort).is_late()
 }
@@ -76,12 +76,18 @@ fn each_set_is_accepted_without_the_term_and_late() {
 fn with_all_terms_nothing_is_late() {
     for row in TABLE.iter().chain([&SIGMA_OF_ONE_ALONE]) {
         let accepted = (row.T()..2 * row.T()).find_map(|T| {
-            let chip_0: Vec<Task> =
-                row.chips[0].iter().map(|task| if task.T == row.T() { Task { T, ..*task } } else { *task }).collect();
+            let chip_0: Vec<ChannelTask> = row.chips[0]
+                .iter()
+                .map(|task| if task.T == row.T() { ChannelTask { T, ..*task } } else { *task })
+                .collect();
             let mut chips = row.chips.to_vec();
             chips[0] = &chip_0;
-            let by_the_rules =
-                Channel { times: row.times(), chips: &chips, ties: Ties::Fixed, others_sense: row.times().t_r };
+            let by_the_rules = ChannelModel {
+                times: row.times(),
+                chips: &chips,
+                ties: ChannelTies::Fixed,
+                others_sense: row.times().t_r,
+            };
             all_accepted(&all_terms(row, &chips)).then(|| (T, is_late(by_the_rules, T)))
         });
         let (T, late) = accepted.expect("a period at which it is accepted");
@@ -101,16 +107,16 @@ fn device(times: [u16; 4], chips: usize) -> Device {
 
 /// A chip's tasks as the library has them, a unit of time as a nanosecond. `None` if collection is
 /// among them.
-fn library_tasks(tasks: &[Task]) -> Option<Vec<rtflash_model::Task>> {
+fn library_tasks(tasks: &[ChannelTask]) -> Option<Vec<rtflash_model::Task>> {
     let request = |pages: i128, T: i128| {
         let period = Span::from_ns(u64::try_from(T).expect("a time"))?;
         Request::new(u64::try_from(pages).expect("a count"), period)
     };
-    let task = |task: &Task| {
+    let task = |task: &ChannelTask| {
         let (read, write) = match task.work {
-            channel::Work::Read(pages) => (request(pages, task.T), None),
-            channel::Work::Write(pages) => (None, request(pages, task.T)),
-            channel::Work::Collect(_) => return None,
+            channel::ChannelWork::Read(pages) => (request(pages, task.T), None),
+            channel::ChannelWork::Write(pages) => (None, request(pages, task.T)),
+            channel::ChannelWork::Collect(_) => return None,
         };
         Some(rtflash_model::Task { name: "task".into(), read, write, data_pages: None })
     };

@@ -3,7 +3,7 @@
 
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::CERTIFIED;
-use rtflash_run::climb::rows::{LeftOut, TABLE, allocation};
+use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
 use rtflash_run::climb::{Effort, climb};
 use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
 
@@ -100,7 +100,7 @@ fn the_climber_finds_each_row_of_the_table() {
         let watched = on.names().position(|name| name == "chip-0.read").expect("chip 0 reads");
         assert!(climb(&on, watched, effort).is_late(), "{row:?}");
         on_executor.push(row.left_out.name());
-        if row.left_out != LeftOut::Sensing {
+        if row.left_out != LeftOutOfRow::Sensing {
             // The library's test rejects it with all its terms.
             assert!(allocation(&row.set().expect("a set"), None).is_none(), "{row:?}");
         }

@@ -8,7 +8,7 @@ use rtflash_alloc::certified::{
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 use rtflash_run::climb::Arrivals;
-use rtflash_run::climb::channel::{self, Channel, Latest, Ties, Times};
+use rtflash_run::climb::channel::{self, ChannelModel, ChannelTies, Latest, UnitTimes};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
@@ -103,12 +103,12 @@ fn the_one_in_N_j_is_necessary() {
     assert!(matches!(demand.test(), DemandVerdict::Fails(_)));
     // And it is late. The erase starts at 0, chip 1's read arrives at 1 and chip 0's at 60. Chip 0
     // needs 100.
-    let reads = |pages, T| channel::Task { work: channel::Work::Read(pages), T };
-    let erases = channel::Task { work: channel::Work::Collect(0), T: 1_000 };
-    let channel = Channel {
-        times: Times { t_r: 0, t_w: 1, t_d: 10, t_e: 60 },
+    let reads = |pages, T| channel::ChannelTask { work: channel::ChannelWork::Read(pages), T };
+    let erases = channel::ChannelTask { work: channel::ChannelWork::Collect(0), T: 1_000 };
+    let channel = ChannelModel {
+        times: UnitTimes { t_r: 0, t_w: 1, t_d: 10, t_e: 60 },
         chips: &[&[reads(6, 80)], &[reads(2, 100), erases]],
-        ties: Ties::Fixed,
+        ties: ChannelTies::Fixed,
         others_sense: 0,
     };
     let arrivals = [60, 1, 0].map(Arrivals::periodic);

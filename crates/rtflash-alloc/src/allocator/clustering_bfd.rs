@@ -8,7 +8,7 @@ use rtflash_model::{PerId, TaskId, TaskSet};
 use super::clusters::{GrowingClusters, SlotId};
 use super::loads::{Load, LoadShare, Loads, compare_doubles};
 use super::merge::{LoadTable, Merger};
-use super::ties::Ties;
+use super::ties::TiedTasks;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 use crate::analysis::{Analysis, LinearTest};
@@ -88,7 +88,7 @@ struct Scratch {
     order: Vec<TaskId>,
     clusters: GrowingClusters,
     merger: Merger,
-    ties: Ties,
+    ties: TiedTasks,
 }
 
 /// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory
@@ -175,7 +175,7 @@ impl<'a> Field<'a> {
 
     /// How U of two candidates for one task compares.
     #[inline]
-    fn compare(self, ties: &mut Ties, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
+    fn compare(self, ties: &mut TiedTasks, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
         compare_doubles((left.total, left.count), (right.total, right.count)).unwrap_or_else(|| {
             let alike = left.slot.zip(right.slot).is_some_and(|(a, b)| ties.alike(self.loads.set, self.clusters, a, b));
             if alike {
@@ -227,7 +227,7 @@ impl<'a> BestFitRun<'a> {
     }
 
     /// The clusters as they stand, and the memory of which are alike.
-    fn field(&mut self) -> (Field<'_>, &mut Ties) {
+    fn field(&mut self) -> (Field<'_>, &mut TiedTasks) {
         let Scratch { table, alone, clusters, ties, .. } = &mut *self.scratch;
         (Field { loads: &self.loads, table, alone, clusters }, ties)
     }

@@ -12,7 +12,7 @@ use rtflash_model::{PerId, TaskId};
 
 use super::clusters::{GrowingClusters, SlotId};
 use super::loads::{Load, LoadShare, Loads, compare_doubles};
-use super::ties::Ties;
+use super::ties::TiedTasks;
 
 /// A cluster's best partner.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,12 @@ impl Merger {
     /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions,
     /// and returns the slot of the merged cluster. There must be at least two clusters, all of them
     /// slots.
-    pub fn merge_lowest(&mut self, clusters: &mut GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> SlotId {
+    pub fn merge_lowest(
+        &mut self,
+        clusters: &mut GrowingClusters,
+        ties: &mut TiedTasks,
+        view: &LoadTable<'_>,
+    ) -> SlotId {
         if self.rows.is_empty() {
             self.rows.resize(clusters.live.len(), STALE);
         }
@@ -106,7 +111,12 @@ impl Merger {
     }
 
     /// The position and the partner's slot of the best pair.
-    fn lowest_pair(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>) -> (usize, SlotId) {
+    fn lowest_pair(
+        &mut self,
+        clusters: &GrowingClusters,
+        ties: &mut TiedTasks,
+        view: &LoadTable<'_>,
+    ) -> (usize, SlotId) {
         let last = clusters.live.len() - 1;
         let count = view.table.len();
         let contends = |row: &BestPartner, bound: f64| {
@@ -136,7 +146,7 @@ impl Merger {
     }
 
     /// Finds a cluster's best partner among those after it, ties by position.
-    fn renew(&mut self, clusters: &GrowingClusters, ties: &mut Ties, view: &LoadTable<'_>, position: usize) {
+    fn renew(&mut self, clusters: &GrowingClusters, ties: &mut TiedTasks, view: &LoadTable<'_>, position: usize) {
         let owner = clusters.live[position];
         let mut best: Option<(SlotId, f64)> = None;
         for later in position + 1..clusters.live.len() {
@@ -159,7 +169,7 @@ impl Merger {
     fn compare(
         &self,
         clusters: &GrowingClusters,
-        ties: &mut Ties,
+        ties: &mut TiedTasks,
         view: &LoadTable<'_>,
         left: (usize, SlotId, f64),
         right: (usize, SlotId, f64),

@@ -13,7 +13,7 @@ type RequestPair = (Option<Request>, Option<Request>);
 /// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
 /// does not matter.
 #[derive(Debug, Default)]
-pub(super) struct Ties {
+pub(super) struct TiedTasks {
     shapes: HashMap<RequestPair, u32>,
     shape_of_task: PerId<TaskId, u32>,
     kinds: HashMap<(u32, Vec<u32>), u32>,
@@ -21,7 +21,7 @@ pub(super) struct Ties {
     kind_of_slot: PerId<SlotId, Option<u32>>,
 }
 
-impl Ties {
+impl TiedTasks {
     pub fn reset(&mut self) {
         self.shapes.clear();
         self.shape_of_task.clear();

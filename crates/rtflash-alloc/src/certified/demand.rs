@@ -149,10 +149,10 @@ impl<'u> Demand<'u> {
     /// The same, given up after so many iterations.
     fn test_within(&self, iterations: usize) -> DemandVerdict {
         match self.search(iterations) {
-            Search::Nothing | Search::Found(Nearest { slack: 0.., .. }) => DemandVerdict::Holds,
-            Search::Found(nearest) => DemandVerdict::Fails(nearest.length),
-            Search::Overloaded => DemandVerdict::Overloaded,
-            Search::TooLong => DemandVerdict::TooLong,
+            SegmentSearch::Nothing | SegmentSearch::Found(Nearest { slack: 0.., .. }) => DemandVerdict::Holds,
+            SegmentSearch::Found(nearest) => DemandVerdict::Fails(nearest.length),
+            SegmentSearch::Overloaded => DemandVerdict::Overloaded,
+            SegmentSearch::TooLong => DemandVerdict::TooLong,
         }
     }
 
@@ -233,29 +233,29 @@ impl<'u> Demand<'u> {
     ///
     /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
     /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
-    fn search(&self, mut iterations: usize) -> Search {
+    fn search(&self, mut iterations: usize) -> SegmentSearch {
         if self.share == 0 {
-            return if self.segments.is_empty() { Search::Nothing } else { Search::Overloaded };
+            return if self.segments.is_empty() { SegmentSearch::Nothing } else { SegmentSearch::Overloaded };
         }
         if self.segments.is_empty() {
-            return Search::Nothing;
+            return SegmentSearch::Nothing;
         }
         let end = match self.end() {
-            FitsFrom::Overloaded => return Search::Overloaded,
-            FitsFrom::TooLong => return Search::TooLong,
+            FitsFrom::Overloaded => return SegmentSearch::Overloaded,
+            FitsFrom::TooLong => return SegmentSearch::TooLong,
             FitsFrom::At(end) => end,
         };
         for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
             let mut length = self.segments.get(position + 1).map_or(end.max(from), |next| before(next.from));
             loop {
                 if iterations == 0 {
-                    return Search::TooLong;
+                    return SegmentSearch::TooLong;
                 }
                 iterations -= 1;
                 // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
                 let h = self.with_blocking(length, blocking).shortest(self.share);
                 let Some(h) = h.filter(|&h| h <= length) else {
-                    return Search::Found(self.look(length, blocking));
+                    return SegmentSearch::Found(self.look(length, blocking));
                 };
                 // The shortest interval that holds this work; what does not hold it is shorter.
                 let next = before(h);
@@ -265,7 +265,7 @@ impl<'u> Demand<'u> {
                 length = next;
             }
         }
-        Search::Nothing
+        SegmentSearch::Nothing
     }
 
     /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage
@@ -352,7 +352,7 @@ fn before(length: Span) -> Span {
     length.saturating_sub(Span::NANOSECOND)
 }
 
-enum Search {
+enum SegmentSearch {
     Nothing,
     Found(Nearest),
     Overloaded,

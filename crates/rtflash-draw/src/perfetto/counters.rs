@@ -17,12 +17,12 @@ type Track = (u64, u64);
 
 /// A number, and what of it has been written. It begins with zero, which need not be written.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counter {
+struct TrackCounter {
     value: u64,
     written: u64,
 }
 
-impl Counter {
+impl TrackCounter {
     /// Its value, if that has to be written.
     fn change(&mut self) -> Option<u64> {
         let is_new = self.value != self.written;
@@ -43,9 +43,9 @@ struct Erasing {
 #[derive(Debug)]
 struct ClusterCounters {
     track: Track,
-    pending: Counter,
+    pending: TrackCounter,
     /// `None` where it is not known what was on the device at the start.
-    free: Option<Counter>,
+    free: Option<TrackCounter>,
     /// In order of their starts.
     erasing: Vec<Erasing>,
     block_pages: u64,
@@ -59,18 +59,18 @@ struct ClusterCounters {
 
 /// How long something has been busy in the window under way.
 #[derive(Debug)]
-struct Busy {
+struct ChipBusy {
     track: Track,
     name: String,
     time: Span,
     /// When what it does now is over.
     until: Instant,
-    permille: Counter,
+    permille: TrackCounter,
 }
 
-impl Busy {
-    fn new(track: Track, name: String) -> Busy {
-        Busy { track, name, time: Span::ZERO, until: Instant::START, permille: Counter::default() }
+impl ChipBusy {
+    fn new(track: Track, name: String) -> ChipBusy {
+        ChipBusy { track, name, time: Span::ZERO, until: Instant::START, permille: TrackCounter::default() }
     }
 
     /// It is busy from one instant until another; what is counted ends at `end`.
@@ -84,8 +84,8 @@ impl Busy {
 #[derive(Debug)]
 pub(super) struct Counters {
     clusters: PerId<ClusterId, ClusterCounters>,
-    chips: PerId<ChipId, Option<Busy>>,
-    buses: PerId<ChannelId, Busy>,
+    chips: PerId<ChipId, Option<ChipBusy>>,
+    buses: PerId<ChannelId, ChipBusy>,
     now: Instant,
     /// The window under way, and how long windows are.
     window: Instant,
@@ -105,11 +105,11 @@ impl Counters {
         bus: impl Fn(ChannelId) -> Track,
     ) -> Counters {
         let device = plan.device();
-        let mut chips: PerId<ChipId, Option<Busy>> = ChipId::first(device.chips()).map(|_| None).collect();
+        let mut chips: PerId<ChipId, Option<ChipBusy>> = ChipId::first(device.chips()).map(|_| None).collect();
         let mut clusters = PerId::default();
         for (number, cluster) in plan.clusters().enumerate() {
             for &chip in &cluster.chips {
-                chips[chip] = Some(Busy::new(track_of(number, chip), format!("chip {chip}")));
+                chips[chip] = Some(ChipBusy::new(track_of(number, chip), format!("chip {chip}")));
             }
             let (superblock, copybacks) = match plan.promise() {
                 Promise::Utilization => (false, false),
@@ -117,7 +117,7 @@ impl Counters {
             };
             clusters.push(ClusterCounters {
                 track: track_of(number, *cluster.chips.first().expect("a cluster has chips")),
-                pending: Counter::default(),
+                pending: TrackCounter::default(),
                 free: None,
                 erasing: Vec::new(),
                 block_pages: cluster.layout.pages().into(),
@@ -127,7 +127,7 @@ impl Counters {
             });
         }
         let buses =
-            ChannelId::first(device.channels()).map(|channel| Busy::new(bus(channel), format!("bus {channel}")));
+            ChannelId::first(device.channels()).map(|channel| ChipBusy::new(bus(channel), format!("bus {channel}")));
         let longest = device.page_read().max(device.page_program()).max(device.block_erase());
         Counters {
             clusters,
@@ -147,7 +147,7 @@ impl Counters {
         for cluster in self.clusters.iter_mut() {
             let [aged, fresh] = cluster.at_start;
             let free = if aging == Aging::Fresh { fresh } else { aged };
-            cluster.free = Some(Counter { value: free, ..Counter::default() });
+            cluster.free = Some(TrackCounter { value: free, ..TrackCounter::default() });
         }
     }
 
@@ -227,7 +227,7 @@ impl Counters {
             if let Some(pending) = cluster.pending.change() {
                 write(events, cluster.track, self.now, "pending", |line| line.text("jobs\":").number(pending))?;
             }
-            if let Some(free) = cluster.free.as_mut().and_then(Counter::change) {
+            if let Some(free) = cluster.free.as_mut().and_then(TrackCounter::change) {
                 write(events, cluster.track, self.now, "free", |line| line.text("pages\":").number(free))?;
             }
         }

@@ -18,7 +18,7 @@ use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Res
 
 /// What a certificate says of a processor.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Terms {
+struct CollectionTerms {
     /// v.
     victim: u64,
     /// F.
@@ -38,7 +38,7 @@ struct Terms {
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Pass {
+struct WatchedPass {
     victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
     buffer: VecDeque<(Lpn, u32)>,
@@ -55,17 +55,17 @@ struct Pass {
     erased: u32,
 }
 
-impl Pass {
+impl WatchedPass {
     /// A pass of a processor of so many chips, without a victim yet.
-    fn of(chips: u32) -> Pass {
-        Pass { times: PerId::filled(0, chips), ..Pass::default() }
+    fn of(chips: u32) -> WatchedPass {
+        WatchedPass { times: PerId::filled(0, chips), ..WatchedPass::default() }
     }
 }
 
 /// A processor's account.
 #[derive(Debug, Serialize, Deserialize)]
-struct Account {
-    terms: Terms,
+struct ProcessorAccount {
+    terms: CollectionTerms,
     cluster: ClusterId,
     /// Its first chip, among those that are watched; and its position in the cluster.
     chip: usize,
@@ -79,13 +79,13 @@ struct Account {
     stated: Option<Instant>,
     released: Option<Instant>,
     /// Of the GC jobs, and of the server.
-    passes: [Pass; 2],
+    passes: [WatchedPass; 2],
 }
 
 /// Pages that a cluster's requests have to write: all that were released, and all that the
 /// processors are recorded to have received.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Arrivals {
+struct StatedArrivals {
     at: Instant,
     released: u64,
     stated: u64,
@@ -103,16 +103,16 @@ pub(super) struct Collections {
     pub(super) reserve: Gauge,
     of_chip: PerId<ChipId, Option<usize>>,
     of_source: PerId<SourceId, Option<usize>>,
-    accounts: Vec<Account>,
-    arrivals: PerId<ClusterId, Arrivals>,
+    accounts: Vec<ProcessorAccount>,
+    arrivals: PerId<ClusterId, StatedArrivals>,
     worst: bool,
 }
 
-fn terms(cluster: &ClusterPlan, by: &Certified) -> Terms {
+fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
     let collection = by.certificate.collection;
     let (stripe, victim) = (by.is_stripe(), collection.map_or(0, |of| of.victim_pages));
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
-    Terms {
+    CollectionTerms {
         victim,
         open: collection.map_or(0, |of| of.open_blocks),
         pass: by.pass.map_or(0, Span::as_ns),
@@ -135,8 +135,8 @@ impl Collections {
             for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
                 if terms.stripe || position == ColumnId(0) {
                     let chips = if terms.stripe { 1 } else { count };
-                    let pass = || Pass::of(chips);
-                    accounts.push(Account {
+                    let pass = || WatchedPass::of(chips);
+                    accounts.push(ProcessorAccount {
                         terms,
                         cluster: number,
                         chip: watched + position.index(),
@@ -172,7 +172,7 @@ impl Collections {
             of_chip,
             of_source,
             accounts,
-            arrivals: plan.per_cluster(Arrivals::default()),
+            arrivals: plan.per_cluster(StatedArrivals::default()),
             worst: false,
         }
     }
@@ -246,7 +246,7 @@ impl Collections {
             return;
         };
         let at = || selected(selection);
-        let Account { cluster, position, chip, terms, .. } = *account;
+        let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, selection.at);
         let needless = free.is_some_and(|free| free >= waiting.saturating_add(terms.reserve));
@@ -259,13 +259,13 @@ impl Collections {
         }
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
-        *pass = Pass { victim: Some(selection.block), ..Pass::of(account.chips) };
+        *pass = WatchedPass { victim: Some(selection.block), ..WatchedPass::of(account.chips) };
     }
 
     /// A pass is left out: rule R3.
     pub(super) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
         let Some(account) = self.processor(left_out.chip).map(|processor| &self.accounts[processor]) else { return };
-        let Account { cluster, position, chip, terms, .. } = *account;
+        let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, left_out.at);
         let enough = left_out.free >= waiting.saturating_add(terms.reserve);
@@ -364,7 +364,7 @@ impl Collections {
                 }
                 pass.erased += 1;
                 if pass.erased == chips {
-                    *pass = Pass::of(chips);
+                    *pass = WatchedPass::of(chips);
                 }
                 is_valid
             }

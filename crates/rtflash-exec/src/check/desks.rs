@@ -55,7 +55,7 @@ struct Desk {
 
 /// What a bus did last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Line {
+struct BusLine {
     /// When the page that was moved last wanted the bus, and its chip.
     last: Option<(Instant, ChipId)>,
     free_at: Instant,
@@ -84,7 +84,7 @@ pub(super) struct Desks {
     /// against zero.
     pub(super) order: Gauge,
     desks: PerId<ChipId, Desk>,
-    buses: PerId<ChannelId, Line>,
+    buses: PerId<ChannelId, BusLine>,
     places: Option<PerId<ChipId, Site>>,
     waits: Waits,
     arbitration: Arbitration,
@@ -131,7 +131,7 @@ impl Desks {
             transfers: Gauge::default(),
             order: Gauge::default(),
             desks: plan.per_chip(blank),
-            buses: plan.per_channel(Line { last: None, free_at: Instant::START }),
+            buses: plan.per_channel(BusLine { last: None, free_at: Instant::START }),
             places: None,
             waits: Waits::Actual,
             arbitration: Arbitration::Fifo,

@@ -77,7 +77,7 @@ impl Pending {
 /// The jobs of one source, in order of release; complete ones leave holes until those before them
 /// are complete too.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Line {
+struct SourceLine {
     /// Behind the highest number that has been released.
     next: u64,
     /// Numbers below that have not been: of a job stream only, the highest ones, ascending.
@@ -88,7 +88,7 @@ struct Line {
 /// Numbers that are remembered as skipped at most: those of other clusters' jobs are never seen.
 const FEW: usize = 1024;
 
-impl Line {
+impl SourceLine {
     /// A number is released, the next one or one that was skipped.
     fn take(&mut self, index: u64) {
         match self.skipped.binary_search(&index) {
@@ -117,7 +117,7 @@ impl Line {
 /// All pending jobs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
-    lines: PerId<SourceId, Line>,
+    lines: PerId<SourceId, SourceLine>,
     /// Whether it sees the jobs of all clusters, in one order.
     ordered: bool,
 }
@@ -125,7 +125,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// `ordered`: it sees the jobs of all clusters, in one order, as a trace has them.
     pub(crate) fn new(sources: usize, ordered: bool) -> Ledger {
-        Ledger { lines: (0..sources).map(|_| Line::default()).collect(), ordered }
+        Ledger { lines: (0..sources).map(|_| SourceLine::default()).collect(), ordered }
     }
 
     /// Whether a job that is released is the next one of its source. Jobs of a stream are divided

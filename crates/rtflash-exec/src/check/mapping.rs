@@ -12,11 +12,11 @@ use crate::plan::{Plan, Promise};
 use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
 
 /// Logical pages programmed in a row, each with page and block.
-type Row = Vec<(Lpn, u32, BlockId)>;
+type RowPages = Vec<(Lpn, u32, BlockId)>;
 
 /// How a cluster places its pages.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Shape {
+struct ClusterShape {
     chips: u32,
     stripe: bool,
     superblock: bool,
@@ -24,7 +24,7 @@ struct Shape {
 
 /// How full a block is.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Fill {
+struct BlockFill {
     /// Pages known to be valid.
     valid: u32,
     /// Pages programmed since the last erase.
@@ -66,10 +66,10 @@ pub(super) struct Mapping {
     /// Where each logical page of a cluster was last seen: position of the chip · pages of a chip +
     /// page; `NONE` if it has not been yet.
     clusters: PerId<ClusterId, PerId<Lpn, u32>>,
-    shapes: PerId<ClusterId, Shape>,
+    shapes: PerId<ClusterId, ClusterShape>,
     /// Each block of each chip that is watched (of a superblock: where its first chip's blocks
     /// are); and its valid pages again while it is closed and no victim, else `NONE`.
-    fill: Vec<Fill>,
+    fill: Vec<BlockFill>,
     candidates: Vec<u32>,
     /// For each chip that is watched, where its processor or cluster keeps its free pages: the
     /// first chip's.
@@ -78,7 +78,7 @@ pub(super) struct Mapping {
     known: bool,
     /// Of each superblock cluster, when its last row began, and the logical pages of that row with
     /// page and block.
-    rows: PerId<ClusterId, (Instant, Row)>,
+    rows: PerId<ClusterId, (Instant, RowPages)>,
 }
 
 impl Mapping {
@@ -94,7 +94,7 @@ impl Mapping {
                 Promise::Utilization => (false, false),
                 Promise::Certified(certified) => (certified[number].is_stripe(), !certified[number].is_stripe()),
             };
-            Shape { chips: cluster.layout.chips(), stripe, superblock }
+            ClusterShape { chips: cluster.layout.chips(), stripe, superblock }
         };
         let mut map = Mapping {
             gauge: Gauge::default(),
@@ -103,7 +103,7 @@ impl Mapping {
             pages: plan.device().pages_per_block(),
             clusters: plan.clusters().enumerate().map(logical).collect(),
             shapes: plan.clusters().enumerate().map(shape).collect(),
-            fill: vec![Fill::default(); chips * blocks],
+            fill: vec![BlockFill::default(); chips * blocks],
             candidates: vec![NONE; chips * blocks],
             pools: vec![Pool::default(); chips],
             known: false,
@@ -148,7 +148,7 @@ impl Mapping {
             }
         }
         let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.fill[of] = Fill { valid, programmed: count };
+        self.fill[of] = BlockFill { valid, programmed: count };
         if count == self.full(shape) {
             self.candidates[of] = valid;
         }
@@ -163,7 +163,7 @@ impl Mapping {
 
     /// Pages of a block of a processor.
     #[inline]
-    fn full(&self, shape: Shape) -> u32 {
+    fn full(&self, shape: ClusterShape) -> u32 {
         if shape.superblock { self.pages * shape.chips } else { self.pages }
     }
 
@@ -296,7 +296,7 @@ impl Mapping {
     }
 
     #[inline(always)]
-    fn read(&mut self, operation: &Operation, shape: Shape, position: ColumnId, block: usize) {
+    fn read(&mut self, operation: &Operation, shape: ClusterShape, position: ColumnId, block: usize) {
         let here = self.spot(position, operation.block, operation.page);
         let Some(known) = self.clusters[operation.cluster].get_mut(operation.lpn) else {
             self.gauge.note(0, 1, || place(operation));
@@ -314,7 +314,13 @@ impl Mapping {
     }
 
     #[inline(always)]
-    fn programs(&mut self, operation: &Operation, shape: Shape, (position, first): (ColumnId, usize), block: usize) {
+    fn programs(
+        &mut self,
+        operation: &Operation,
+        shape: ClusterShape,
+        (position, first): (ColumnId, usize),
+        block: usize,
+    ) {
         let full = self.full(shape);
         let fill = &mut self.fill[block];
         fill.programmed += 1;

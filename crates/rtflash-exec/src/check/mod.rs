@@ -39,7 +39,7 @@ use ledger::Pending;
 use mapping::Mapping;
 use releases::{Grants, Released};
 use rules::{Order, Rules};
-use timing::{BusWait, Deadlines, Overdue, Service, longest_step, place};
+use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Finding {
 
 /// Where a chip of the device stands: one that is not watched is in no cluster.
 #[derive(Debug, Clone, Copy)]
-struct Watched {
+struct WatchedChip {
     cluster: ClusterId,
     /// Its position in the cluster.
     position: ColumnId,
@@ -68,14 +68,14 @@ pub struct Checks<'a> {
     /// The clusters that are watched.
     clusters: Vec<ClusterId>,
     ledger: Ledger,
-    chips: PerId<ChipId, Watched>,
+    chips: PerId<ChipId, WatchedChip>,
     /// The logical pages of each source of requests.
     ranges: PerId<SourceId, std::ops::Range<Lpn>>,
     deadlines: Deadlines,
     overdue: Overdue,
     server_deadlines: Deadlines,
     server_overdue: Overdue,
-    service: Service,
+    service: ServiceTime,
     bus_wait: BusWait,
     starved: Gauge,
     rules: Rules<'a>,
@@ -105,11 +105,11 @@ resume!(['a] Checks<'a> {
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let mut chips = plan.per_chip(Watched { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0 });
+        let mut chips = plan.per_chip(WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0 });
         let mut watched = 0;
         for &number in clusters {
             for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
-                chips[chip] = Watched { cluster: number, position, watched };
+                chips[chip] = WatchedChip { cluster: number, position, watched };
                 watched += 1;
             }
         }
@@ -124,7 +124,7 @@ impl<'a> Checks<'a> {
             overdue: Overdue::default(),
             server_deadlines: Deadlines::default(),
             server_overdue: Overdue::default(),
-            service: Service::default(),
+            service: ServiceTime::default(),
             bus_wait: BusWait::default(),
             starved: Gauge::default(),
             rules: Rules::new(plan, dispatch, clusters, watched),

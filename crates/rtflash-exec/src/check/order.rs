@@ -18,11 +18,11 @@ use crate::trace::{Action, JobId, Kind, Moved, Operation, Padding};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SerialEdf {
     pub(super) gauge: Gauge,
-    clusters: PerId<ClusterId, Queue>,
+    clusters: PerId<ClusterId, PendingQueue>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Queue {
+struct PendingQueue {
     pending: BTreeSet<(u64, JobId)>,
     /// The last job that was found to be the right one, as long as nothing has changed.
     right: Option<JobId>,
@@ -30,10 +30,10 @@ struct Queue {
 
 impl SerialEdf {
     pub(super) fn new(plan: &Plan) -> Self {
-        SerialEdf { gauge: Gauge::default(), clusters: plan.per_cluster(Queue::default()) }
+        SerialEdf { gauge: Gauge::default(), clusters: plan.per_cluster(PendingQueue::default()) }
     }
 
-    fn queue(&mut self, pending: &Pending) -> Option<&mut Queue> {
+    fn queue(&mut self, pending: &Pending) -> Option<&mut PendingQueue> {
         Some(&mut self.clusters[pending.release.cluster?])
     }
 
@@ -118,7 +118,7 @@ impl SerialIdling {
 
 /// What is remembered of a chip under parallel dispatch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Chip {
+struct ChipHistory {
     /// The starts that a later look may still ask for: ascending in time, descending in deadline.
     starts: Vec<(Instant, u64)>,
     /// When its last GC operation ended.
@@ -137,7 +137,7 @@ struct Chip {
 pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
-    chips: PerId<ChipId, Chip>,
+    chips: PerId<ChipId, ChipHistory>,
     /// For each cluster, when each logical page was last programmed: before that was over, its read
     /// had no business on the chip.
     programmed: PerId<ClusterId, PerId<Lpn, Instant>>,
@@ -161,7 +161,7 @@ impl ParallelEdf {
         ParallelEdf {
             gauge: Gauge::default(),
             idling: Gauge::default(),
-            chips: plan.per_chip(Chip::default()),
+            chips: plan.per_chip(ChipHistory::default()),
             programmed: plan.clusters().enumerate().map(programmed).collect(),
             erased: plan.per_cluster(Instant::START),
         }
@@ -261,7 +261,7 @@ impl ParallelEdf {
     }
 }
 
-impl Chip {
+impl ChipHistory {
     fn works(&mut self, start: Instant, end: Instant) {
         if start > self.busy.1 {
             self.busy.0 = start;

@@ -15,7 +15,7 @@ use crate::trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Padding, Sele
 
 /// What a chip has done for the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct ChipPass {
+struct WatchedChipPass {
     time: u64,
     /// The block that is collected; `None` between passes.
     victim: Option<BlockId>,
@@ -30,7 +30,8 @@ struct ChipPass {
     last: u32,
 }
 
-const IDLE: ChipPass = ChipPass { time: 0, victim: None, valid: 0, reads: 0, held: (NO_LPN, NONE), last: NONE };
+const IDLE: WatchedChipPass =
+    WatchedChipPass { time: 0, victim: None, valid: 0, reads: 0, held: (NO_LPN, NONE), last: NONE };
 
 /// A cluster's pass.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ pub(super) struct Passes {
     /// The valid pages of a victim within ⌈λP⌉, when it is erased.
     pub(super) victims: Gauge,
     pub(super) gc: Collecting,
-    chips: Vec<ChipPass>,
+    chips: Vec<WatchedChipPass>,
     clusters: PerId<ClusterId, ClusterPass>,
     /// Whether each source's last pass was left out, and that of each cluster's server.
     left_out: PerId<SourceId, bool>,
@@ -204,7 +205,7 @@ impl Passes {
         }
         let of = &mut self.chips[chip];
         self.gc.copies.note(0, u64::from(of.victim.is_some()), at);
-        *of = ChipPass { victim: Some(selection.block), ..IDLE };
+        *of = WatchedChipPass { victim: Some(selection.block), ..IDLE };
     }
 
     /// A pass is left out.
@@ -277,7 +278,7 @@ impl Passes {
                 (of_victim || again) && !dropped(held)
             }
             Action::Erase => {
-                let ChipPass { time, victim, valid, reads, held, .. } = std::mem::replace(work, IDLE);
+                let WatchedChipPass { time, victim, valid, reads, held, .. } = std::mem::replace(work, IDLE);
                 self.cost.note(self.pass, time, at);
                 self.victims.note(self.bound, if victim == Some(operation.block) { valid } else { 0 }, at);
                 if self.worst {

@@ -23,7 +23,7 @@ struct Stretch {
 
 /// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Line {
+struct ProcessorLine {
     under_way: Option<Stretch>,
     /// Whether no chip has done anything but users' reads in it, and what the reads waited for
     /// their buses: each with what others may make it wait.
@@ -60,7 +60,7 @@ fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: 
 /// Stretches of a processor that are remembered at most.
 const REMEMBERED: usize = 4096;
 
-impl Line {
+impl ProcessorLine {
     /// The stretch under way is over: another one begins.
     fn close(&mut self) {
         let Some(stretch) = self.under_way.take() else { return };
@@ -126,7 +126,7 @@ pub(super) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     bounds: Vec<Bounds>,
-    lines: Vec<Line>,
+    lines: Vec<ProcessorLine>,
     /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not
     /// lengthen.
     pub(super) waits: Gauge,
@@ -153,7 +153,7 @@ impl Processors {
         Processors {
             of_chip,
             foreign_waits,
-            lines: bounds.iter().map(|_| Line::default()).collect(),
+            lines: bounds.iter().map(|_| ProcessorLine::default()).collect(),
             bounds,
             waits: Gauge::default(),
             order: Gauge::default(),
@@ -279,9 +279,9 @@ mod tests {
     use crate::trace::samples::at;
 
     /// A line that was busy over [0, 10).
-    fn line() -> Line {
+    fn line() -> ProcessorLine {
         let before = VecDeque::from([Stretch { start: at(0), end: at(10), deadline: 0 }]);
-        Line { before, ..Line::default() }
+        ProcessorLine { before, ..ProcessorLine::default() }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::trace::{Kind, Release, Setup};
 
 /// What is known of a source's releases so far.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Seen {
+struct SeenReleases {
     /// The number that comes next.
     next: u64,
     /// The last release; of requests, its nominal arrival.
@@ -58,7 +58,7 @@ pub(super) struct Released<'a> {
     pub(super) gauge: Gauge,
     pub(super) grants: Grants<'a>,
     plan: &'a Plan,
-    seen: PerId<SourceId, Seen>,
+    seen: PerId<SourceId, SeenReleases>,
     sporadic: bool,
     service: Service,
     latest: Instant,
@@ -95,7 +95,7 @@ impl<'a> Released<'a> {
             gauge: Gauge::default(),
             grants: Grants::Unknown,
             plan,
-            seen: plan.per_source(Seen::default()),
+            seen: plan.per_source(SeenReleases::default()),
             sporadic: false,
             service: Service::Tbs,
             latest: Instant::START,
@@ -159,7 +159,7 @@ impl<'a> Released<'a> {
         is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
         if release.job.index >= seen.next {
             let first = seen.first.or(Some(last));
-            self.seen[release.job.source] = Seen { next: release.job.index.saturating_add(1), last, first };
+            self.seen[release.job.source] = SeenReleases { next: release.job.index.saturating_add(1), last, first };
         }
         self.latest = self.latest.max(release.at);
         self.gauge.note(0, u64::from(!is_valid), || Place {
@@ -181,7 +181,7 @@ impl<'a> Released<'a> {
 
     /// Whether a sporadic request that arrives nominally then, with so many pages, comes a period
     /// after the one before at the earliest, and with no more pages than declared.
-    fn is_allowed(&self, period: Period, seen: Seen, (nominal, pages): (Instant, u64), declared: u64) -> bool {
+    fn is_allowed(&self, period: Period, seen: SeenReleases, (nominal, pages): (Instant, u64), declared: u64) -> bool {
         let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
         nominal >= earliest && (1..=declared).contains(&pages)
     }
@@ -206,7 +206,7 @@ impl<'a> Released<'a> {
     }
 
     /// Whether a job of a stream arrives when the task set says.
-    fn arrives(&self, stream: usize, seen: Seen, release: &Release) -> bool {
+    fn arrives(&self, stream: usize, seen: SeenReleases, release: &Release) -> bool {
         let Some(job) = self.plan.jobs().get(stream) else { return false };
         let index = release.job.index;
         let after = |gap: Span, gaps: u64| u128::from(gap.as_ns()) * u128::from(gaps);
@@ -279,7 +279,7 @@ impl<'a> Released<'a> {
     }
 
     /// When the next job of a stream arrives at the latest; `None` where none does.
-    fn latest_arrival(&self, stream: usize, seen: Seen) -> Option<Instant> {
+    fn latest_arrival(&self, stream: usize, seen: SeenReleases) -> Option<Instant> {
         let job = self.plan.jobs().get(stream)?;
         match &job.arrivals {
             Arrivals::At(times) => times.get(usize::try_from(seen.next).ok()?).copied(),

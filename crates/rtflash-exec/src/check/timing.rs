@@ -81,11 +81,11 @@ pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, stripe: bool) -> 
 
 /// A job's own pages, waiting for the bus included, within C + D.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Service {
+pub(super) struct ServiceTime {
     pub(super) gauge: Gauge,
 }
 
-impl Service {
+impl ServiceTime {
     pub(super) fn complete(&mut self, complete: &Complete, pending: &Pending, plan: &Plan) {
         let source = &plan.sources()[pending.release.job.source];
         let bound = match source.kind {

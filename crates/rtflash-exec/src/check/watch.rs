@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::gauge::Place;
 use super::rules::{Order, Rules};
 use super::timing::place;
-use super::{Checks, Watched, start};
+use super::{Checks, WatchedChip, start};
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
@@ -42,7 +42,7 @@ impl Checks<'_> {
     }
 }
 
-impl Watched {
+impl WatchedChip {
     /// Its positions, if it is a chip of this cluster, which is the job's.
     #[inline(always)]
     fn of(self, cluster: ClusterId, pending: &super::Pending) -> Option<(ColumnId, usize)> {

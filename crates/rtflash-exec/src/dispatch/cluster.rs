@@ -4,7 +4,7 @@
 use rtflash_model::{Id, Instant, TIME_LIMIT_NS, TaskId};
 use serde::{Deserialize, Serialize};
 
-use crate::ftl::{Addresses, Collector, PageMap, Place};
+use crate::ftl::{Addresses, Collector, PageMap, PagePlace};
 use crate::groups::groups;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Options;
@@ -13,7 +13,7 @@ use crate::trace::{JobId, Kind, LeftOut, Selection};
 
 /// A cluster at run time.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Cluster {
+pub(crate) struct ClusterState {
     /// Its position in the plan.
     pub(crate) position: ClusterId,
     /// Its chips' numbers in the device.
@@ -35,15 +35,15 @@ pub(crate) struct Cluster {
     left_out: Vec<bool>,
 }
 
-impl AsMut<Cluster> for Cluster {
-    fn as_mut(&mut self) -> &mut Cluster {
+impl AsMut<ClusterState> for ClusterState {
+    fn as_mut(&mut self) -> &mut ClusterState {
         self
     }
 }
 
-impl Cluster {
+impl ClusterState {
     /// The cluster at this position of the plan, as a run begins.
-    pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> Cluster {
+    pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> ClusterState {
         let cluster: &ClusterPlan = &plan.clusters()[position];
         let (layout, device) = (&cluster.layout, plan.device());
         let map = PageMap::new(cluster, options);
@@ -74,7 +74,7 @@ impl Cluster {
             add(SourceId(number.0 | 1 << 31), false, cluster.tasks.len() + source.owner);
         }
         let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(layout.chips());
-        Cluster {
+        ClusterState {
             position,
             chips: cluster.chips.clone().into(),
             collector: Collector::new(
@@ -205,7 +205,7 @@ impl Cluster {
     }
 
     /// Writes a page drawn from a slot to a chip that has room.
-    pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<Place> {
+    pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
         let place = self.map.write(lpn, chip)?;
         self.addresses[slot].written(lpn, chip);
         Some(place)
@@ -222,7 +222,7 @@ pub(crate) const BACKGROUND: u64 = TIME_LIMIT_NS;
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub(crate) struct PendingJob {
     pub(crate) id: JobId,
     pub(crate) kind: Kind,
     /// In nanoseconds; in the background [`BACKGROUND`] and the arrival.
@@ -251,7 +251,7 @@ pub(crate) type Due = (u64, u64);
 /// Priority: deadline and place, kind, source, number; and the slot where the job is kept.
 pub(crate) type Priority = (Due, Kind, SourceId, u64, usize);
 
-impl Job {
+impl PendingJob {
     /// Whether nothing is left to do for it.
     pub(crate) fn is_over(&self) -> bool {
         self.passes == 0 && self.reads == 0 && self.writes == 0
@@ -288,12 +288,12 @@ pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) ->
 /// Jobs in slots that are used again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Jobs {
-    slots: Vec<Job>,
+    slots: Vec<PendingJob>,
     free: Vec<usize>,
 }
 
 impl Jobs {
-    pub(crate) fn insert(&mut self, job: Job) -> usize {
+    pub(crate) fn insert(&mut self, job: PendingJob) -> usize {
         match self.free.pop() {
             Some(slot) => {
                 self.slots[slot] = job;
@@ -317,14 +317,14 @@ impl Jobs {
 }
 
 impl std::ops::Index<usize> for Jobs {
-    type Output = Job;
-    fn index(&self, slot: usize) -> &Job {
+    type Output = PendingJob;
+    fn index(&self, slot: usize) -> &PendingJob {
         &self.slots[slot]
     }
 }
 
 impl std::ops::IndexMut<usize> for Jobs {
-    fn index_mut(&mut self, slot: usize) -> &mut Job {
+    fn index_mut(&mut self, slot: usize) -> &mut PendingJob {
         &mut self.slots[slot]
     }
 }

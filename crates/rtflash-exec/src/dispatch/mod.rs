@@ -12,6 +12,6 @@ mod serial;
 pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers, release_jitter};
 pub use request_times::{release_gap, release_offset};
 
-pub(crate) use certified::{Placed, Servers};
+pub(crate) use certified::{CertifiedGroup, Servers};
 pub(crate) use parallel::Parallel;
 pub(crate) use serial::Serial;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rtflash_model::{Instant, Span};
 
 use super::arrivals::{Arrival, background_passes};
-use super::cluster::{BACKGROUND, Cluster, Job};
+use super::cluster::{BACKGROUND, ClusterState, PendingJob};
 use super::request_times::{RequestTimes, collection_starts};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
@@ -132,7 +132,7 @@ impl Periodics {
     }
 
     /// The job that a source releases now, when it releases the next one, and what the police did.
-    pub(crate) fn release(&mut self, position: usize) -> (Job, Instant, Option<Policed>) {
+    pub(crate) fn release(&mut self, position: usize) -> (PendingJob, Instant, Option<Policed>) {
         let source = &mut self.sources[position];
         let number = source.next;
         let (at, id) = (source.at, JobId { source: source.source, index: number });
@@ -142,7 +142,7 @@ impl Periodics {
             JobTimes::Requests(times, _) => (times.pages(number), times.policed(id, at, at)),
             JobTimes::Collection(..) => (0, None),
         };
-        let job = Job {
+        let job = PendingJob {
             id,
             kind: source.kind,
             deadline: due.as_ns(),
@@ -193,7 +193,10 @@ impl Releaser {
 
     /// The next arriving job, and the record of its release. No job where no cluster serves it.
     /// `clusters`: all that are run together.
-    pub(crate) fn next_job(&mut self, clusters: &mut [impl AsMut<Cluster>]) -> Option<(Release, Option<Job>)> {
+    pub(crate) fn next_job(
+        &mut self,
+        clusters: &mut [impl AsMut<ClusterState>],
+    ) -> Option<(Release, Option<PendingJob>)> {
         let arrival = self.arrivals.pop_front()?;
         let (position, deadline, passes) = match (self.service, arrival.grant) {
             (Service::Tbs, None) => (None, None, 0),
@@ -216,7 +219,7 @@ impl Releaser {
         };
         let job = position.map(|position| {
             let slot = clusters[position].as_mut().stream_slot(self.streams[arrival.job.source]);
-            Job {
+            PendingJob {
                 id: arrival.job,
                 kind: Kind::Server,
                 deadline: deadline.map_or(BACKGROUND + arrival.at.as_ns(), Instant::as_ns),
@@ -235,7 +238,7 @@ impl Releaser {
 }
 
 /// The cluster that serves a job in the background, the least loaded one, and the job's passes.
-fn takes_in_background(clusters: &mut [impl AsMut<Cluster>], arrival: &Arrival) -> Option<(usize, u64)> {
+fn takes_in_background(clusters: &mut [impl AsMut<ClusterState>], arrival: &Arrival) -> Option<(usize, u64)> {
     let loads = clusters.iter_mut().map(|cluster| cluster.as_mut().background).enumerate();
     let (position, _) = loads.min_by_key(|&(position, load)| (load, position))?;
     let cluster = clusters[position].as_mut();

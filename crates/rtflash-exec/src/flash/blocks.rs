@@ -20,7 +20,7 @@ struct Frontier {
 
 /// Which of a chip's two frontiers a page is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub(crate) enum Frontiers {
     /// Writes go to the open block.
     Write,
     /// GC goes to the copy block.
@@ -99,20 +99,20 @@ impl Blocks {
     }
 
     /// Pages that the frontier's block still takes.
-    pub(crate) fn rest(&self, stream: Stream) -> u64 {
+    pub(crate) fn rest(&self, stream: Frontiers) -> u64 {
         let frontier = match stream {
-            Stream::Write => self.open,
-            Stream::Copy => self.copy,
+            Frontiers::Write => self.open,
+            Frontiers::Copy => self.copy,
         };
         frontier.map_or(0, |frontier| u64::from(self.pages - frontier.next))
     }
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. `None` where there is no erased block to open.
-    pub(crate) fn program(&mut self, stream: Stream, lpn: Lpn) -> Option<PageId> {
+    pub(crate) fn program(&mut self, stream: Frontiers, lpn: Lpn) -> Option<PageId> {
         let frontier = match stream {
-            Stream::Write => &mut self.open,
-            Stream::Copy => &mut self.copy,
+            Frontiers::Write => &mut self.open,
+            Frontiers::Copy => &mut self.copy,
         };
         let at = match *frontier {
             Some(at) => at,

@@ -18,7 +18,7 @@ use crate::ties::TieBreaker;
 
 /// A lane asks for a bus.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct BusRequest {
     /// Since when, or from when on.
     pub(crate) since: Instant,
     /// Which.
@@ -31,18 +31,18 @@ pub(crate) struct Request {
 
 /// One bus.
 #[derive(Debug, Serialize, Deserialize)]
-struct Channel {
+struct Bus {
     free_at: Instant,
     /// By the time since when they wait, at one instant by place, then by chip.
-    waiting: VecDeque<Request>,
+    waiting: VecDeque<BusRequest>,
     /// The chip that was served last, with round robin.
     last: Option<ChipId>,
 }
 
-impl Channel {
+impl Bus {
     /// Says whether the request is the next one in order.
-    fn request(&mut self, ties: TieBreaker, request: Request) -> bool {
-        let order = |of: &Request| (of.since, ties.of_chip(of.chip, of.since), of.chip);
+    fn request(&mut self, ties: TieBreaker, request: BusRequest) -> bool {
+        let order = |of: &BusRequest| (of.since, ties.of_chip(of.chip, of.since), of.chip);
         if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
             self.waiting.push_back(request);
             return self.waiting.len() == 1;
@@ -53,7 +53,7 @@ impl Channel {
     }
 
     /// Takes the request that is granted next, which may be any of those that wait by then.
-    fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
+    fn grant(&mut self, arbitration: Arbitration) -> Option<BusRequest> {
         let at = match arbitration {
             Arbitration::Fifo => 0,
             Arbitration::RoundRobin => {
@@ -77,7 +77,7 @@ impl Channel {
 /// The buses that lanes share.
 #[derive(Debug)]
 pub(crate) struct Channels {
-    channels: Vec<Channel>,
+    channels: Vec<Bus>,
     /// Where each channel of the device is among them; `None` where no two lanes share it.
     of: PerId<ChannelId, Option<usize>>,
     /// When each grants next.
@@ -102,14 +102,14 @@ impl Channels {
             shared.then(|| count - 1)
         };
         let of = shared.iter().map(&mut number).collect();
-        let idle = || Channel { free_at: Instant::START, waiting: VecDeque::new(), last: None };
+        let idle = || Bus { free_at: Instant::START, waiting: VecDeque::new(), last: None };
         let (arbitration, ties) = (options.arbitration, options.into());
         let channels = (0..count).map(|_| idle()).collect();
         Channels { channels, of, next: Earliest::new(count), arbitration, ties }
     }
 
     /// A lane asks for a bus, which is shared.
-    pub(crate) fn request(&mut self, request: Request) {
+    pub(crate) fn request(&mut self, request: BusRequest) {
         let number = self.of[request.channel].expect("a lane asks for buses that are shared");
         if self.channels[number].request(self.ties, request) {
             self.set(number);
@@ -124,7 +124,7 @@ impl Channels {
 
     /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how
     /// long.
-    pub(crate) fn grant(&mut self) -> Request {
+    pub(crate) fn grant(&mut self) -> BusRequest {
         let (_, winner) = self.next.first().expect("a bus is asked for");
         self.channels[winner].grant(self.arbitration).expect("a channel that grants has requests")
     }
@@ -161,11 +161,16 @@ mod tests {
         let shared = [true, true, true, false].into_iter().collect();
         let mut channels = Channels::new(&shared, options);
         for &(since, chip) in asks {
-            channels.request(Request { since: at(since), channel: ChannelId(chip / 10), chip: ChipId(chip), lane: 0 });
+            channels.request(BusRequest {
+                since: at(since),
+                channel: ChannelId(chip / 10),
+                chip: ChipId(chip),
+                lane: 0,
+            });
         }
         let mut granted = Vec::new();
         while let Some(now) = channels.least() {
-            let Request { channel, chip, .. } = channels.grant();
+            let BusRequest { channel, chip, .. } = channels.grant();
             channels.hold(channel, at(now.as_ns() + transfer));
             granted.push((now.as_ns(), chip.0));
         }

@@ -4,5 +4,5 @@
 mod blocks;
 mod bus;
 
-pub(crate) use blocks::{Blocks, Stream};
-pub(crate) use bus::{Channels, Request};
+pub(crate) use blocks::{Blocks, Frontiers};
+pub(crate) use bus::{BusRequest, Channels};

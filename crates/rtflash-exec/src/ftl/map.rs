@@ -8,7 +8,7 @@ use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::aging::aged_chip;
-use crate::flash::{Blocks, Stream};
+use crate::flash::{Blocks, Frontiers};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
@@ -17,7 +17,7 @@ use crate::trace::{NO_LPN, NONE};
 
 /// A page of a cluster: the position of its chip in the cluster, the block, and the page in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PagePlace {
     pub(crate) chip: ColumnId,
     pub(crate) block: BlockId,
     pub(crate) page: u32,
@@ -66,10 +66,10 @@ impl PageMap {
     }
 
     /// Where a logical page is.
-    pub(crate) fn locate(&self, lpn: Lpn) -> Place {
+    pub(crate) fn locate(&self, lpn: Lpn) -> PagePlace {
         let (chip, page) = self.split(self.places[lpn]);
         let (block, page) = self.chips[chip].block_and_page(page);
-        Place { chip, block, page }
+        PagePlace { chip, block, page }
     }
 
     /// Asks memory for the place of a logical page.
@@ -101,14 +101,14 @@ impl PageMap {
     }
 
     /// Programs a logical page on a chip that has room for it; the page it was on before is stale.
-    pub(crate) fn write(&mut self, lpn: Lpn, chip: ColumnId) -> Option<Place> {
-        let page = self.chips[chip].program(Stream::Write, lpn)?;
+    pub(crate) fn write(&mut self, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
+        let page = self.chips[chip].program(Frontiers::Write, lpn)?;
         let old = std::mem::replace(&mut self.places[lpn], chip.0 * self.pages_per_chip + page.0);
         let (old_chip, old_page) = self.split(old);
         self.chips[old_chip].invalidate(old_page);
         self.free -= 1;
         let (block, page) = self.chips[chip].block_and_page(page);
-        Some(Place { chip, block, page })
+        Some(PagePlace { chip, block, page })
     }
 
     /// So many logical pages of a part, if there are as many, whose overwriting keeps victims full:
@@ -142,7 +142,7 @@ impl PageMap {
     pub(super) fn copy(&mut self, chip: ColumnId, page: PageId) -> Option<PageId> {
         let blocks = &mut self.chips[chip];
         let lpn = blocks.lpn(page);
-        let copy = blocks.program(Stream::Copy, lpn)?;
+        let copy = blocks.program(Frontiers::Copy, lpn)?;
         blocks.invalidate(page);
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;

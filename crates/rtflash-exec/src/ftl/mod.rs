@@ -10,6 +10,6 @@ mod requests;
 pub use addresses::Addresses;
 pub use aging::{AgedChip, aged_chip};
 pub use initial::{free_pages_at_start, initial_pages};
-pub(crate) use map::{PageMap, Place};
+pub(crate) use map::{PageMap, PagePlace};
 pub(crate) use pass::{Collector, Copy};
 pub use requests::{Requests, job_pages, pages_from};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::map::{PageMap, Place};
-use crate::flash::Stream;
+use super::map::{PageMap, PagePlace};
+use crate::flash::Frontiers;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
 
@@ -79,11 +79,11 @@ impl Collector {
     /// Whether a write may take a page on a chip.
     pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
         let blocks = &map.chips[chip];
-        if blocks.rest(Stream::Write) > 0 {
+        if blocks.rest(Frontiers::Write) > 0 {
             return true;
         }
         let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
-        let left = others * u64::from(self.pages) + blocks.rest(Stream::Copy);
+        let left = others * u64::from(self.pages) + blocks.rest(Frontiers::Copy);
         // The pass under way must find room for its copies, or the next one, or no page would ever
         // be freed again. A pass that is over has freed a block, which has room for any other.
         let copies = match self.pass[chip] {
@@ -100,7 +100,7 @@ impl Collector {
             let Some(victim) = blocks.fewest_valid() else { continue };
             // `has_room` has seen to it that there is room; a chip without would have to stay out.
             let copies = blocks.valid(victim).max(self.padded_to);
-            if blocks.erased_blocks() * u64::from(self.pages) + blocks.rest(Stream::Copy) >= copies.into() {
+            if blocks.erased_blocks() * u64::from(self.pages) + blocks.rest(Frontiers::Copy) >= copies.into() {
                 blocks.take_victim(victim);
                 *pass = Some(ChipPass { victim, cursor: 0, reads: 0, finished: 0, copy: None, last: None });
                 self.busy += 1;
@@ -150,7 +150,7 @@ impl Collector {
 
     /// Ends a copy on a chip: programs its page if it is still valid, and says where and what.
     #[inline]
-    pub(crate) fn program(&mut self, map: &mut PageMap, chip: ColumnId) -> Option<(Place, Lpn)> {
+    pub(crate) fn program(&mut self, map: &mut PageMap, chip: ColumnId) -> Option<(PagePlace, Lpn)> {
         let pass = self.pass[chip].as_mut()?;
         let copy = pass.copy.take()?;
         pass.finished += 1;
@@ -161,7 +161,7 @@ impl Collector {
         let copied = map.copy(chip, page)?;
         pass.last = Some((copied, lpn));
         let (block, page) = map.chips[chip].block_and_page(copied);
-        Some((Place { chip, block, page }, lpn))
+        Some((PagePlace { chip, block, page }, lpn))
     }
 
     /// The victim on a chip.

@@ -52,14 +52,14 @@ fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize
 }
 
 /// The terms of all clusters, which are of one kind.
-enum Terms<'t> {
+enum PlanTerms<'t> {
     /// D(s), and T^g of each task.
     Utilization(Vec<(Span, &'t [Option<Period>])>),
     Certified(Vec<Certificate>),
 }
 
-impl Terms<'_> {
-    fn of(terms: &[ClusterTerms]) -> Result<Terms<'_>, PlanError> {
+impl PlanTerms<'_> {
+    fn of(terms: &[ClusterTerms]) -> Result<PlanTerms<'_>, PlanError> {
         let (mut utilization, mut certified) = (Vec::new(), Vec::new());
         for terms in terms {
             match terms {
@@ -71,8 +71,8 @@ impl Terms<'_> {
         }
         match (utilization.is_empty(), certified.is_empty()) {
             (false, false) => Err(PlanError::MixedCertificates),
-            (true, false) => Ok(Terms::Certified(certified)),
-            (_, true) => Ok(Terms::Utilization(utilization)),
+            (true, false) => Ok(PlanTerms::Certified(certified)),
+            (_, true) => Ok(PlanTerms::Utilization(utilization)),
         }
     }
 }
@@ -135,15 +135,15 @@ impl Plan {
             let (sources, jobs) = (PerId::default(), set.jobs().to_vec());
             Plan { device: *device, timing, sources, clusters, promise, jobs }
         };
-        let plan = match Terms::of(terms)? {
-            Terms::Utilization(terms) => {
+        let plan = match PlanTerms::of(terms)? {
+            PlanTerms::Utilization(terms) => {
                 let (clusters, periods) = by_utilization(set, allocated, &terms)?;
                 let mut plan = plan(timing, clusters, Promise::Utilization);
                 plan.add_tasks(set, allocation, &periods)?;
                 plan.add_jobs(set);
                 plan
             }
-            Terms::Certified(certificates) => {
+            PlanTerms::Certified(certificates) => {
                 let (clusters, certified) = by_certificates(set, allocated, certificates)?;
                 let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
                 plan.add_tasks(set, allocation, &PerId::default())?;

@@ -18,7 +18,7 @@ use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
-use response::{Effort, NoWindow, UrgentQueue, Window};
+use response::{NoWindow, ResponseEffort, UrgentQueue, Window};
 use view::{Loops, Releasing, queues};
 
 /// How a bound was found.
@@ -173,7 +173,7 @@ pub fn bounds_judged(
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
-    let effort = Effort::new();
+    let effort = ResponseEffort::new();
     let found = loop {
         view::mark_merged(&mut loops);
         let found = all(scenario, &loops, &effort);
@@ -228,7 +228,12 @@ fn certified(scenario: &Scenario, clusters: &CertifiedClusters, job: usize) -> R
 
 /// H2: in each round of so long as a command takes at most, as many are handed over as may be
 /// inside.
-fn in_rounds(scenario: &Scenario, nvme: &Nvme, ahead: &Ahead<'_>, effort: &Effort) -> Result<LatencyTerms, NoWindow> {
+fn in_rounds(
+    scenario: &Scenario,
+    nvme: &Nvme,
+    ahead: &Ahead<'_>,
+    effort: &ResponseEffort,
+) -> Result<LatencyTerms, NoWindow> {
     let Some(limit) = nvme.ends_within else { return Err(NoWindow::Unlimited) };
     let handed = match &scenario.scheduler {
         SchedulerSettings::K2(k2) => Some(k2.max_inflight),
@@ -256,7 +261,7 @@ struct Ahead<'a> {
 }
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
-fn all(scenario: &Scenario, loops: &[Loops], effort: &Effort) -> Vec<Result<LatencyTerms, Why>> {
+fn all(scenario: &Scenario, loops: &[Loops], effort: &ResponseEffort) -> Vec<Result<LatencyTerms, Why>> {
     let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Overload); loops.len()];
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
@@ -278,7 +283,7 @@ fn one(
     loops: &[Loops],
     job: usize,
     found: &[Result<LatencyTerms, Why>],
-    effort: &Effort,
+    effort: &ResponseEffort,
 ) -> Result<LatencyTerms, NoWindow> {
     effort.spend(loops.len())?;
     let own = &loops[job];
@@ -311,7 +316,7 @@ fn added_up(
     max: Max,
     loops: &[Loops],
     ahead: &Ahead<'_>,
-    effort: &Effort,
+    effort: &ResponseEffort,
 ) -> Result<LatencyTerms, NoWindow> {
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);

@@ -71,12 +71,12 @@ pub(super) struct Window {
 
 /// Steps that a search may take: sums over queues and commands, all jobs together.
 #[derive(Debug)]
-pub(super) struct Effort(Cell<u64>);
+pub(super) struct ResponseEffort(Cell<u64>);
 
-impl Effort {
+impl ResponseEffort {
     /// What a few seconds are enough for.
-    pub(super) fn new() -> Effort {
-        Effort(Cell::new(1 << 30))
+    pub(super) fn new() -> ResponseEffort {
+        ResponseEffort(Cell::new(1 << 30))
     }
 
     /// Spends so many.
@@ -97,12 +97,12 @@ impl Window {
     }
 
     /// With what is pending as it begins, and what is released in it.
-    pub(super) fn with_carried(self, higher: &[UrgentQueue], effort: &Effort) -> Result<Window, NoWindow> {
+    pub(super) fn with_carried(self, higher: &[UrgentQueue], effort: &ResponseEffort) -> Result<Window, NoWindow> {
         self.least_fixed_point(higher, effort, UrgentQueue::carried)
     }
 
     /// With what is released in it.
-    pub(super) fn fresh(self, higher: &[UrgentQueue], effort: &Effort) -> Result<Window, NoWindow> {
+    pub(super) fn fresh(self, higher: &[UrgentQueue], effort: &ResponseEffort) -> Result<Window, NoWindow> {
         self.least_fixed_point(higher, effort, UrgentQueue::fresh)
     }
 
@@ -113,7 +113,7 @@ impl Window {
         commands: u128,
         max: u128,
         higher: &[UrgentQueue],
-        effort: &Effort,
+        effort: &ResponseEffort,
     ) -> Result<Window, NoWindow> {
         let mut rounds = commands.div_ceil(max.max(1)).max(1);
         loop {
@@ -134,7 +134,7 @@ impl Window {
     fn least_fixed_point(
         self,
         higher: &[UrgentQueue],
-        effort: &Effort,
+        effort: &ResponseEffort,
         arrived: fn(&UrgentQueue, u128, &Window) -> u128,
     ) -> Result<Window, NoWindow> {
         if is_overloaded(higher) {

@@ -71,11 +71,11 @@ pub struct Frames<R> {
     /// thought to hold it is broken.
     distrust: usize,
     limit: usize,
-    state: State,
+    state: ScanState,
 }
 
 #[derive(Debug)]
-enum State {
+enum ScanState {
     /// Nothing has been read: there may be a byte-order mark.
     Fresh,
     Reading,
@@ -102,7 +102,7 @@ impl<R: Read> Frames<R> {
             current: None,
             distrust: 0,
             limit,
-            state: State::Fresh,
+            state: ScanState::Fresh,
         }
     }
 
@@ -114,7 +114,7 @@ impl<R: Read> Frames<R> {
     /// [`FrameTooLong`], after which there are no more frames.
     pub fn next_batch(&mut self) -> io::Result<Option<Vec<Frame>>> {
         loop {
-            if let State::Failed(error) = &mut self.state {
+            if let ScanState::Failed(error) = &mut self.state {
                 return error.take().map_or(Ok(None), |error| Err(io::Error::new(io::ErrorKind::InvalidData, error)));
             }
             let mut batch = Vec::new();
@@ -125,9 +125,9 @@ impl<R: Read> Frames<R> {
                 return Ok(Some(batch));
             }
             match self.state {
-                State::Failed(_) => {}
-                State::Drained => return Ok(None),
-                State::Fresh | State::Reading => self.fill()?,
+                ScanState::Failed(_) => {}
+                ScanState::Drained => return Ok(None),
+                ScanState::Fresh | ScanState::Reading => self.fill()?,
             }
         }
     }
@@ -148,12 +148,12 @@ impl<R: Read> Frames<R> {
         };
         self.buffer.extend_from_slice(&self.chunk[..count]);
         let mark = BYTE_ORDER_MARK.to_string();
-        if matches!(self.state, State::Fresh) && (count == 0 || !mark.as_bytes().starts_with(&self.buffer)) {
+        if matches!(self.state, ScanState::Fresh) && (count == 0 || !mark.as_bytes().starts_with(&self.buffer)) {
             self.taken = if self.buffer.starts_with(mark.as_bytes()) { mark.len() } else { 0 };
-            self.state = State::Reading;
+            self.state = ScanState::Reading;
         }
         if count == 0 {
-            self.state = State::Drained;
+            self.state = ScanState::Drained;
         }
         Ok(())
     }
@@ -185,10 +185,10 @@ impl<R: Read> Frames<R> {
             End::Beyond => (self.buffer.len(), false),
         };
         if end - self.taken > self.limit {
-            self.state = State::Failed(Some(FrameTooLong { first_line: self.line, first_column: self.column }));
+            self.state = ScanState::Failed(Some(FrameTooLong { first_line: self.line, first_column: self.column }));
             return None;
         }
-        if is_beyond && !matches!(self.state, State::Drained) {
+        if is_beyond && !matches!(self.state, ScanState::Drained) {
             self.current = Some(scan);
             return None;
         }
@@ -197,7 +197,7 @@ impl<R: Read> Frames<R> {
 
     /// Passes over white space and begins a frame, where there is anything left.
     fn begin(&mut self) -> Option<Scan> {
-        if !matches!(self.state, State::Reading | State::Drained) {
+        if !matches!(self.state, ScanState::Reading | ScanState::Drained) {
             return None;
         }
         let rest = &self.buffer[self.taken..];

@@ -11,7 +11,7 @@ use super::arrivals::Arrivals;
 
 /// Times of the device, in units.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct UnitTimes {
     /// Sensing a page.
     pub t_r: i128,
     /// Programming one.
@@ -24,7 +24,7 @@ pub struct Times {
 
 /// What each job of a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum ChannelWork {
     /// Reads so many pages.
     Read(i128),
     /// Programs so many pages.
@@ -35,19 +35,19 @@ pub enum Work {
 
 /// A task of one chip. Its jobs arrive at least T apart; each is due within T.
 #[derive(Debug, Clone, Copy)]
-pub struct Task {
+pub struct ChannelTask {
     /// What each job does.
-    pub work: Work,
+    pub work: ChannelWork,
     /// Period and relative deadline.
     pub T: i128,
 }
 
 /// The channel: a list of tasks for each chip.
-pub type Chips<'a> = &'a [&'a [Task]];
+pub type Chips<'a> = &'a [&'a [ChannelTask]];
 
 /// How a chip chooses between two jobs with the same deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ties {
+pub enum ChannelTies {
     /// Rule Q4: the first in the chip's list, always.
     Fixed,
     /// Q4 left out: a job of the task that did not make the last step.
@@ -56,13 +56,13 @@ pub enum Ties {
 
 /// A run: who is on the channel, and what a device may decide.
 #[derive(Debug, Clone, Copy)]
-pub struct Channel<'a> {
+pub struct ChannelModel<'a> {
     /// Times of the device.
-    pub times: Times,
+    pub times: UnitTimes,
     /// Who is on the channel.
     pub chips: Chips<'a>,
     /// Ties of EDF on chip 0; the other chips have a fixed order.
-    pub ties: Ties,
+    pub ties: ChannelTies,
     /// How long chips other than 0 sense a page; rule Q3 says t_r.
     pub others_sense: i128,
 }
@@ -77,7 +77,7 @@ pub struct Latest {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Job {
+struct ModelJob {
     task: usize,
     due: i128,
     /// Steps not ended yet.
@@ -86,7 +86,7 @@ struct Job {
 
 /// The step of a chip that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ModelStep {
     Sensing {
         until: i128,
     },
@@ -99,33 +99,33 @@ enum Step {
 }
 
 #[derive(Debug)]
-struct Chip<'a> {
-    tasks: &'a [Task],
+struct ModelChip<'a> {
+    tasks: &'a [ChannelTask],
     sense: i128,
-    ties: Ties,
+    ties: ChannelTies,
     /// Of each task: when the next job comes, its number, and all arrivals.
     arrivals: Vec<(i128, usize, Arrivals)>,
-    jobs: Vec<Job>,
+    jobs: Vec<ModelJob>,
     /// The step under way and the job, by its place in `jobs`.
-    step: Option<(usize, Step)>,
+    step: Option<(usize, ModelStep)>,
     last_task: usize,
     latest: i128,
 }
 
-impl Channel<'_> {
+impl ChannelModel<'_> {
     /// Runs until a late job has ended, or to an instant. `arrivals` are those of all tasks, in the
     /// order of the chips and their lists.
     pub fn run(&self, arrivals: &[Arrivals], end: i128) -> Latest {
         let mut arrivals = arrivals.iter().map(|of| (i128::from(of.first), 0, of.clone()));
-        let mut chips: Vec<Chip> = Vec::new();
+        let mut chips: Vec<ModelChip> = Vec::new();
         for (number, tasks) in self.chips.iter().enumerate() {
             let arrivals = arrivals.by_ref().take(tasks.len()).collect();
             let (sense, ties) = match number {
                 0 => (self.times.t_r, self.ties),
-                _ => (self.others_sense, Ties::Fixed),
+                _ => (self.others_sense, ChannelTies::Fixed),
             };
             let (jobs, latest) = (Vec::new(), i128::MIN);
-            chips.push(Chip { tasks, sense, ties, arrivals, jobs, step: None, last_task: 0, latest });
+            chips.push(ModelChip { tasks, sense, ties, arrivals, jobs, step: None, last_task: 0, latest });
         }
         let (mut queue, mut bus) = (VecDeque::new(), None::<(i128, usize)>);
         let mut now = 0;
@@ -142,27 +142,27 @@ impl Channel<'_> {
             if bus.is_none() {
                 bus = queue.pop_front().map(|number| (now + self.times.t_d, number));
             }
-            let events = chips.iter().map(Chip::next_event).chain(bus.map(|(until, _)| until));
+            let events = chips.iter().map(ModelChip::next_event).chain(bus.map(|(until, _)| until));
             let next = events.min().expect("periodic tasks").min(end);
             assert!(next > now, "time goes on");
             now = next;
         }
-        let latest = |chips: &[Chip]| chips.iter().map(|chip| chip.latest_by(now)).max().unwrap_or(i128::MIN);
+        let latest = |chips: &[ModelChip]| chips.iter().map(|chip| chip.latest_by(now)).max().unwrap_or(i128::MIN);
         Latest { chip_0: latest(&chips[..1]), others: latest(&chips[1..]) }
     }
 }
 
-impl Chip<'_> {
+impl ModelChip<'_> {
     /// Releases, ends and the choice of a step at an instant. Says whether the chip asks for the
     /// bus.
-    fn proceed(&mut self, now: i128, times: Times) -> bool {
+    fn proceed(&mut self, now: i128, times: UnitTimes) -> bool {
         self.release(now);
         match self.step {
-            Some((job, Step::Sensing { until })) if until == now => {
-                self.step = Some((job, Step::Asking));
+            Some((job, ModelStep::Sensing { until })) if until == now => {
+                self.step = Some((job, ModelStep::Asking));
                 true
             }
-            Some((job, Step::Inside { until })) if until == now => {
+            Some((job, ModelStep::Inside { until })) if until == now => {
                 self.end_step(job, now);
                 self.begin_step(now, times)
             }
@@ -174,12 +174,12 @@ impl Chip<'_> {
     fn release(&mut self, now: i128) {
         for (task, (next, number, arrivals)) in self.arrivals.iter_mut().enumerate() {
             if *next == now {
-                let Task { work, T } = self.tasks[task];
+                let ChannelTask { work, T } = self.tasks[task];
                 let left = match work {
-                    Work::Read(pages) | Work::Write(pages) => pages,
-                    Work::Collect(copies) => copies + 1,
+                    ChannelWork::Read(pages) | ChannelWork::Write(pages) => pages,
+                    ChannelWork::Collect(copies) => copies + 1,
                 };
-                self.jobs.push(Job { task, due: now + T, left });
+                self.jobs.push(ModelJob { task, due: now + T, left });
                 *next += T + i128::from(arrivals.gap(*number));
                 *number += 1;
             }
@@ -188,31 +188,31 @@ impl Chip<'_> {
 
     /// Begins a step of the job of the earliest deadline, if there is one. Says whether it asks for
     /// the bus.
-    fn begin_step(&mut self, now: i128, times: Times) -> bool {
+    fn begin_step(&mut self, now: i128, times: UnitTimes) -> bool {
         let Some(job) = self.earliest() else { return false };
-        let Job { task, left, .. } = self.jobs[job];
+        let ModelJob { task, left, .. } = self.jobs[job];
         self.last_task = task;
         let step = match self.tasks[task].work {
-            Work::Read(_) if self.sense > 0 => Step::Sensing { until: now + self.sense },
-            Work::Read(_) | Work::Write(_) => Step::Asking,
-            Work::Collect(_) if left > 1 => Step::Inside { until: now + times.t_r + times.t_w },
-            Work::Collect(_) => Step::Inside { until: now + times.t_e },
+            ChannelWork::Read(_) if self.sense > 0 => ModelStep::Sensing { until: now + self.sense },
+            ChannelWork::Read(_) | ChannelWork::Write(_) => ModelStep::Asking,
+            ChannelWork::Collect(_) if left > 1 => ModelStep::Inside { until: now + times.t_r + times.t_w },
+            ChannelWork::Collect(_) => ModelStep::Inside { until: now + times.t_e },
         };
         self.step = Some((job, step));
-        step == Step::Asking
+        step == ModelStep::Asking
     }
 
     /// The job of the earliest deadline.
     fn earliest(&self) -> Option<usize> {
-        let key = |job: &Job| (job.due, self.ties == Ties::ByTurns && job.task == self.last_task, job.task);
+        let key = |job: &ModelJob| (job.due, self.ties == ChannelTies::ByTurns && job.task == self.last_task, job.task);
         (0..self.jobs.len()).min_by_key(|&job| key(&self.jobs[job]))
     }
 
     /// The page of this chip that was on the bus is over.
-    fn transferred(&mut self, now: i128, times: Times) {
+    fn transferred(&mut self, now: i128, times: UnitTimes) {
         let (job, _) = self.step.expect("it asked");
         match self.tasks[self.jobs[job].task].work {
-            Work::Write(_) => self.step = Some((job, Step::Inside { until: now + times.t_w })),
+            ChannelWork::Write(_) => self.step = Some((job, ModelStep::Inside { until: now + times.t_w })),
             _ => self.end_step(job, now),
         }
     }
@@ -229,7 +229,7 @@ impl Chip<'_> {
     fn next_event(&self) -> i128 {
         let releases = self.arrivals.iter().map(|(next, ..)| *next).min().unwrap_or(i128::MAX);
         match self.step {
-            Some((_, Step::Sensing { until } | Step::Inside { until })) => releases.min(until),
+            Some((_, ModelStep::Sensing { until } | ModelStep::Inside { until })) => releases.min(until),
             _ => releases,
         }
     }

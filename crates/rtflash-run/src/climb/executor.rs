@@ -7,7 +7,7 @@ use rtflash_exec::trace::{Complete, JobId, Kind, Observer, Operation, Release, S
 use rtflash_exec::{Options, Plan, ReleasePattern, SourceId, run};
 use rtflash_model::{Allocation, Id, Instant, PerId, Span, TaskId, TaskSet};
 
-use super::{Arrivals, Climbable, Request};
+use super::{Arrivals, Climbable, ClimbedRequest};
 use crate::plan::{PlanRefusal, plan};
 use crate::servers::TbsServers;
 
@@ -19,7 +19,7 @@ pub struct OnExecutor {
     /// Nanoseconds of a unit.
     unit: u64,
     sources: Vec<(SourceId, TaskId, Kind)>,
-    requests: Vec<Request>,
+    requests: Vec<ClimbedRequest>,
 }
 
 impl OnExecutor {
@@ -48,7 +48,7 @@ impl OnExecutor {
             let of = if source.kind == Kind::Read { of.read } else { of.write };
             let Some(of) = of else { continue };
             sources.push((number, task, source.kind));
-            requests.push(Request { period: (of.period().as_ns() / unit).max(1), varies });
+            requests.push(ClimbedRequest { period: (of.period().as_ns() / unit).max(1), varies });
         }
         Ok(OnExecutor { plan, options, unit, sources, requests })
     }
@@ -84,13 +84,13 @@ impl OnExecutor {
 const MOST_GAPS: usize = 1 << 16;
 
 impl Climbable for OnExecutor {
-    fn requests(&self) -> &[Request] {
+    fn requests(&self) -> &[ClimbedRequest] {
         &self.requests
     }
 
     fn run(&self, arrivals: &[Arrivals]) -> Vec<Option<i64>> {
         let options = self.options(arrivals);
-        let watch = |_: &_| Watch { latest: PerId::filled(None, self.plan.sources().count()), pending: Vec::new() };
+        let watch = |_: &_| EndWatch { latest: PerId::filled(None, self.plan.sources().count()), pending: Vec::new() };
         // A run that reaches a limit shows nothing.
         let Ok(watches) = run(&self.plan, &options, &mut TbsServers::none(), watch) else {
             return vec![None; self.sources.len()];
@@ -104,7 +104,7 @@ impl Climbable for OnExecutor {
 
 /// Ends beside their deadlines.
 #[derive(Debug)]
-struct Watch {
+struct EndWatch {
     /// Of each source the latest end so far.
     latest: PerId<SourceId, Option<i64>>,
     pending: Vec<(JobId, Instant)>,
@@ -116,7 +116,7 @@ fn later(at: Instant, due: Instant) -> i64 {
     at - due
 }
 
-impl Watch {
+impl EndWatch {
     /// The latest end of a source. A pending job whose deadline is over counts as if it ended at
     /// the end of the run.
     fn latest_by(&self, source: SourceId, end: Instant) -> Option<i64> {
@@ -125,7 +125,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for EndWatch {
     fn release(&mut self, release: &Release) {
         if let (Kind::Read | Kind::Write, Some(due)) = (release.kind, release.deadline) {
             self.pending.push((release.job, due));

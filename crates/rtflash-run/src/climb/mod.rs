@@ -16,7 +16,7 @@ pub use executor::OnExecutor;
 
 /// What a climber may move of a request, in units of time of whatever it climbs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct ClimbedRequest {
     /// T: requests come this far apart at least.
     pub period: u64,
     /// Whether its operations may be shorter than stated.
@@ -26,7 +26,7 @@ pub struct Request {
 /// A device under requests whose arrivals are moved.
 pub trait Climbable {
     /// What may be moved: one entry for each request of each task.
-    fn requests(&self) -> &[Request];
+    fn requests(&self) -> &[ClimbedRequest];
 
     /// Runs with these arrivals, those of each request. Of each request the latest end of a job,
     /// counted from its deadline, in nanoseconds or units: above zero if a job was late; `None`
@@ -104,7 +104,7 @@ pub fn climb(on: &dyn Climbable, watched: usize, effort: Effort) -> Climbed {
 
 /// One start of a climber.
 struct Climber<'r> {
-    requests: &'r [Request],
+    requests: &'r [ClimbedRequest],
     /// The period of the request that is watched.
     period: u64,
     stream: Stream,
@@ -123,7 +123,7 @@ enum Gaps {
 const GAPS: usize = 12;
 
 impl Climber<'_> {
-    fn new(requests: &[Request], watched: usize, seed: u64, start: u64) -> Climber<'_> {
+    fn new(requests: &[ClimbedRequest], watched: usize, seed: u64, start: u64) -> Climber<'_> {
         let gaps = match start % 3 {
             0 => Gaps::None,
             1 => Gaps::Few,
@@ -168,7 +168,7 @@ impl Climber<'_> {
         next
     }
 
-    fn phase(&mut self, request: &Request) -> u64 {
+    fn phase(&mut self, request: &ClimbedRequest) -> u64 {
         self.stream.below(request.period.min(self.period.saturating_mul(2)))
     }
 
@@ -176,7 +176,7 @@ impl Climber<'_> {
         (from + self.stream.below(2 * most + 1)).saturating_sub(most)
     }
 
-    fn gap(&mut self, request: &Request) -> u64 {
+    fn gap(&mut self, request: &ClimbedRequest) -> u64 {
         match self.gaps {
             Gaps::None => 0,
             Gaps::Few => self.stream.below(9),
@@ -185,7 +185,7 @@ impl Climber<'_> {
     }
 
     /// The longest, the shortest or anything in between, where operations may be shorter.
-    fn length(&mut self, request: &Request) -> u16 {
+    fn length(&mut self, request: &ClimbedRequest) -> u16 {
         const LONGEST: u64 = 1_000;
         let drawn = match self.stream.below(3) {
             _ if !request.varies => LONGEST,

@@ -13,12 +13,12 @@ use rtflash_model::{
     Allocation, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Shortest, Span, TaskSet,
 };
 
-use super::channel::{Channel, Chips, Task, Ties, Times, Work};
-use super::{Arrivals, Climbable, OnExecutor, Request};
+use super::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips, UnitTimes};
+use super::{Arrivals, Climbable, ClimbedRequest, OnExecutor};
 
 /// What a row leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum LeftOutOfRow {
     /// A term of W2.
     Term(Term),
     /// Rule Q3 of the device: other chips than 0 sense in no time.
@@ -27,21 +27,21 @@ pub enum LeftOut {
     Ties,
 }
 
-impl LeftOut {
+impl LeftOutOfRow {
     /// What it is called.
     pub const fn name(self) -> &'static str {
         match self {
-            LeftOut::Term(term) => term.name(),
-            LeftOut::Sensing => "Q3",
-            LeftOut::Ties => "Q4",
+            LeftOutOfRow::Term(term) => term.name(),
+            LeftOutOfRow::Sensing => "Q3",
+            LeftOutOfRow::Ties => "Q4",
         }
     }
 
     /// The term that is left out of the test.
     pub const fn term(self) -> Option<Term> {
         match self {
-            LeftOut::Term(term) => Some(term),
-            LeftOut::Sensing | LeftOut::Ties => None,
+            LeftOutOfRow::Term(term) => Some(term),
+            LeftOutOfRow::Sensing | LeftOutOfRow::Ties => None,
         }
     }
 }
@@ -50,40 +50,40 @@ impl LeftOut {
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// What it leaves out.
-    pub left_out: LeftOut,
+    pub left_out: LeftOutOfRow,
     /// t_r, t_w, t_d and t_e, in units.
     pub times: [u16; 4],
     /// The tasks of each chip.
     pub chips: Chips<'static>,
 }
 
-const fn reads(pages: i128, T: i128) -> Task {
-    Task { work: Work::Read(pages), T }
+const fn reads(pages: i128, T: i128) -> ChannelTask {
+    ChannelTask { work: ChannelWork::Read(pages), T }
 }
 
-const fn writes(pages: i128, T: i128) -> Task {
-    Task { work: Work::Write(pages), T }
+const fn writes(pages: i128, T: i128) -> ChannelTask {
+    ChannelTask { work: ChannelWork::Write(pages), T }
 }
 
 /// So many copies and an erase, which stand for garbage collection.
-const fn collects(copies: i128, T: i128) -> Task {
-    Task { work: Work::Collect(copies), T }
+const fn collects(copies: i128, T: i128) -> ChannelTask {
+    ChannelTask { work: ChannelWork::Collect(copies), T }
 }
 
-const fn row(left_out: LeftOut, times: [u16; 4], chips: Chips<'static>) -> Row {
+const fn row(left_out: LeftOutOfRow, times: [u16; 4], chips: Chips<'static>) -> Row {
     Row { left_out, times, chips }
 }
 
 /// The rows.
 #[rustfmt::skip] // A row of the table is a line.
 pub const TABLE: &[Row] = &[
-    row(LeftOut::Term(Term::MinFresh), [10, 10, 8, 6], &[&[reads(5, 112)], &[reads(1, 42)]]),
-    row(LeftOut::Term(Term::SumFresh), [8, 4, 4, 4], &[&[reads(15, 214)], &[reads(1, 28)], &[reads(50, 36_000)]]),
-    row(LeftOut::Term(Term::OwnJobs), [4, 4, 4, 4], &[&[reads(12, 153), collects(0, 21)], &[reads(60, 4_000)]]),
-    row(LeftOut::Term(Term::ServedTwice), [4, 4, 4, 4], &[&[reads(60, 740)], &[reads(140, 36_000), writes(1, 33)], &[reads(140, 36_000)]]),
-    row(LeftOut::Term(Term::SigmaOfOne), [17, 17, 10, 6], &[&[reads(12, 325)], &[reads(3, 36_000)]]),
-    row(LeftOut::Sensing, [4, 1, 4, 4], &[&[reads(6, 92)], &[reads(44, 36_000)], &[reads(44, 36_000)]]),
-    row(LeftOut::Ties, [4, 8, 4, 4], &[&[reads(7, 168), collects(7, 168)], &[reads(48, 36_000)]]),
+    row(LeftOutOfRow::Term(Term::MinFresh), [10, 10, 8, 6], &[&[reads(5, 112)], &[reads(1, 42)]]),
+    row(LeftOutOfRow::Term(Term::SumFresh), [8, 4, 4, 4], &[&[reads(15, 214)], &[reads(1, 28)], &[reads(50, 36_000)]]),
+    row(LeftOutOfRow::Term(Term::OwnJobs), [4, 4, 4, 4], &[&[reads(12, 153), collects(0, 21)], &[reads(60, 4_000)]]),
+    row(LeftOutOfRow::Term(Term::ServedTwice), [4, 4, 4, 4], &[&[reads(60, 740)], &[reads(140, 36_000), writes(1, 33)], &[reads(140, 36_000)]]),
+    row(LeftOutOfRow::Term(Term::SigmaOfOne), [17, 17, 10, 6], &[&[reads(12, 325)], &[reads(3, 36_000)]]),
+    row(LeftOutOfRow::Sensing, [4, 1, 4, 4], &[&[reads(6, 92)], &[reads(44, 36_000)], &[reads(44, 36_000)]]),
+    row(LeftOutOfRow::Ties, [4, 8, 4, 4], &[&[reads(7, 168), collects(7, 168)], &[reads(48, 36_000)]]),
 ];
 
 /// Nanoseconds of a unit on the executor: so long that sensing in one nanosecond takes next to no
@@ -94,9 +94,9 @@ const TWICE: Span = Span::from_ns(2).expect("a short time");
 
 impl Row {
     /// Times of the device.
-    pub fn times(&self) -> Times {
+    pub fn times(&self) -> UnitTimes {
         let [t_r, t_w, t_d, t_e] = self.times.map(i128::from);
-        Times { t_r, t_w, t_d, t_e }
+        UnitTimes { t_r, t_w, t_d, t_e }
     }
 
     /// Chip 0's period of reads, T.
@@ -105,11 +105,11 @@ impl Row {
     }
 
     /// The row's channel, on a device without the rule that the row leaves out.
-    pub fn channel(&self) -> Channel<'static> {
+    pub fn channel(&self) -> ChannelModel<'static> {
         let times = self.times();
-        let others_sense = if self.left_out == LeftOut::Sensing { 0 } else { times.t_r };
-        let ties = if self.left_out == LeftOut::Ties { Ties::ByTurns } else { Ties::Fixed };
-        Channel { times, chips: self.chips, ties, others_sense }
+        let others_sense = if self.left_out == LeftOutOfRow::Sensing { 0 } else { times.t_r };
+        let ties = if self.left_out == LeftOutOfRow::Ties { ChannelTies::ByTurns } else { ChannelTies::Fixed };
+        ChannelModel { times, chips: self.chips, ties, others_sense }
     }
 
     /// The same, to climb on for three periods of chip 0.
@@ -123,12 +123,12 @@ impl Row {
         let set = self.set()?;
         let allocation = allocation(&set, self.left_out.term())?;
         let set = match self.left_out {
-            LeftOut::Sensing => {
+            LeftOutOfRow::Sensing => {
                 let spec = set.device().spec();
                 let shortest = Shortest { page_read: Some(Span::NANOSECOND), ..spec.shortest };
                 set.on(Device::new(DeviceSpec { shortest, ..spec }).ok()?).ok()?
             }
-            LeftOut::Term(_) | LeftOut::Ties => set,
+            LeftOutOfRow::Term(_) | LeftOutOfRow::Ties => set,
         };
         let end = u64::try_from(3 * self.T()).ok()?.checked_mul(UNIT)?;
         let options = Options { duration: Instant::from_ns(end)?, ..Options::default() };
@@ -152,7 +152,7 @@ impl Row {
             page_read: t_r?,
             page_program: t_w?,
             // Who senses in a nanosecond asks before chip 0 then, as on the channel.
-            page_transfer: if self.left_out == LeftOut::Sensing { t_d?.checked_sub(TWICE)? } else { t_d? },
+            page_transfer: if self.left_out == LeftOutOfRow::Sensing { t_d?.checked_sub(TWICE)? } else { t_d? },
             block_erase: t_e?,
             shortest: Shortest::default(),
             erase_cycles: None,
@@ -165,13 +165,13 @@ impl Row {
 
 /// A chip's tasks as one task of the library; `None` where they collect, or there are more than a
 /// read and a write.
-fn task(name: String, of: &[Task]) -> Option<rtflash_model::Task> {
+fn task(name: String, of: &[ChannelTask]) -> Option<rtflash_model::Task> {
     let mut task = rtflash_model::Task { name, read: None, write: None, data_pages: None };
-    for Task { work, T } in of {
+    for ChannelTask { work, T } in of {
         let (request, pages) = match work {
-            Work::Read(pages) => (&mut task.read, pages),
-            Work::Write(pages) => (&mut task.write, pages),
-            Work::Collect(_) => return None,
+            ChannelWork::Read(pages) => (&mut task.read, pages),
+            ChannelWork::Write(pages) => (&mut task.write, pages),
+            ChannelWork::Collect(_) => return None,
         };
         let period = Span::from_ns(u64::try_from(*T).ok()?.checked_mul(UNIT)?)?;
         let new = rtflash_model::Request::new(u64::try_from(*pages).ok()?, period)?;
@@ -196,23 +196,23 @@ pub fn allocation(set: &TaskSet, left_out: Option<Term>) -> Option<Allocation> {
 /// A channel as something to climb on.
 #[derive(Debug)]
 pub struct OnChannel<'a> {
-    channel: Channel<'a>,
-    requests: Vec<Request>,
+    channel: ChannelModel<'a>,
+    requests: Vec<ClimbedRequest>,
     end: i128,
 }
 
 impl<'a> OnChannel<'a> {
     /// A channel, run up to an instant. Requests are chip 0's first.
-    pub fn new(channel: Channel<'a>, end: i128) -> OnChannel<'a> {
+    pub fn new(channel: ChannelModel<'a>, end: i128) -> OnChannel<'a> {
         let tasks = channel.chips.iter().copied().flatten();
-        let period = |task: &Task| u64::try_from(task.T).expect("a period is above zero, and short");
-        let requests = tasks.map(|task| Request { period: period(task), varies: false }).collect();
+        let period = |task: &ChannelTask| u64::try_from(task.T).expect("a period is above zero, and short");
+        let requests = tasks.map(|task| ClimbedRequest { period: period(task), varies: false }).collect();
         OnChannel { channel, requests, end }
     }
 }
 
 impl Climbable for OnChannel<'_> {
-    fn requests(&self) -> &[Request] {
+    fn requests(&self) -> &[ClimbedRequest] {
         &self.requests
     }
 

@@ -9,7 +9,7 @@ use rtflash_exec::{
 use rtflash_model::{Instant, Reliance, Span, TaskSet};
 
 use super::draw::Rng;
-use super::limit::Limit;
+use super::limit::LimitSet;
 use crate::climb::{Effort, OnExecutor, climb};
 
 /// Pages that a run may take, about.
@@ -19,7 +19,7 @@ const MOVES: u64 = 80;
 
 /// The options of a run of this number. `climbs`: requests are moved towards late ends of one of
 /// them, each of the set's requests in its turn.
-pub(super) fn options(seed: u64, run: u64, limit: &Limit, climbs: bool) -> Option<Options> {
+pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Option<Options> {
     let mut rng = Rng::new(seed, b"attack\0\0", run);
     let duration = Instant::from_ns(duration(limit))?;
     let options = Options {
@@ -56,8 +56,8 @@ pub(super) fn options(seed: u64, run: u64, limit: &Limit, climbs: bool) -> Optio
 }
 
 /// The options of the latest end that a climber finds.
-fn climbed(seed: u64, run: u64, limit: &Limit, options: Options) -> Option<Options> {
-    let Limit { set, allocation, analysis, .. } = limit;
+fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Options> {
+    let LimitSet { set, allocation, analysis, .. } = limit;
     let options = Options { phases: Phases::Periodic, recurrence: Recurrence::Periodic, ..options };
     let on = OnExecutor::new(set, allocation, *analysis, options, Span::NANOSECOND).ok()?;
     let count = on.names().count() as u64;
@@ -95,7 +95,7 @@ fn releases(rng: &mut Rng, set: &TaskSet) -> Option<ReleasePattern> {
 
 /// So long that about [`PAGES`] pages are read and written, and at least four periods of the
 /// request that comes most often; in a queue four periods of the read that is looked at.
-fn duration(limit: &Limit) -> u64 {
+fn duration(limit: &LimitSet) -> u64 {
     let set = &limit.set;
     if limit.analysis.relies_on() == Reliance::Queue {
         let watched = set.tasks().iter().last().and_then(|task| task.read).expect("the last chip reads");

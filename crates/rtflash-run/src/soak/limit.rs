@@ -17,7 +17,7 @@ use super::draw::Rng;
 use super::queued::Queued;
 
 /// A set at the limit of what a test accepts.
-pub(super) struct Limit {
+pub(super) struct LimitSet {
     pub(super) set: TaskSet,
     pub(super) allocator: &'static dyn Allocator,
     pub(super) analysis: &'static dyn Analysis,
@@ -73,7 +73,7 @@ pub(super) fn accepted(
 
 /// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
 /// the world or of the term that is left out.
-pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<Limit> {
+pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let varies = world != World::Queue && rng.within(0, 2) == 0;
     let (analysis, granted) = match world {
@@ -104,7 +104,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         Some(term) => is_stated(term) || tested.certified(&set, None).is_none(),
         None => world != World::Queue || reliances(&set, &allocation).contains(&Some(Reliance::Queue)),
     };
-    shows.then_some(Limit { set, allocator, analysis, left_out, allocation, varies })
+    shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies })
 }
 
 /// How many tasks and chips there are, and who divides them.

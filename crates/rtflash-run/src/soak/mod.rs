@@ -22,7 +22,7 @@ pub use shrink::shrink;
 pub use tally::{Broken, LeftOut, Soaked, soak, soak_watched, soak_without};
 
 use crate::case::execute;
-use limit::Limit;
+use limit::LimitSet;
 
 /// What is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         World::Stripe | World::Queue | World::Superblock => {
             let limit = limit::draw(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
-            let Limit { set, allocator, analysis, left_out, .. } = limit;
+            let LimitSet { set, allocator, analysis, left_out, .. } = limit;
             Some(Case { seed, run, set, allocator, analysis, options, left_out })
         }
     }

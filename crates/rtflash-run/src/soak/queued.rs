@@ -4,7 +4,7 @@
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task};
 
 use super::draw::Rng;
-use crate::climb::channel::Work;
+use crate::climb::channel::ChannelWork;
 use crate::climb::rows::{Row, TABLE};
 
 /// What was drawn, before its load is brought to the limit.
@@ -14,7 +14,7 @@ pub(super) struct Queued {
 }
 
 /// Times of the device, pages of a block, and the reads and writes of each chip.
-struct Drawn {
+struct DrawnQueue {
     times: [u64; 4],
     block: u32,
     chips: Vec<[Option<(u64, u64)>; 2]>,
@@ -56,7 +56,7 @@ impl Queued {
 
 /// Any times, or times with which chips stay in step: sensing, programs and erases take one or two
 /// transfers.
-fn anywhere(rng: &mut Rng) -> Drawn {
+fn anywhere(rng: &mut Rng) -> DrawnQueue {
     let times = if rng.within(0, 3) > 0 {
         let transfer = rng.within(2, 8);
         let mut turns = || transfer * rng.within(1, 2);
@@ -77,15 +77,15 @@ fn anywhere(rng: &mut Rng) -> Drawn {
         chips.push([Some(read), write]);
     }
     chips.push([Some(watched), (rng.within(0, 2) == 0).then(|| (1, rng.within(15, 120)))]);
-    Drawn { times, block: rng.one_of(&[1, 16]), chips }
+    DrawnQueue { times, block: rng.one_of(&[1, 16]), chips }
 }
 
 /// A row of the table "What is necessary", its numbers a little changed. An erase that comes by
 /// itself there comes with a page written here, one for each block.
-fn near_a_row(rng: &mut Rng) -> Option<Drawn> {
+fn near_a_row(rng: &mut Rng) -> Option<DrawnQueue> {
     let terms: Vec<&Row> = TABLE.iter().filter(|row| row.left_out.term().is_some()).collect();
     let row = rng.one_of(&terms);
-    let mut drawn = Drawn { times: row.times.map(u64::from), block: 16, chips: Vec::new() };
+    let mut drawn = DrawnQueue { times: row.times.map(u64::from), block: 16, chips: Vec::new() };
     for chip in (1..row.chips.len()).chain([0]) {
         let mut requests = [None, None];
         for task in row.chips[chip] {
@@ -95,9 +95,9 @@ fn near_a_row(rng: &mut Rng) -> Option<Drawn> {
                 Some(near(rng, u64::try_from(pages).ok()?, if pages > 3 { 2 } else { 0 }).max(1))
             };
             let (place, pages, period) = match task.work {
-                Work::Read(of) => (0, pages(rng, of)?, near(rng, period, 3)),
-                Work::Write(of) => (1, pages(rng, of)?, near(rng, period, 3)),
-                Work::Collect(_) => {
+                ChannelWork::Read(of) => (0, pages(rng, of)?, near(rng, period, 3)),
+                ChannelWork::Write(of) => (1, pages(rng, of)?, near(rng, period, 3)),
+                ChannelWork::Collect(_) => {
                     drawn.block = 1;
                     // With twice the time a program and its erase are an odd number of turns.
                     drawn.times[1] *= rng.within(1, 2);

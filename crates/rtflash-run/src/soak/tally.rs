@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
 use rtflash_exec::check::{CERTIFIED, Finding};
 
-use super::{Case, Limit, Search, SoakOutcome, World, attack, draw, judge, limit, run, shrink, waits_as_it_may};
+use super::{Case, LimitSet, Search, SoakOutcome, World, attack, draw, judge, limit, run, shrink, waits_as_it_may};
 
 /// An assumption that broke.
 pub struct Broken {
@@ -71,7 +71,7 @@ impl Count {
 
 /// What the runs of some sets came to.
 #[derive(Debug, Clone)]
-struct Tally {
+struct SoakTally {
     sets: u64,
     judged: u64,
     /// The sum over the sets.
@@ -81,10 +81,10 @@ struct Tally {
     broken: Vec<Count>,
 }
 
-impl Tally {
-    fn new() -> Tally {
+impl SoakTally {
+    fn new() -> SoakTally {
         let broken = vec![Count::default(); CERTIFIED.len()];
-        Tally { sets: 0, judged: 0, load: 0, late: Count::default(), broken }
+        SoakTally { sets: 0, judged: 0, load: 0, late: Count::default(), broken }
     }
 
     fn note(&mut self, run: u64, findings: &[Finding]) {
@@ -106,7 +106,7 @@ impl Tally {
         self.broken.iter().enumerate().filter_map(|(assumption, count)| Some((assumption, count.runs, count.first?)))
     }
 
-    fn join(mut self, other: Tally) -> Tally {
+    fn join(mut self, other: SoakTally) -> SoakTally {
         self.sets += other.sets;
         self.judged += other.judged;
         self.load += other.load;
@@ -159,9 +159,9 @@ pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) +
     }
 }
 
-fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> Tally {
+fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
     let of = |set: u64| {
-        let mut tally = Tally::new();
+        let mut tally = SoakTally::new();
         match search.world {
             World::Stripe | World::Queue | World::Superblock => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
@@ -175,17 +175,17 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> Tally {
         over(search.world.runs_of_a_set());
         tally
     };
-    (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter().map(of).reduce(Tally::new, Tally::join)
+    (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter().map(of).reduce(SoakTally::new, SoakTally::join)
 }
 
 /// All runs of a set at the limit.
-fn run_set(search: Search, number: u64, tally: &mut Tally) {
+fn run_set(search: Search, number: u64, tally: &mut SoakTally) {
     let Search { seed, world, left_out, climbs } = search;
     let Some(limit) = limit::draw(seed, number, world, left_out) else { return };
     let first = number * world.runs_of_a_set();
     let options: Vec<_> =
         (first..first + world.runs_of_a_set()).map(|run| (run, attack::options(seed, run, &limit, climbs))).collect();
-    let Limit { set, allocator, analysis, left_out, allocation, .. } = limit;
+    let LimitSet { set, allocator, analysis, left_out, allocation, .. } = limit;
     tally.sets = 1;
     if left_out.is_none() {
         tally.load = load_millionths(&set, &allocation, analysis.relies_on());

@@ -268,7 +268,7 @@ mod tests {
             let Some(queue) = contention.queue else { continue };
             let Some(line) = contention.w2_line(queue, &processor, gc) else { continue };
             // Long enough for what is added once to be nothing.
-            let length = 1 << 50;
+            let length = 1_u64 << 50;
             let mut activity = Activity { length: ns(length), ..Activity::default() };
             let mut own = 0;
             for item in &processor.tasks {
@@ -278,8 +278,9 @@ mod tests {
                 activity.jobs += jobs;
                 own += jobs * u128::from(item.cost.as_ns());
             }
-            let of_gc = passes(&processor.tasks, gc).iter().map(|(rate, _)| rate.to_f64()).sum::<f64>();
-            activity.jobs += (of_gc * length as f64) as u128;
+            for (rate, _) in passes(&processor.tasks, gc) {
+                activity.jobs += rate.numerator() * u128::from(length) / rate.denominator();
+            }
             let (wait, taken_back) = contention.w2(queue, activity, &processor, gc);
             let slope = (wait.to_f64() - taken_back.to_f64() + own as f64) / length as f64;
             let off = (line.rate() - slope).abs();

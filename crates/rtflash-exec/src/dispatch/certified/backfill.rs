@@ -1,6 +1,6 @@
 //! Chips of a superblock that a step leaves idle, and what they may do meanwhile: rule D3.
 
-use super::Placed;
+use super::CertifiedGroup;
 use super::operate::Planned;
 use super::processor::Key;
 use crate::ids::ColumnId;
@@ -9,7 +9,7 @@ use crate::trace::{Action, Kind, Observer};
 /// Pages looked at for the idle chips of one step at most.
 const LOOKS: u32 = 64;
 
-impl<O: Observer> Placed<'_, O> {
+impl<O: Observer> CertifiedGroup<'_, O> {
     /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.

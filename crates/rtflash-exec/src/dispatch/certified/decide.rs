@@ -2,14 +2,14 @@
 
 use rtflash_model::Instant;
 
-use super::Placed;
+use super::CertifiedGroup;
 use super::operate::Planned;
 use super::pass::GcStep;
 use super::processor::Key;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
-enum Attempt {
+enum ProcessorAttempt {
     Started,
     /// The queue has changed, or what the part has to do.
     Changed,
@@ -17,7 +17,7 @@ enum Attempt {
     Waits,
 }
 
-impl<O: Observer> Placed<'_, O> {
+impl<O: Observer> CertifiedGroup<'_, O> {
     /// Rules S2 and D1: all processors that are idle, and where something has changed, begin their
     /// next steps.
     pub(super) fn dispatch(&mut self, now: Instant) {
@@ -27,8 +27,8 @@ impl<O: Observer> Placed<'_, O> {
             while self.processors[processor].step.is_none() {
                 let Some(&key) = self.processors[processor].queue.first() else { break };
                 match self.go_on(processor, key, now) {
-                    Attempt::Started | Attempt::Waits => break,
-                    Attempt::Changed => {}
+                    ProcessorAttempt::Started | ProcessorAttempt::Waits => break,
+                    ProcessorAttempt::Changed => {}
                 }
             }
         }
@@ -48,7 +48,7 @@ impl<O: Observer> Placed<'_, O> {
         self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
-    fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> Attempt {
+    fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let part = key.4;
         // Rule V3: a pass that is due comes before the job's next pages.
         if self.parts[part].owes {
@@ -67,7 +67,7 @@ impl<O: Observer> Placed<'_, O> {
                 let wanted = self.parts[part].writes.len().min(width);
                 if self.parts[part].is_background() && !self.processors[processor].has_reserve_beside(wanted as u64) {
                     self.planned = planned;
-                    return Attempt::Waits;
+                    return ProcessorAttempt::Waits;
                 }
                 self.write_row(part, wanted, &mut planned);
                 false
@@ -82,7 +82,7 @@ impl<O: Observer> Placed<'_, O> {
         }
         self.start_pages(processor, &planned, reads, now);
         self.planned = planned;
-        Attempt::Started
+        ProcessorAttempt::Started
     }
 
     /// Programs so many of a part's pages, if as many are free.
@@ -108,7 +108,7 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// The part cannot go on before an erase has ended.
-    fn starve(&mut self, processor: usize, key: Key, now: Instant) -> Attempt {
+    fn starve(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let of = &mut self.processors[processor];
         of.queue.remove(&key);
         of.starved.push(key);
@@ -119,7 +119,7 @@ impl<O: Observer> Placed<'_, O> {
             let job = self.jobs[part.job].id;
             self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
         }
-        Attempt::Changed
+        ProcessorAttempt::Changed
     }
 
     /// A pass is left out, or over.
@@ -136,7 +136,7 @@ impl<O: Observer> Placed<'_, O> {
         }
     }
 
-    fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> Attempt {
+    fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let server = key.1 != Kind::Gc;
         let processor = &mut self.processors[number];
         let under_way = if server { &processor.server_pass } else { &processor.pass };
@@ -149,7 +149,7 @@ impl<O: Observer> Placed<'_, O> {
                 let free = processor.store.free();
                 self.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
-                return Attempt::Changed;
+                return ProcessorAttempt::Changed;
             };
             self.observer.push(Record::Selected(Selection {
                 at: now,
@@ -162,7 +162,7 @@ impl<O: Observer> Placed<'_, O> {
             }));
         }
         let pass = if server { &mut processor.server_pass } else { &mut processor.pass };
-        let Some(pass) = pass else { return Attempt::Waits };
+        let Some(pass) = pass else { return ProcessorAttempt::Waits };
         let step = if processor.stripe {
             pass.step_in_chip(&mut processor.store)
         } else {
@@ -176,6 +176,6 @@ impl<O: Observer> Placed<'_, O> {
             self.observer.as_observer().expect(self.clusters[processor.cluster].position, lpn);
         }
         self.start_gc(number, key.4, step, now);
-        Attempt::Started
+        ProcessorAttempt::Started
     }
 }

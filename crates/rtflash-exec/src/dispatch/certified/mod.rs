@@ -34,15 +34,15 @@ use crate::plan::{self, Certified, Plan, Releases};
 use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
 use crate::trace::{Complete, Observer, Record};
-use operate::{Chip, Planned};
-use processor::{Job, Part, Processor};
-use releases::Source;
+use operate::{ChipAtWork, Planned};
+use processor::{OpenJob, Part, ProcessorState};
+use releases::RequestSource;
 pub(crate) use servers::Servers;
 use slab::Slab;
 
 /// What happens to a request, which is given by its source (by position in the group) and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Event {
+enum RequestEvent {
     /// A request is released.
     Release(usize, u64),
     /// A request may be released from now on.
@@ -51,7 +51,7 @@ enum Event {
 
 /// A cluster at run time.
 #[derive(Debug, Serialize, Deserialize)]
-struct Cluster {
+struct ProcessorGroup {
     /// Its position in the plan.
     position: ClusterId,
     processors: Range<usize>,
@@ -60,25 +60,25 @@ struct Cluster {
 }
 
 /// A group of clusters with certificates. Clusters that share a channel have to be in one group.
-pub(crate) struct Placed<'a, O> {
+pub(crate) struct CertifiedGroup<'a, O> {
     plan: &'a Plan,
     certified: &'a PerId<ClusterId, Certified>,
     options: &'a Options,
     lengths: Lengths,
     chips_per_channel: u32,
-    clusters: Vec<Cluster>,
-    processors: Vec<Processor>,
+    clusters: Vec<ProcessorGroup>,
+    processors: Vec<ProcessorState>,
     /// All chips of the device; those of other groups have nothing to do.
-    chips: PerId<ChipId, Chip>,
-    jobs: Slab<Job>,
+    chips: PerId<ChipId, ChipAtWork>,
+    jobs: Slab<OpenJob>,
     parts: Slab<Part>,
     /// Jobs and pages that may be pending.
     pending: usize,
     /// Pages that have been entered and are not finished.
     entered: u64,
-    sources: Vec<Source>,
+    sources: Vec<RequestSource>,
     arrivals: VecDeque<Arrival>,
-    events: BinaryHeap<Reverse<(Instant, Event)>>,
+    events: BinaryHeap<Reverse<(Instant, RequestEvent)>>,
     /// When each processor's step ends, as far as that is known: with its last chip.
     ends: Earliest,
     channels: Channels,
@@ -90,17 +90,17 @@ pub(crate) struct Placed<'a, O> {
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
-    steps: Vec<processor::Step>,
+    steps: Vec<processor::ProcessorStep>,
 }
 
-resume!(['a, O: Resume] Placed<'a, O> {
+resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, ends, changed],
     parts: [channels, observer],
     lists: [sources],
     made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, steps],
 });
 
-impl<'a, O: Observer> Placed<'a, O> {
+impl<'a, O: Observer> CertifiedGroup<'a, O> {
     /// The clusters at these positions of the plan, ascending, with their certificates.
     pub(crate) fn new(
         (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
@@ -108,7 +108,7 @@ impl<'a, O: Observer> Placed<'a, O> {
         clusters: &[ClusterId],
         observer: O,
     ) -> Self {
-        let mut placed = Placed::hosted((plan, certified), options, clusters, observer);
+        let mut placed = CertifiedGroup::hosted((plan, certified), options, clusters, observer);
         placed.begin();
         placed
     }
@@ -121,7 +121,8 @@ impl<'a, O: Observer> Placed<'a, O> {
         observer: O,
     ) -> Self {
         let device = plan.device();
-        let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
+        let mut chips: PerId<ChipId, ChipAtWork> =
+            ChipId::first(device.chips()).map(|_| ChipAtWork::default()).collect();
         let mut processors = Vec::new();
         let mut runs = Vec::new();
         let mut used = plan.per_channel(false);
@@ -136,17 +137,17 @@ impl<'a, O: Observer> Placed<'a, O> {
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
                 let gc = (source.map(|(number, _)| number), device.chips_per_channel());
-                processors.push(Processor::new((of, by), cluster, place, gc, options));
+                processors.push(ProcessorState::new((of, by), cluster, place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let processor = if by.is_stripe() { first + place } else { first };
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = Chip { processor, foreign_chips: plan.foreign_chips(of, chip), others, open: None };
+                chips[chip] = ChipAtWork { processor, foreign_chips: plan.foreign_chips(of, chip), others, open: None };
             }
-            runs.push(Cluster { position, processors: first..processors.len(), background: 0 });
+            runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
-        Placed {
+        CertifiedGroup {
             plan,
             certified,
             options,
@@ -158,7 +159,7 @@ impl<'a, O: Observer> Placed<'a, O> {
             parts: Slab::default(),
             pending: max_pending(plan, options, true),
             entered: 0,
-            sources: Source::all((plan, certified), clusters, options),
+            sources: RequestSource::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
             ends: Earliest::new(chips.len()),

@@ -3,19 +3,19 @@
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::Placed;
+use super::CertifiedGroup;
 use super::pass::GcStep;
-use super::processor::Step;
+use super::processor::ProcessorStep;
 use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
-use crate::flash::Request;
+use crate::flash::BusRequest;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
 
 /// A chip of the device.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Chip {
+pub(super) struct ChipAtWork {
     pub(super) processor: usize,
     /// Chips of its channel that are not its cluster's.
     pub(super) foreign_chips: u32,
@@ -36,10 +36,10 @@ pub(super) struct Planned {
     pub(super) lpn: Lpn,
 }
 
-impl<O: Observer> Placed<'_, O> {
-    fn new_step(&mut self, chips: usize) -> Step {
+impl<O: Observer> CertifiedGroup<'_, O> {
+    fn new_step(&mut self, chips: usize) -> ProcessorStep {
         let pages = self.steps.pop().map_or_else(Vec::new, |step| step.pages);
-        Step { chips, last: (Instant::START, ChipId(0)), pages, erases: None }
+        ProcessorStep { chips, last: (Instant::START, ChipId(0)), pages, erases: None }
     }
 
     /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
@@ -180,7 +180,7 @@ impl<O: Observer> Placed<'_, O> {
         let operation = self.operation(processor, page, now);
         let (chip, job) = (operation.chip, operation.job);
         if self.options.placed.waits == Waits::Worst {
-            let Chip { foreign_chips, others, .. } = self.chips[chip];
+            let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
             let wait = self.plan.transfers(if alone { foreign_chips } else { others });
             let channel = self.channel_of(chip);
             let end = if page.action == Action::Read {
@@ -201,7 +201,7 @@ impl<O: Observer> Placed<'_, O> {
             _ => now,
         };
         self.chips[chip].open = Some((operation, ticket));
-        self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: processor });
+        self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
     }
 
     /// The step of a chip's processor ends.
@@ -212,7 +212,7 @@ impl<O: Observer> Placed<'_, O> {
     }
 
     /// A step ends, and makes progress for all jobs that it had pages of.
-    fn step_ends(&mut self, processor: usize, mut step: Step, now: Instant) {
+    fn step_ends(&mut self, processor: usize, mut step: ProcessorStep, now: Instant) {
         self.changed.push(processor);
         for part in step.pages.drain(..) {
             self.entered -= 1;
@@ -241,7 +241,7 @@ impl<O: Observer> Placed<'_, O> {
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
-            let Request { channel, chip, .. } = self.channels.grant();
+            let BusRequest { channel, chip, .. } = self.channels.grant();
             let (operation, ticket) = self.chips[chip].open.take().expect("a chip that asks has an operation");
             let (operation, transfer) = self.lengths.moved(operation, channel, now);
             self.channels.hold(channel, transfer.end);

@@ -31,7 +31,7 @@ const FIRST: ColumnId = ColumnId(0);
 
 /// A pass under way.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Pass {
+pub(super) struct PassState {
     victim: BlockId,
     /// The first row of the victim not looked at yet, on each chip.
     rows: PerId<ColumnId, u32>,
@@ -43,11 +43,11 @@ pub(super) struct Pass {
     padded: (u64, u64),
 }
 
-impl Pass {
+impl PassState {
     /// A pass over this victim of a processor of `width` chips. `padded`: copies (stripe), or read
     /// steps and row steps (superblock) at least.
-    pub(super) fn new(victim: BlockId, width: u32, padded: (u64, u64)) -> Pass {
-        Pass { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), padded }
+    pub(super) fn new(victim: BlockId, width: u32, padded: (u64, u64)) -> PassState {
+        PassState { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), padded }
     }
 
     /// The victim.

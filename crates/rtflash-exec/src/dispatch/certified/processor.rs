@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::pass::Pass;
+use super::pass::PassState;
 use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
@@ -21,7 +21,7 @@ pub(super) type Key = (Due, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(super) struct OpenJob {
     pub(super) id: JobId,
     /// Parts not over yet, one for each processor that it has pages on.
     pub(super) parts: u64,
@@ -68,20 +68,20 @@ impl Part {
 
 /// What the certificate says of a processor.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Terms {
+pub(super) struct ProcessorTerms {
     /// D_g; `None` where no GC jobs are released.
     pub(super) deadline: Option<Span>,
     /// α.
     pub(super) reclaimed: u64,
     /// H.
     pub(super) reserve: u64,
-    /// Steps of a pass at least: see [`Pass::new`].
+    /// Steps of a pass at least: see [`PassState::new`].
     pub(super) padded: (u64, u64),
 }
 
 /// What a processor is doing: all of its chips that take part end before the next step.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Step {
+pub(super) struct ProcessorStep {
     /// Chips of which it is not known yet when they end.
     pub(super) chips: usize,
     /// When the last of the others ends, and which it is.
@@ -94,7 +94,7 @@ pub(super) struct Step {
 
 /// A processor at run time.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Processor {
+pub(super) struct ProcessorState {
     /// Its cluster, by position in the group.
     pub(super) cluster: usize,
     /// Its chips' numbers in the device.
@@ -103,7 +103,7 @@ pub(super) struct Processor {
     pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: Store,
-    pub(super) terms: Terms,
+    pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
     pub(super) queue: BTreeSet<Key>,
@@ -118,17 +118,17 @@ pub(super) struct Processor {
     /// GC jobs released.
     pub(super) collected: u64,
     /// The pass of the GC jobs under way.
-    pub(super) pass: Option<Pass>,
+    pub(super) pass: Option<PassState>,
     /// The server's.
-    pub(super) server_pass: Option<Pass>,
+    pub(super) server_pass: Option<PassState>,
     /// Pages that the server's jobs have programmed.
     pub(super) served: u64,
     /// Passes of the server that are over or left out.
     pub(super) server_passes: u64,
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<ProcessorStep>,
 }
 
-impl Processor {
+impl ProcessorState {
     /// The processor with this position in its cluster; 0 for a superblock.
     pub(super) fn new(
         (of, by): (&ClusterPlan, &Certified),
@@ -136,7 +136,7 @@ impl Processor {
         position: usize,
         (source, chips_per_channel): (Option<SourceId>, u32),
         options: &Options,
-    ) -> Processor {
+    ) -> ProcessorState {
         let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
         let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
@@ -153,15 +153,15 @@ impl Processor {
         };
         let terms = collection.map_or(
             // Nothing is collected, and so nothing may be written.
-            Terms { deadline: None, reclaimed: u64::MAX, reserve: u64::MAX, padded },
-            |collection| Terms {
+            ProcessorTerms { deadline: None, reclaimed: u64::MAX, reserve: u64::MAX, padded },
+            |collection| ProcessorTerms {
                 deadline: collection.deadline,
                 reclaimed: collection.reclaimed_pages,
                 reserve: collection.reserve_pages,
                 padded,
             },
         );
-        Processor {
+        ProcessorState {
             cluster,
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
@@ -203,7 +203,7 @@ impl Processor {
     /// collect. Says what its victim is, with its valid pages.
     pub(super) fn begin_pass(&mut self, server: bool) -> Option<(BlockId, u32)> {
         let (victim, valid) = self.store.take_victim()?;
-        let pass = Pass::new(victim, self.chips.count(), self.terms.padded);
+        let pass = PassState::new(victim, self.chips.count(), self.terms.padded);
         *(if server { &mut self.server_pass } else { &mut self.pass }) = Some(pass);
         Some((victim, valid))
     }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use rtflash_model::{Instant, Span};
 
-use super::processor::{Job, Part};
-use super::{Event, Placed};
+use super::processor::{OpenJob, Part};
+use super::{CertifiedGroup, RequestEvent};
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
@@ -18,7 +18,7 @@ use crate::trace::{JobId, Kind, Observer, Record, Release};
 
 /// The read or the write requests of a task.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct RequestSource {
     number: SourceId,
     kind: Kind,
     /// By position in the group.
@@ -39,27 +39,27 @@ pub(super) struct Source {
     requests: Requests,
 }
 
-resume!([] Source {
+resume!([] RequestSource {
     values: [next, nominal, released, armed],
     parts: [requests],
     lists: [],
     made: [number, kind, cluster, times, deadline, jitter],
 });
 
-impl Source {
+impl RequestSource {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
     pub(super) fn all(
         (plan, certified): (&Plan, &PerId<ClusterId, Certified>),
         clusters: &[ClusterId],
         options: &Options,
-    ) -> Vec<Source> {
+    ) -> Vec<RequestSource> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let period = source.period()?.of_request();
             let position = source.cluster?;
             let cluster = clusters.binary_search(&position).ok()?;
             let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let times = RequestTimes::new(options, number, source, period);
-            Some(Source {
+            Some(RequestSource {
                 number,
                 kind: source.kind,
                 cluster,
@@ -83,11 +83,13 @@ impl Source {
     }
 }
 
-impl<O: Observer> Placed<'_, O> {
+impl<O: Observer> CertifiedGroup<'_, O> {
     /// All that is released now.
     pub(super) fn releases(&mut self, now: Instant) {
-        while let Some(&Reverse((at, event @ (Event::Release(source, number) | Event::Arm(source, number))))) =
-            self.events.peek()
+        while let Some(&Reverse((
+            at,
+            event @ (RequestEvent::Release(source, number) | RequestEvent::Arm(source, number)),
+        ))) = self.events.peek()
             && at == now
         {
             // A thousand requests of a million pages at once: the run is over as soon as one too
@@ -98,11 +100,11 @@ impl<O: Observer> Placed<'_, O> {
             self.events.pop();
             if self.sources[source].next != number {
                 // It was released before.
-            } else if matches!(event, Event::Release(..)) {
+            } else if matches!(event, RequestEvent::Release(..)) {
                 self.release(source, now);
             } else {
                 self.sources[source].armed = true;
-                self.later_at(now.saturating_add(self.sources[source].times.period()), Event::Release, source);
+                self.later_at(now.saturating_add(self.sources[source].times.period()), RequestEvent::Release, source);
             }
         }
         while self.arrivals.front().is_some_and(|arrival| arrival.at == now) {
@@ -121,9 +123,9 @@ impl<O: Observer> Placed<'_, O> {
         match self.options.phases {
             Phases::Periodic | Phases::Random => {
                 let late = self.jitter(source);
-                self.later_at(nominal.saturating_add(late), Event::Release, source);
+                self.later_at(nominal.saturating_add(late), RequestEvent::Release, source);
             }
-            Phases::AtErases => self.later_at(nominal, Event::Arm, source),
+            Phases::AtErases => self.later_at(nominal, RequestEvent::Arm, source),
         }
     }
 
@@ -133,7 +135,7 @@ impl<O: Observer> Placed<'_, O> {
         release_jitter(self.options.seed, of.number, of.next, of.jitter)
     }
 
-    fn later_at(&mut self, at: Instant, event: impl Fn(usize, u64) -> Event, source: usize) {
+    fn later_at(&mut self, at: Instant, event: impl Fn(usize, u64) -> RequestEvent, source: usize) {
         // One that comes early may not overtake the one before.
         let at = at.max(self.sources[source].released);
         if at < self.options.duration {
@@ -155,7 +157,7 @@ impl<O: Observer> Placed<'_, O> {
         for source in 0..self.sources.len() {
             if self.sources[source].armed && self.sources[source].cluster == cluster {
                 self.sources[source].armed = false;
-                self.later_at(soon, Event::Release, source);
+                self.later_at(soon, RequestEvent::Release, source);
             }
         }
     }
@@ -226,7 +228,7 @@ impl<O: Observer> Placed<'_, O> {
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[Lpn], u64)) {
         let processors = self.clusters[cluster].processors.clone();
         let (count, number) = (processors.len(), self.clusters[cluster].position);
-        let job = self.jobs.insert(Job { id, parts: 0 });
+        let job = self.jobs.insert(OpenJob { id, parts: 0 });
         let due = (deadline, self.ties.of_job(kind, id));
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
@@ -277,7 +279,7 @@ impl<O: Observer> Placed<'_, O> {
             let cluster = Some(self.clusters[processor.cluster].position);
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
-            let job = self.jobs.insert(Job { id, parts: 1 });
+            let job = self.jobs.insert(OpenJob { id, parts: 1 });
             let place = self.ties.of_job(kind, id);
             let part = self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0)));
             self.parts[part].key.4 = part;

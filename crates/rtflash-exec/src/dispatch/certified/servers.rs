@@ -11,7 +11,7 @@ use crate::resume::resume;
 
 /// A server's account.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Account {
+struct ServerAccount {
     /// n: pages that its jobs write.
     pages: u64,
     /// The deadline of its last job.
@@ -24,7 +24,7 @@ pub(crate) struct Servers<'a> {
     certified: &'a PerId<ClusterId, Certified>,
     seed: u64,
     /// For each cluster, each of its processors; none without a server.
-    accounts: PerId<ClusterId, Vec<Account>>,
+    accounts: PerId<ClusterId, Vec<ServerAccount>>,
 }
 
 resume!(['a] Servers<'a> {
@@ -36,14 +36,14 @@ resume!(['a] Servers<'a> {
 
 /// What a job would be granted by a cluster: its deadline, and for each processor that it has pages
 /// on the processor's account afterwards.
-type Offer = (Instant, Vec<(usize, Account)>);
+type Offer = (Instant, Vec<(usize, ServerAccount)>);
 
 impl<'a> Servers<'a> {
     pub(crate) fn new(plan: &'a Plan, certified: &'a PerId<ClusterId, Certified>, seed: u64) -> Servers<'a> {
         let accounts = plan.clusters().iter().zip(certified).map(|(cluster, by)| {
             let served = by.certificate.server_thousandths > 0 && by.certificate.collection.is_some();
             let processors = if by.is_stripe() { cluster.chips.len() } else { 1 };
-            vec![Account::default(); if served { processors } else { 0 }]
+            vec![ServerAccount::default(); if served { processors } else { 0 }]
         });
         Servers { plan, certified, seed, accounts: accounts.collect() }
     }
@@ -54,7 +54,7 @@ impl<'a> Servers<'a> {
         let offers = self.accounts.ids().filter_map(|cluster| Some((cluster, self.offer(cluster, arrival)?)));
         let (cluster, (deadline, accounts)) = offers.min_by_key(|(_, (deadline, _))| *deadline)?;
         for (processor, account) in accounts {
-            self.accounts[cluster][processor] = Account { deadline, ..account };
+            self.accounts[cluster][processor] = ServerAccount { deadline, ..account };
         }
         Some(Grant { cluster, deadline, gc_passes: 0 })
     }
@@ -100,7 +100,7 @@ impl<'a> Servers<'a> {
             let start = arrival.at.max(account.deadline).as_ns();
             let deadline = Instant::from_ns(start.checked_add(u64::try_from(time).ok()?)?)?;
             latest = latest.max(deadline);
-            after.push((processor, Account { pages: written, deadline }));
+            after.push((processor, ServerAccount { pages: written, deadline }));
         }
         Some((latest, after))
     }

@@ -5,7 +5,7 @@ use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
-use crate::flash::{Blocks, Stream};
+use crate::flash::{Blocks, Frontiers};
 use crate::ftl::initial_pages;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
@@ -70,7 +70,7 @@ impl Store {
             free: u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed),
         };
         for &lpn in &lpns[closed..PageId(programmed)] {
-            let page = store.blocks.program(Stream::Write, lpn).expect("behind the closed blocks one is erased");
+            let page = store.blocks.program(Frontiers::Write, lpn).expect("behind the closed blocks one is erased");
             if lpn == NO_LPN {
                 store.blocks.invalidate(page);
             }
@@ -116,7 +116,7 @@ impl Store {
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
     pub(super) fn program(&mut self, lpn: Lpn) -> Option<Spot> {
-        let page = self.blocks.program(Stream::Write, lpn)?;
+        let page = self.blocks.program(Frontiers::Write, lpn)?;
         let slot = self.slot(lpn);
         let old = std::mem::replace(&mut self.places[slot], page);
         if old != NOWHERE {

@@ -10,14 +10,14 @@ use std::collections::{BinaryHeap, HashMap};
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
 
-use self::queue::Queue;
+use self::queue::ChipQueue;
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, Due, Jobs, max_pending};
+use super::cluster::{ClusterState, Due, Jobs, max_pending};
 use super::releases::Releaser;
 use super::sequencer::{Sequencer, Ticket};
 use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
-use crate::flash::{Channels, Request};
+use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
 use crate::options::Options;
@@ -27,10 +27,10 @@ use crate::trace::{Complete, Kind, Observer, Operation, Record};
 
 /// What waits for a chip, by priority: deadline and place, kind, source, number of the job, number
 /// of the page in it, slot of the job, what.
-type Entry = (Due, Kind, SourceId, u64, u64, usize, Work);
+type Entry = (Due, Kind, SourceId, u64, u64, usize, ChipWork);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Work {
+enum ChipWork {
     /// The job's pass, on this chip.
     Pass,
     Read(Lpn),
@@ -50,10 +50,10 @@ enum Doing {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Chip {
-    queue: Queue,
+struct ChipQueues {
+    queue: ChipQueue,
     /// Entries that cannot go on until an erase in the cluster has ended.
-    waiting: Queue,
+    waiting: ChipQueue,
     doing: Option<(usize, Doing)>,
     /// Its cluster, by position in the group.
     cluster: usize,
@@ -62,7 +62,7 @@ struct Chip {
 }
 
 /// What came of an attempt to let a chip go on with an entry.
-enum Attempt {
+enum ChipAttempt {
     Started,
     /// The queues have changed, or what the entry is about.
     Changed,
@@ -76,9 +76,9 @@ pub(crate) struct Parallel<'a, O> {
     options: &'a Options,
     lengths: Lengths,
     chips_per_channel: u32,
-    clusters: Vec<Cluster>,
+    clusters: Vec<ClusterState>,
     /// All chips of the device; those of other groups have nothing to do.
-    chips: PerId<ChipId, Chip>,
+    chips: PerId<ChipId, ChipQueues>,
     /// Those of each cluster, ascending.
     members: Vec<Vec<ChipId>>,
     /// Pages of each job slot that have been entered and are not finished.
@@ -114,14 +114,16 @@ impl<'a, O: Observer> Parallel<'a, O> {
     /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let releaser = Releaser::new(plan, clusters, options);
-        let clusters: Vec<Cluster> = clusters.iter().map(|&position| Cluster::new(plan, position, options)).collect();
+        let clusters: Vec<ClusterState> =
+            clusters.iter().map(|&position| ClusterState::new(plan, position, options)).collect();
         let device = plan.device();
-        let mut chips: PerId<ChipId, Chip> = ChipId::first(device.chips()).map(|_| Chip::default()).collect();
+        let mut chips: PerId<ChipId, ChipQueues> =
+            ChipId::first(device.chips()).map(|_| ChipQueues::default()).collect();
         let mut used = plan.per_channel(false);
         for (cluster, of) in clusters.iter().enumerate() {
             for (position, &chip) in of.chips.enumerate() {
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = Chip { cluster, position, ..Chip::default() };
+                chips[chip] = ChipQueues { cluster, position, ..ChipQueues::default() };
             }
         }
         let members = clusters.iter().map(|cluster| {
@@ -260,7 +262,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
-            let Request { channel, chip, .. } = self.channels.grant();
+            let BusRequest { channel, chip, .. } = self.channels.grant();
             let Some((slot, Doing::Waiting(operation, ticket))) = self.chips[chip].doing else {
                 unreachable!("a chip that asks has a page that waits");
             };
@@ -300,9 +302,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
         while let Some(entry) = self.chips[chip].queue.first() {
             match self.go_on(chip, entry, now) {
-                Attempt::Started => return true,
-                Attempt::Changed => changed = true,
-                Attempt::Waits => {
+                ChipAttempt::Started => return true,
+                ChipAttempt::Changed => changed = true,
+                ChipAttempt::Waits => {
                     let chip = &mut self.chips[chip];
                     if chip.queue.remove(&entry) {
                         chip.waiting.insert(entry);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Work};
+use super::{ChipWork, Entry};
 use crate::dispatch::cluster::Due;
 use crate::ids::SourceId;
 use crate::trace::Kind;
@@ -14,19 +14,19 @@ type JobKey = (Due, Kind, SourceId, u64, usize);
 
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Queue {
+pub(super) struct ChipQueue {
     /// Of each job, which has some, what they are about and the numbers of their pages: ascending.
-    jobs: BTreeMap<JobKey, VecDeque<(u64, Work)>>,
+    jobs: BTreeMap<JobKey, VecDeque<(u64, ChipWork)>>,
     /// Kept for their memory.
-    spare: Vec<VecDeque<(u64, Work)>>,
+    spare: Vec<VecDeque<(u64, ChipWork)>>,
 }
 
-fn split(entry: Entry) -> (JobKey, (u64, Work)) {
+fn split(entry: Entry) -> (JobKey, (u64, ChipWork)) {
     let (deadline, kind, source, index, page, slot, work) = entry;
     ((deadline, kind, source, index, slot), (page, work))
 }
 
-impl Queue {
+impl ChipQueue {
     /// The first entry.
     pub(super) fn first(&self) -> Option<Entry> {
         let (&(deadline, kind, source, index, slot), pages) = self.jobs.first_key_value()?;
@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// All entries of another one come here.
-    pub(super) fn append(&mut self, other: &mut Queue) {
+    pub(super) fn append(&mut self, other: &mut ChipQueue) {
         while let Some(((deadline, kind, source, index, slot), mut pages)) = other.jobs.pop_first() {
             for (page, work) in pages.drain(..) {
                 self.insert((deadline, kind, source, index, page, slot, work));
@@ -85,7 +85,8 @@ mod tests {
 
     fn any_entry() -> impl Strategy<Value = Entry> {
         (0..3_u64, 0..3_u64, 0..6_u64, 0..3_u64).prop_map(|(deadline, index, page, work)| {
-            let work = [Work::Pass, Work::Read(Lpn(2)), Work::Write(Lpn(1))][usize::try_from(work).unwrap()];
+            let work =
+                [ChipWork::Pass, ChipWork::Read(Lpn(2)), ChipWork::Write(Lpn(1))][usize::try_from(work).unwrap()];
             ((deadline, 0), Kind::Read, SourceId(0), index, page, 7, work)
         })
     }
@@ -96,8 +97,8 @@ mod tests {
         fn entries_come_in_the_order_of_their_priorities(
             steps in prop::collection::vec((any_entry(), 0..3_u8), 0..60),
         ) {
-            let (mut queue, mut plain) = (Queue::default(), BTreeSet::new());
-            let (mut waiting, mut plain_waiting) = (Queue::default(), BTreeSet::new());
+            let (mut queue, mut plain) = (ChipQueue::default(), BTreeSet::new());
+            let (mut waiting, mut plain_waiting) = (ChipQueue::default(), BTreeSet::new());
             for (entry, step) in steps {
                 match step {
                     0 if !plain.contains(&entry) => {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use rtflash_model::Instant;
 
-use super::{Entry, Parallel, Work};
-use crate::dispatch::cluster::Job;
+use super::{ChipWork, Entry, Parallel};
+use crate::dispatch::cluster::PendingJob;
 use crate::trace::{Observer, Record, Release};
 
 impl<O: Observer> Parallel<'_, O> {
@@ -40,7 +40,7 @@ impl<O: Observer> Parallel<'_, O> {
         }
     }
 
-    fn admit(&mut self, job: Job, now: Instant) {
+    fn admit(&mut self, job: PendingJob, now: Instant) {
         let slot = self.jobs.insert(job);
         if self.unfinished.len() <= slot {
             self.unfinished.resize(slot + 1, 0);
@@ -49,7 +49,7 @@ impl<O: Observer> Parallel<'_, O> {
         self.enter(slot, now);
     }
 
-    pub(super) fn entry(&self, slot: usize, page: u64, work: Work) -> Entry {
+    pub(super) fn entry(&self, slot: usize, page: u64, work: ChipWork) -> Entry {
         let job = &self.jobs[slot];
         (job.due(), job.kind, job.id.source, job.id.index, page, slot, work)
     }
@@ -57,9 +57,9 @@ impl<O: Observer> Parallel<'_, O> {
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
     pub(super) fn enter(&mut self, slot: usize, now: Instant) {
         self.touched.push(self.jobs[slot].cluster);
-        let Job { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
+        let PendingJob { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
         if passes > 0 {
-            let entry = self.entry(slot, 0, Work::Pass);
+            let entry = self.entry(slot, 0, ChipWork::Pass);
             for &chip in &self.clusters[position].chips {
                 self.chips[chip].queue.insert(entry);
             }
@@ -83,16 +83,16 @@ impl<O: Observer> Parallel<'_, O> {
             let cluster = &mut self.clusters[position];
             let (chip, work) = if page < reads {
                 let lpn = cluster.page(slots.0, first_page, page);
-                (cluster.map.chip_of(lpn), Work::Read(lpn))
+                (cluster.map.chip_of(lpn), ChipWork::Read(lpn))
             } else {
                 let (chip, lpn) = (cluster.pointer(), cluster.page(slots.1, first_page, page));
                 cluster.advance(chip);
-                (chip, Work::Write(lpn))
+                (chip, ChipWork::Write(lpn))
             };
             let chip = cluster.chips[chip];
             let entry = self.entry(slot, page, work);
             self.chips[chip].queue.insert(entry);
-            if let Work::Read(lpn) = work {
+            if let ChipWork::Read(lpn) = work {
                 self.reads.entry((position, lpn)).or_default().push(entry);
             }
         }

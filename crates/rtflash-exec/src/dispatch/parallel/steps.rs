@@ -2,8 +2,8 @@
 
 use rtflash_model::Instant;
 
-use super::{Attempt, Doing, Entry, Parallel, Work};
-use crate::flash::Request;
+use super::{ChipAttempt, ChipWork, Doing, Entry, Parallel};
+use crate::flash::BusRequest;
 use crate::ftl::Copy;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
@@ -35,7 +35,7 @@ impl<O: Observer> Parallel<'_, O> {
 
     /// The job whose operation ended a pass, or that has nothing to collect, goes on behind it.
     fn pass_over(&mut self, slot: usize, now: Instant) {
-        let entry = self.entry(slot, 0, Work::Pass);
+        let entry = self.entry(slot, 0, ChipWork::Pass);
         for &chip in &self.clusters[self.jobs[slot].cluster].chips {
             let chip = &mut self.chips[chip];
             let _ = chip.queue.remove(&entry) || chip.waiting.remove(&entry);
@@ -56,12 +56,12 @@ impl<O: Observer> Parallel<'_, O> {
         }
     }
 
-    pub(super) fn go_on(&mut self, chip: ChipId, entry: Entry, now: Instant) -> Attempt {
+    pub(super) fn go_on(&mut self, chip: ChipId, entry: Entry, now: Instant) -> ChipAttempt {
         let slot = entry.5;
         let (cluster, position) = (&mut self.clusters[self.chips[chip].cluster], self.chips[chip].position);
         match entry.6 {
-            Work::Pass => self.go_on_with_pass(chip, slot, now),
-            Work::Read(lpn) => {
+            ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
+            ChipWork::Read(lpn) => {
                 let place = cluster.map.locate(lpn);
                 self.chips[chip].queue.remove(&entry);
                 let of = self.chips[chip].cluster;
@@ -73,7 +73,7 @@ impl<O: Observer> Parallel<'_, O> {
                 }
                 self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
             }
-            Work::Write(lpn) => {
+            ChipWork::Write(lpn) => {
                 let room = cluster.chip_with_room(position);
                 match room {
                     None => self.starve(chip, slot, position, now),
@@ -83,12 +83,12 @@ impl<O: Observer> Parallel<'_, O> {
                         self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: number, lpn }));
                         self.chips[chip].queue.remove(&entry);
                         self.chips[number].queue.insert(entry);
-                        Attempt::Changed
+                        ChipAttempt::Changed
                     }
                     Some(_) => {
                         let old = cluster.map.chip_of(lpn);
                         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
-                            return Attempt::Waits;
+                            return ChipAttempt::Waits;
                         };
                         let old = cluster.chips[old];
                         for read in self.reads.get(&(self.chips[chip].cluster, lpn)).into_iter().flatten() {
@@ -104,7 +104,7 @@ impl<O: Observer> Parallel<'_, O> {
         }
     }
 
-    fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> Attempt {
+    fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> ChipAttempt {
         let (job, cluster) = (&mut self.jobs[slot], &self.clusters[self.chips[chip].cluster]);
         if !job.starved {
             job.starved = true;
@@ -112,17 +112,17 @@ impl<O: Observer> Parallel<'_, O> {
             self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
         if job.kind != Kind::Server || job.passes > 0 {
-            return Attempt::Waits;
+            return ChipAttempt::Waits;
         }
         // A job that is not real-time collects for itself: nobody else might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
         let notify = |chosen| self.observer.push(Record::Selected(chosen));
         if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, notify) {
-            return Attempt::Waits;
+            return ChipAttempt::Waits;
         }
         self.jobs[slot].passes = 1;
         self.enter(slot, now);
-        Attempt::Changed
+        ChipAttempt::Changed
     }
 
     fn operation(&mut self, chip: ChipId, slot: usize, now: Instant) -> Operation {
@@ -142,7 +142,7 @@ impl<O: Observer> Parallel<'_, O> {
         }
     }
 
-    fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> Attempt {
+    fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> ChipAttempt {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
         let ticket = self.observer.open(now);
@@ -151,11 +151,16 @@ impl<O: Observer> Parallel<'_, O> {
             _ => now,
         };
         self.chips[chip].doing = Some((slot, Doing::Waiting(operation, ticket)));
-        self.channels.request(Request { since, channel: self.channel_of(chip), chip, lane: self.chips[chip].cluster });
-        Attempt::Started
+        self.channels.request(BusRequest {
+            since,
+            channel: self.channel_of(chip),
+            chip,
+            lane: self.chips[chip].cluster,
+        });
+        ChipAttempt::Started
     }
 
-    fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> Attempt {
+    fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> ChipAttempt {
         let id = self.jobs[slot].id;
         let cluster = &mut self.clusters[self.chips[chip].cluster];
         let position = self.chips[chip].position;
@@ -165,11 +170,11 @@ impl<O: Observer> Parallel<'_, O> {
                 self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
-            return Attempt::Changed;
+            return ChipAttempt::Changed;
         }
         if !cluster.collector.is_on(position) {
             // This chip has done its part.
-            return Attempt::Waits;
+            return ChipAttempt::Waits;
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let mut step = Step::Read;
@@ -178,7 +183,7 @@ impl<O: Observer> Parallel<'_, O> {
             step = Step::Program;
             let copied = collector.program(map, position);
             if copied.is_none() && self.options.victims == Victims::Actual {
-                return Attempt::Changed;
+                return ChipAttempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
             (self.lengths.program(id, number, now), copied)
@@ -207,6 +212,6 @@ impl<O: Observer> Parallel<'_, O> {
         }
         self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
         self.ends.set(chip.index(), Some(end));
-        Attempt::Started
+        ChipAttempt::Started
     }
 }

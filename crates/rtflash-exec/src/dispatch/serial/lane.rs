@@ -7,7 +7,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
-use crate::dispatch::cluster::{Cluster, Job, Jobs, Priority};
+use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
 use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
@@ -20,7 +20,7 @@ const NEVER: Instant = Instant::END;
 
 /// What a cluster is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Step {
+pub(super) enum LaneStep {
     /// A page of a job's own.
     Page,
     GcRead,
@@ -29,7 +29,7 @@ pub(super) enum Step {
 }
 
 /// What came of an attempt to go on with a job.
-pub(super) enum Attempt {
+pub(super) enum LaneAttempt {
     /// It is busy until then.
     Started(Instant),
     /// It will ask for a bus.
@@ -58,7 +58,7 @@ pub(super) struct Column {
 /// A cluster under serial dispatch.
 #[derive(Debug)]
 pub(super) struct Lane {
-    pub(super) cluster: Cluster,
+    pub(super) cluster: ClusterState,
     pub(super) columns: PerId<ColumnId, Column>,
     pub(super) jobs: Jobs,
     pending: BTreeSet<Priority>,
@@ -68,9 +68,9 @@ pub(super) struct Lane {
     /// When each periodic source releases next.
     releases: BinaryHeap<Reverse<(Instant, usize)>>,
     /// Jobs that have arrived and that the lane has not come to yet, in order.
-    arrivals: VecDeque<(Release, Job)>,
+    arrivals: VecDeque<(Release, PendingJob)>,
     /// The job that is served, and with what; until when is in `busy_until`.
-    running: Option<(usize, Step)>,
+    running: Option<(usize, LaneStep)>,
     pub(super) busy_until: Instant,
     /// An operation that waits for its bus, or will: nobody has been notified of it.
     pub(super) open: Option<Operation>,
@@ -87,8 +87,8 @@ resume!([] Lane {
     made: [columns, batch],
 });
 
-impl AsMut<Cluster> for Lane {
-    fn as_mut(&mut self) -> &mut Cluster {
+impl AsMut<ClusterState> for Lane {
+    fn as_mut(&mut self) -> &mut ClusterState {
         &mut self.cluster
     }
 }
@@ -98,7 +98,7 @@ impl Lane {
     /// other lanes are on it.
     pub(super) fn new(
         plan: &Plan,
-        cluster: Cluster,
+        cluster: ClusterState,
         (sources, end): (Periodics, Instant),
         shared: &PerId<ChannelId, bool>,
     ) -> Lane {
@@ -198,11 +198,11 @@ impl Lane {
     }
 
     /// A job that is not real-time arrives: behind what else is released then.
-    pub(super) fn arrives(&mut self, release: Release, job: Job) {
+    pub(super) fn arrives(&mut self, release: Release, job: PendingJob) {
         self.arrivals.push_back((release, job));
     }
 
-    fn admit(&mut self, release: &Release, job: Job, observer: &mut impl Observer) {
+    fn admit(&mut self, release: &Release, job: PendingJob, observer: &mut impl Observer) {
         observer.release(release);
         let slot = self.jobs.insert(job);
         self.pending.insert(self.jobs[slot].priority(slot));
@@ -214,13 +214,13 @@ impl Lane {
         let (slot, step) = self.running.take().expect("a cluster that is busy serves a job");
         let job = &mut self.jobs[slot];
         match step {
-            Step::Page => {
+            LaneStep::Page => {
                 if job.is_background() {
                     self.cluster.background -= 1;
                 }
             }
-            Step::GcRead | Step::GcProgram => return,
-            Step::Erase => {
+            LaneStep::GcRead | LaneStep::GcProgram => return,
+            LaneStep::Erase => {
                 let cluster = &mut self.cluster;
                 for chip in cluster.chips.ids() {
                     cluster.collector.erased(&mut cluster.map, chip);
@@ -246,16 +246,16 @@ impl Lane {
             let priority = *self.pending.first()?;
             let slot = priority.4;
             match self.go_on(common, slot, now, observer) {
-                Attempt::Started(until) => {
+                LaneAttempt::Started(until) => {
                     self.busy_until = until;
                     return None;
                 }
-                Attempt::Asks(ask) => return Some(ask),
-                Attempt::Over => {
+                LaneAttempt::Asks(ask) => return Some(ask),
+                LaneAttempt::Over => {
                     self.pending.remove(&priority);
                     self.complete(slot, now, observer);
                 }
-                Attempt::Starved => {
+                LaneAttempt::Starved => {
                     self.pending.remove(&priority);
                     self.starved.push(priority);
                 }
@@ -264,7 +264,7 @@ impl Lane {
     }
 
     /// A job is served with a step.
-    pub(super) fn serves(&mut self, slot: usize, step: Step) {
+    pub(super) fn serves(&mut self, slot: usize, step: LaneStep) {
         self.running = Some((slot, step));
     }
 

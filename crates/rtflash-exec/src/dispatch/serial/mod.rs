@@ -11,10 +11,10 @@ use rtflash_model::Instant;
 
 use self::lane::{Ask, Lane};
 use super::arrivals::Arrival;
-use super::cluster::{Cluster, max_pending};
+use super::cluster::{ClusterState, max_pending};
 use super::releases::{Periodics, Releaser};
 use crate::error::RunError;
-use crate::flash::{Channels, Request};
+use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
@@ -67,7 +67,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
         let shared = shared.iter().zip(&own).map(|(&shared, &own)| shared && own).collect();
         let lane = |(&position, sources): (&ClusterId, Periodics)| {
-            Lane::new(plan, Cluster::new(plan, position, options), (sources, options.duration), &shared)
+            Lane::new(plan, ClusterState::new(plan, position, options), (sources, options.duration), &shared)
         };
         let pending = max_pending(plan, options, false) / clusters.len().max(1);
         Serial {
@@ -129,7 +129,7 @@ impl<'a, O: Observer> Serial<'a, O> {
         if let Some(ask) = self.lanes[lane].run(&self.common, limit, &mut self.observer)? {
             self.asks[lane] = true;
             let Ask { since, channel, chip } = ask;
-            self.channels.request(Request { since, channel, chip, lane });
+            self.channels.request(BusRequest { since, channel, chip, lane });
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl<'a, O: Observer> Serial<'a, O> {
     /// The next grant of all. Says which lane it was.
     fn grant(&mut self) -> usize {
         let now = self.channels.least().expect("a lane asks for a bus");
-        let Request { channel, lane, .. } = self.channels.grant();
+        let BusRequest { channel, lane, .. } = self.channels.grant();
         let over = self.lanes[lane].granted(&self.common, channel, now, &mut self.observer);
         self.channels.hold(channel, over);
         self.asks[lane] = false;

@@ -3,9 +3,9 @@
 use rtflash_model::Instant;
 
 use super::Common;
-use super::lane::{Ask, Attempt, Column, Lane, Step};
-use crate::dispatch::cluster::Job;
-use crate::ftl::{Copy, Place};
+use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep};
+use crate::dispatch::cluster::PendingJob;
+use crate::ftl::{Copy, PagePlace};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
 use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Starved};
@@ -18,7 +18,7 @@ impl Lane {
         slot: usize,
         now: Instant,
         observer: &mut impl Observer,
-    ) -> Attempt {
+    ) -> LaneAttempt {
         while self.jobs[slot].passes > 0 {
             let cluster = &mut self.cluster;
             let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
@@ -36,7 +36,7 @@ impl Lane {
         } else if self.jobs[slot].writes > 0 {
             self.write(common, slot, now, observer)
         } else {
-            Attempt::Over
+            LaneAttempt::Over
         }
     }
 
@@ -49,7 +49,7 @@ impl Lane {
         }
     }
 
-    fn read(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> Attempt {
+    fn read(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> LaneAttempt {
         let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
         job.reads -= 1;
         let lpn = cluster.draw(job.slots.0);
@@ -60,7 +60,7 @@ impl Lane {
         self.page(common, slot, (Action::Read, place, lpn), now, observer)
     }
 
-    fn write(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> Attempt {
+    fn write(&mut self, common: &Common<'_>, slot: usize, now: Instant, observer: &mut impl Observer) -> LaneAttempt {
         let pointer = self.cluster.pointer();
         let Some(chip) = self.cluster.chip_with_room(pointer) else {
             self.starve(slot, pointer, now, observer);
@@ -86,14 +86,14 @@ impl Lane {
         slot: usize,
         now: Instant,
         observer: &mut impl Observer,
-    ) -> Attempt {
+    ) -> LaneAttempt {
         let cluster = &mut self.cluster;
-        let Job { id, kind, .. } = self.jobs[slot];
+        let PendingJob { id, kind, .. } = self.jobs[slot];
         let collects = kind == Kind::Server
             && (cluster.collector.is_under_way()
                 || cluster.begin_pass((id, true), now, |chosen| observer.selected(&chosen)));
         if !collects {
-            return Attempt::Starved;
+            return LaneAttempt::Starved;
         }
         self.jobs[slot].passes += 1;
         self.go_on_with_pass(common, slot, now, observer)
@@ -104,10 +104,10 @@ impl Lane {
         &mut self,
         common: &Common<'_>,
         slot: usize,
-        (action, place, lpn): (Action, Place, Lpn),
+        (action, place, lpn): (Action, PagePlace, Lpn),
         now: Instant,
         observer: &mut impl Observer,
-    ) -> Attempt {
+    ) -> LaneAttempt {
         let job = &mut self.jobs[slot];
         job.starved = false;
         let Column { chip, channel, shared } = self.columns[place.chip];
@@ -127,13 +127,13 @@ impl Lane {
             page: place.page,
             lpn,
         };
-        self.serves(slot, Step::Page);
+        self.serves(slot, LaneStep::Page);
         if shared {
             self.open = Some(operation);
-            return Attempt::Asks(Ask { since, channel, chip });
+            return LaneAttempt::Asks(Ask { since, channel, chip });
         }
         self.transfers(common, operation, channel, since, observer);
-        Attempt::Started(self.busy_until)
+        LaneAttempt::Started(self.busy_until)
     }
 
     /// An operation of a pass that a job goes on with: nothing is said of where it is.
@@ -162,7 +162,7 @@ impl Lane {
         slot: usize,
         now: Instant,
         observer: &mut impl Observer,
-    ) -> Attempt {
+    ) -> LaneAttempt {
         let blank = self.blank(slot, now);
         let cluster = &mut self.cluster;
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
@@ -171,12 +171,12 @@ impl Lane {
         if std::mem::take(&mut self.holds_copies) {
             for (position, &chip) in cluster.chips.enumerate() {
                 if let Some((place, lpn)) = collector.program(map, position) {
-                    let Place { block, page, .. } = place;
+                    let PagePlace { block, page, .. } = place;
                     batch.push(Operation { chip, action: Action::Program, block, page, lpn, ..blank });
                 }
             }
             if !batch.is_empty() || common.options.victims == Victims::Worst {
-                return self.begin_step(common, slot, Step::GcProgram, now, observer);
+                return self.begin_step(common, slot, LaneStep::GcProgram, now, observer);
             }
         }
         let mut reads = false;
@@ -196,14 +196,14 @@ impl Lane {
         }
         if reads {
             self.holds_copies = true;
-            return self.begin_step(common, slot, Step::GcRead, now, observer);
+            return self.begin_step(common, slot, LaneStep::GcRead, now, observer);
         }
         for (position, &chip) in cluster.chips.enumerate() {
             if let Some(block) = collector.victim(position) {
                 batch.push(Operation { chip, block, ..blank });
             }
         }
-        self.begin_step(common, slot, Step::Erase, now, observer)
+        self.begin_step(common, slot, LaneStep::Erase, now, observer)
     }
 
     /// Begins a step on all chips: they take equally long.
@@ -211,15 +211,15 @@ impl Lane {
         &mut self,
         common: &Common<'_>,
         slot: usize,
-        step: Step,
+        step: LaneStep,
         now: Instant,
         observer: &mut impl Observer,
-    ) -> Attempt {
+    ) -> LaneAttempt {
         let (first, job) = (self.columns[ColumnId(0)].chip, self.jobs[slot].id);
         let length = match step {
-            Step::GcRead => common.lengths.read(job, first, now),
-            Step::Erase => common.lengths.erase(job, first, now),
-            Step::GcProgram | Step::Page => common.lengths.program(job, first, now),
+            LaneStep::GcRead => common.lengths.read(job, first, now),
+            LaneStep::Erase => common.lengths.erase(job, first, now),
+            LaneStep::GcProgram | LaneStep::Page => common.lengths.program(job, first, now),
         };
         let end = now.saturating_add(length);
         for operation in &mut self.batch {
@@ -227,13 +227,13 @@ impl Lane {
         }
         if self.batch.is_empty() {
             let cluster = &self.cluster;
-            let stands_for = if step == Step::GcRead { trace::Step::Read } else { trace::Step::Program };
+            let stands_for = if step == LaneStep::GcRead { trace::Step::Read } else { trace::Step::Program };
             let chip = cluster.first_in_pass();
             observer.padding(&Padding { start: now, end, job, cluster: cluster.position, chip, step: stands_for });
         } else {
             observer.operations(&self.batch);
         }
         self.serves(slot, step);
-        Attempt::Started(end)
+        LaneAttempt::Started(end)
     }
 }

@@ -15,7 +15,7 @@ use crate::trace::record::{
 };
 
 /// The plan that lines are of, and what is left of a line.
-struct Line<'r, 'p, 't> {
+struct UsualLine<'r, 'p, 't> {
     plan: &'p Plan,
     sources: &'r mut Sources<'p>,
     cursor: Cursor<'t>,
@@ -25,7 +25,7 @@ struct Line<'r, 'p, 't> {
 /// `None` where the thorough reader has to look.
 #[inline]
 pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8]) -> Option<(Record, usize)> {
-    let mut line = Line { plan, sources, cursor: Cursor::new(text) };
+    let mut line = UsualLine { plan, sources, cursor: Cursor::new(text) };
     let record = match text.get(2..7)? {
         b"start" => line.occupied(),
         b"relea" => line.release(),
@@ -43,7 +43,7 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
     Some((record, text.len() - line.cursor.rest().len()))
 }
 
-impl<'t> Line<'_, '_, 't> {
+impl<'t> UsualLine<'_, '_, 't> {
     #[inline]
     fn number<const N: usize>(&mut self, key: &[u8; N]) -> Option<u64> {
         self.cursor.text(key)?;
