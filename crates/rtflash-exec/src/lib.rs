@@ -41,6 +41,8 @@ pub use plan::{
     Certified, ClusterPlan, ClusterTerms, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
     Releases, Source, Timing, TooFewBlocks,
 };
-pub use release_pattern::{ReleasePattern, RequestPattern, read_release_pattern};
+pub use release_pattern::{
+    ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,
+};
 pub use run::{Running, between_looks, run, run_traced};
 pub use ties::{random_chip_place, random_job_place};

@@ -1,8 +1,10 @@
 //! When requests are released and how long their operations take, stated as data.
 
 mod read;
+mod write;
 
-pub use read::read_release_pattern;
+pub use read::{read_partial_release_pattern, read_release_pattern};
+pub use write::write_release_pattern;
 
 use rtflash_model::{Instant, PerId, Span, TaskId};
 

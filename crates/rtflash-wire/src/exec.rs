@@ -90,6 +90,10 @@ pub struct Settings {
     /// `periodic`, `at-erases`, `random` or `file`: when the first requests are released.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Text<'static>>,
+    /// True where `--releases` states releases, which goes before `phases`, `arrivals` and `times`;
+    /// else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub releases: Option<bool>,
     /// `sporadic` where requests come later than a period after each other; else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Text<'static>>,

@@ -189,6 +189,11 @@ pub struct ExecArgs {
     /// "0ms"}, …}`
     #[arg(long, value_name = "periodic|at-erases|random|FILE", default_value = "periodic")]
     pub phases: PhasesArg,
+    /// What is stated of some requests, or of all, in a file or right here: offsets, gaps, times of
+    /// release, pages, lengths. It goes before --phases, --arrivals and --times: `{"camera":
+    /// {"write": {"gaps": ["0ms", "3ms"]}}}`
+    #[arg(long, value_name = "FILE|{…}")]
+    pub releases: Option<String>,
     /// How long after each other requests come
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Periodic)]
     pub arrivals: ArrivalsArg,

@@ -67,7 +67,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
         analysis,
         granted: args.rely_on.granted(),
         options,
-        releases: ReleaseFile::open(&args.phases)?,
+        releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
         settings,
         wanted,
         checkpoint: args.checkpoint.clone().zip(Some(policies::checkpoint_every(&args.checkpoint_every)?)),

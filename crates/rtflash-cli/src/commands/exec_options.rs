@@ -55,6 +55,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         times: Some(times_name.into()),
         waits: Some(waits_name.into()),
         phases: Some(phases_name.into()),
+        releases: args.releases.is_some().then_some(true),
         arrivals: arrivals_name.map(Into::into),
         police: args.police.then_some(true),
         arbitration: arbitration_name.map(Into::into),

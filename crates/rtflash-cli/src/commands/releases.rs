@@ -1,9 +1,10 @@
-//! The file of `--phases`.
+//! The files of `--phases` and `--releases`.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
-use rtflash_exec::{Options, read_release_pattern};
+use rtflash_exec::{Options, read_partial_release_pattern, read_release_pattern};
 use rtflash_model::{Frame, TaskSet};
 
 use crate::CommandFailure;
@@ -15,20 +16,31 @@ use crate::source;
 pub struct ReleaseFile {
     name: String,
     frame: Frame,
+    /// Whether each request has to have an offset.
+    all: bool,
 }
 
 impl ReleaseFile {
     /// The file that is asked for, if one is.
     ///
     /// # Errors
-    /// Where it cannot be read.
-    pub fn open(phases: &PhasesArg) -> Result<Option<ReleaseFile>, CommandFailure> {
-        let PhasesArg::File(path) = phases else { return Ok(None) };
-        let (name, text) = source::read(path).map_err(|failure| {
-            CommandFailure(format!("{}; --phases takes periodic, at-erases, random or a file", failure.0))
-        })?;
+    /// Where it cannot be read, or there are two.
+    pub fn open(phases: &PhasesArg, releases: Option<&str>) -> Result<Option<ReleaseFile>, CommandFailure> {
+        let (name, text) = match (phases, releases) {
+            (PhasesArg::File(_), Some(_)) => {
+                let failure = "--phases FILE and --releases both state releases: --releases states all that a file of \
+                               --phases may";
+                return Err(CommandFailure(failure.into()));
+            }
+            (PhasesArg::File(path), None) => source::read(path).map_err(|failure| {
+                CommandFailure(format!("{}; --phases takes periodic, at-erases, random or a file", failure.0))
+            })?,
+            (_, Some(text)) if text.trim_start().starts_with('{') => ("--releases".to_owned(), text.to_owned()),
+            (_, Some(path)) => source::read(Path::new(path))?,
+            (_, None) => return Ok(None),
+        };
         let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
-        Ok(Some(ReleaseFile { name, frame }))
+        Ok(Some(ReleaseFile { name, frame, all: releases.is_none() }))
     }
 
     /// Options with what it says of a task set, if there is one.
@@ -40,10 +52,11 @@ impl ReleaseFile {
         set: &TaskSet,
         options: &'o Options,
     ) -> Result<Cow<'o, Options>, Box<SetAnswer>> {
-        let Some(ReleaseFile { name, frame }) = file else { return Ok(Cow::Borrowed(options)) };
+        let Some(ReleaseFile { name, frame, all }) = file else { return Ok(Cow::Borrowed(options)) };
         let text = String::from_utf8_lossy(&frame.text);
-        let pattern = read_release_pattern(&text, set)
-            .map_err(|diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics)))?;
+        let read = if *all { read_release_pattern } else { read_partial_release_pattern };
+        let pattern =
+            read(&text, set).map_err(|diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics)))?;
         Ok(Cow::Owned(Options { releases: Some(Arc::new(pattern)), ..options.clone() }))
     }
 }

@@ -3,7 +3,10 @@
 use indicatif::ProgressBar;
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::CERTIFIED;
-use rtflash_exec::{Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits};
+use rtflash_exec::{
+    Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
+    write_release_pattern,
+};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
 use rtflash_wire::line;
@@ -243,6 +246,11 @@ fn command(case: &Case) -> String {
     add(options.ties == Ties::Random, " --ties random");
     add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
     add(!options.placed.backfill, " --no-backfill");
+    if let Some(releases) = &options.releases {
+        let stated = write_release_pattern(releases, &case.set);
+        // A shell's quotes end at each of these.
+        add(true, &format!(" --releases '{}'", stated.replace('\'', r"'\''")));
+    }
     command
 }
 
@@ -318,4 +326,29 @@ fn text_without(answer: &SoakAnswer) -> String {
          promised.\n\n{table}",
         answer.runs, answer.seed
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rtflash_alloc::allocator::Global;
+    use rtflash_alloc::analysis::Thesis;
+    use rtflash_exec::{Options, ReleasePattern};
+    use rtflash_model::{Span, TaskId, read_task_set};
+
+    use super::*;
+
+    /// What is stated of releases is part of the command, as a shell reads it.
+    #[test]
+    fn a_command_states_the_releases() {
+        let text = r#"{"device":"dgist-2021","tasks":[{"name":"nose's","read":{"pages":4,"period":"36ms"}}]}"#;
+        let set = read_task_set(text).expect("a set").set;
+        let mut pattern = ReleasePattern::default();
+        pattern.request_mut(TaskId(0), rtflash_exec::trace::Kind::Read).gaps = vec![Span::from_us(3)];
+        let options = Options { releases: Some(Arc::new(pattern)), ..Options::default() };
+        let case = Case { seed: 1, run: 0, set, allocator: &Global, analysis: &Thesis, options, left_out: None };
+        let expected = r#"rtflash exec - --algorithm global --analysis thesis --duration 10s --seed 1 --releases '{"nose'\''s":{"read":{"gaps":["3us"]}}}'"#;
+        assert_eq!(command(&case), expected);
+    }
 }

@@ -24,12 +24,26 @@ const WHOLE: u64 = 1_000;
 /// # Errors
 /// All that is wrong with it.
 pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
+    open(text, set, true)
+}
+
+/// The same where anything may be left out: tasks, requests, offsets. What is not stated is as
+/// [`Options`](crate::Options) say.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_partial_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
+    open(text, set, false)
+}
+
+/// `all`: whether each request has to have an offset.
+fn open(text: &str, set: &TaskSet, all: bool) -> Result<ReleasePattern, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_PATTERN)?;
-    let pattern = read(&mut reader, root, set);
+    let pattern = read(&mut reader, root, set, all);
     if reader.faults() == 0 { Ok(pattern) } else { Err(reader.into_diagnostics()) }
 }
 
-fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> ReleasePattern {
+fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet, all: bool) -> ReleasePattern {
     let mut pattern = ReleasePattern::default();
     let place = Place::Root;
     let known: HashMap<&str, TaskId> = set.tasks().enumerate().map(|(id, task)| (task.name.as_str(), id)).collect();
@@ -44,9 +58,9 @@ fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> ReleasePat
             return reader.refuse(key, place, format!("there is no task {}", quote(name)), expected);
         };
         missing[id] = false;
-        task(reader, raw, place, (id, &set.tasks()[id]), &mut pattern);
+        task(reader, raw, place, (id, &set.tasks()[id]), all, &mut pattern);
     });
-    if is_object {
+    if is_object && all {
         for (id, _) in missing.enumerate().filter(|&(_, &missing)| missing) {
             reader.refuse_absence(root, &place, &set.tasks()[id].name, "an object with the offsets of its requests");
         }
@@ -60,6 +74,7 @@ fn task<'t>(
     raw: &'t str,
     place: &Place<'_>,
     (id, task): (TaskId, &Task),
+    all: bool,
     pattern: &mut ReleasePattern,
 ) {
     let Some(slots) = reader.object(raw, place, &["read", "write"]) else { return };
@@ -68,7 +83,7 @@ fn task<'t>(
         let own = place.key(name);
         match (slot, request) {
             (Slot::Given(value), Some(_)) => {
-                if let Some(stated) = of_request(reader, value, &own) {
+                if let Some(stated) = of_request(reader, value, &own, all) {
                     *pattern.request_mut(id, kind) = stated;
                 }
             }
@@ -76,14 +91,14 @@ fn task<'t>(
                 let problem = format!("task {} has no `{name}`", quote(&task.name));
                 reader.refuse(value, &own, problem, "the requests that the task has");
             }
-            (Slot::Absent, Some(_)) => reader.refuse_absence(raw, place, name, AN_OFFSET),
-            (Slot::Absent, None) | (Slot::Misspelt, _) => {}
+            (Slot::Absent, Some(_)) if all => reader.refuse_absence(raw, place, name, AN_OFFSET),
+            (Slot::Absent, _) | (Slot::Misspelt, _) => {}
         }
     }
 }
 
 /// What is stated of a request: an offset alone, or more.
-fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<RequestPattern> {
+fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, all: bool) -> Option<RequestPattern> {
     match JsonKind::of(raw) {
         JsonKind::Object => {}
         JsonKind::Null | JsonKind::Bool | JsonKind::Array => {
@@ -106,10 +121,10 @@ fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> O
             let problem = "an offset beside `releases`";
             reader.refuse(value, &place.key("offset"), problem, "the first of `releases` alone");
         }
-        (_, true) => {
+        (_, true) if all => {
             reader.required(offset, raw, place, "offset", "a time such as \"3ms\"")?;
         }
-        (_, false) => {}
+        (_, true | false) => {}
     }
     if let Some(raw) = gaps.or_null().given() {
         reader.list(raw, &place.key("gaps"), "an array of times, such as [\"3ms\", \"0ms\"]", |reader, raw, place| {
@@ -172,6 +187,16 @@ mod tests {
         let map = of(1, Kind::Read);
         assert_eq!((map.offset, map.gaps), (Some(Span::from_us(2)), vec![Span::from_us(1_000), Span::ZERO]));
         assert_eq!(map.lengths, [0, 1_000]);
+    }
+
+    #[test]
+    fn anything_may_be_left_out_of_a_part() {
+        let stated = |text: &str| read_partial_release_pattern(text, &set());
+        assert_eq!(stated("{}"), Ok(ReleasePattern::default()));
+        let gaps = stated(r#"{"camera":{"write":{"gaps":["1ms"]}}}"#).expect("a pattern");
+        let of = gaps.request(TaskId(0), Kind::Write).expect("it is stated");
+        assert_eq!((of.offset, of.gaps.as_slice()), (None, [Span::from_us(1_000)].as_slice()));
+        assert!(stated(r#"{"camera":{"erase":"1ms"}}"#).is_err());
     }
 
     #[test]

@@ -4,7 +4,10 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Placed, Plan, Service, Times, Victims, Waits};
+use rtflash_exec::{
+    Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Plan, Recurrence, Service, Ties, Times, Victims,
+    Waits,
+};
 use rtflash_model::{Allocation, Certificate, ClusterId, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_run::{TbsServers, execute, plan};
 
@@ -75,9 +78,38 @@ pub fn worlds() -> Vec<World> {
     cases.into_iter().map(world).collect()
 }
 
+/// Worlds whose requests come later than a period after each other, or whose buses and ties are
+/// decided otherwise.
+pub fn other_worlds() -> Vec<World> {
+    // Nothing promises servers their deadlines under Theorem 1: of this seed they meet them.
+    let sporadic = |options| Options { phases: Phases::Random, recurrence: Recurrence::Sporadic, seed: 6, ..options };
+    let in_turn = |options| Options { arbitration: Arbitration::RoundRobin, ties: Ties::Highest, ..options };
+    let cases = [
+        ("serial", Organisation::Serial),
+        ("parallel", Organisation::Parallel),
+        ("stripe", Organisation::Stripe),
+        ("superblock", Organisation::Superblock),
+    ];
+    let world = |(name, organisation)| {
+        let run = (organisation, Victims::Actual, Waits::Actual);
+        [World::changed(name, run, "global", sporadic), World::changed(name, run, "global", in_turn)]
+    };
+    cases.into_iter().flat_map(world).collect()
+}
+
 impl World {
     /// A run of what this algorithm finds.
     pub fn new(name: &'static str, run: (Organisation, Victims, Waits), algorithm: &str) -> World {
+        World::changed(name, run, algorithm, |options| options)
+    }
+
+    /// The same with options that are changed.
+    fn changed(
+        name: &'static str,
+        run: (Organisation, Victims, Waits),
+        algorithm: &str,
+        change: impl FnOnce(Options) -> Options,
+    ) -> World {
         let (organisation, victims, waits) = run;
         let (analysis, dispatch, ways) = terms(organisation);
         let text = text(ways);
@@ -97,6 +129,7 @@ impl World {
             placed: Placed { waits, ..Placed::default() },
             ..Options::default()
         };
+        let options = change(options);
         let mut records = Vec::new();
         let mut sink = |_: &Plan, record: &Record| {
             records.push(*record);

@@ -209,6 +209,7 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
             Waits::Worst => "worst".into(),
         }),
         phases: None,
+        releases: None,
         arrivals: None,
         police: None,
         arbitration: (setup.arbitration == Arbitration::RoundRobin).then(|| "round-robin".into()),
