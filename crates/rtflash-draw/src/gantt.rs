@@ -10,12 +10,12 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Id, Instant, PerId, TaskId};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId};
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::Look;
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
-use rtflash_exec::{Plan, Releases, Source, SourceId};
+use rtflash_exec::{Owner, Plan, Source, SourceId};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;
@@ -114,7 +114,7 @@ impl Gantt {
                 rows.push(ChartRow { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
             }
             let free = cluster.tasks.is_empty();
-            let tasks = cluster.tasks.iter().filter_map(|task| names.get(&task.index()));
+            let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
             let name = format!("cluster {number}{}", if free { " (free)" } else { "" });
             groups.push(RowGroup { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
         }
@@ -273,11 +273,11 @@ impl Observer for Gantt {
 /// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0
 /// for what belongs to no task.
 fn members(plan: &Plan) -> PerId<SourceId, usize> {
-    let member = |source: &Source| match (source.kind, source.releases, source.cluster) {
-        (Kind::Server, ..) => source.owner,
-        (_, Releases::Collected { .. }, _) | (_, _, None) => 0,
-        (_, _, Some(cluster)) => {
-            let member = plan.clusters()[cluster].tasks.binary_search(&TaskId::from_index(source.owner));
+    let member = |source: &Source| match (source.owner, source.cluster) {
+        (Owner::Stream(stream), _) => stream,
+        (Owner::Cluster(_), _) | (_, None) => 0,
+        (Owner::Task(task), Some(cluster)) => {
+            let member = plan.clusters()[cluster].tasks.binary_search(&task);
             member.expect("a source's task is one of its cluster's")
         }
     };
@@ -285,10 +285,10 @@ fn members(plan: &Plan) -> PerId<SourceId, usize> {
 }
 
 /// By task: its name, of which the plan knows those of its requests.
-fn task_names(plan: &Plan) -> BTreeMap<usize, String> {
+fn task_names(plan: &Plan) -> BTreeMap<TaskId, String> {
     let requests = plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write));
     let name = |name: &str| printable(name.strip_suffix(".read").or(name.strip_suffix(".write")).unwrap_or(name));
-    requests.map(|source| (source.owner, name(&source.name))).collect()
+    requests.filter_map(|source| Some((source.task()?, name(&source.name)))).collect()
 }
 
 /// Numbers, runs of them joined: `0-3, 7`; not too many.

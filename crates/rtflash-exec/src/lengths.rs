@@ -1,7 +1,7 @@
 //! How long operations take where the device knows no more than two bounds.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, Id, Instant, Span, TaskId};
+use rtflash_model::{Device, Instant, Span};
 
 use crate::ids::{ChannelId, ChipId, PerId, SourceId};
 use crate::options::{Options, Times};
@@ -158,7 +158,7 @@ fn stated(plan: &Plan, options: &Options) -> Option<PerId<SourceId, Vec<u16>>> {
         .sources()
         .iter()
         .map(|source| {
-            let stated = pattern.request(TaskId::from_index(source.owner), source.kind);
+            let stated = pattern.of(source);
             stated.map_or_else(Vec::new, |stated| stated.lengths.clone())
         })
         .collect();

@@ -1,6 +1,6 @@
 //! How much memory a run takes, known before any of it is asked for.
 
-use rtflash_model::{Arrivals, Id, Instant, TaskId, capped};
+use rtflash_model::{Arrivals, Instant, capped};
 
 use crate::groups::groups;
 use crate::options::{Options, Pattern};
@@ -70,7 +70,7 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
     // Requests that may come earlier than their periods have it.
     let stated = plan.sources().iter().map(|source| {
         let pattern = options.releases.as_ref();
-        let stated = pattern.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let stated = pattern.and_then(|pattern| pattern.of(source));
         stated.map_or(0, |stated| stated.releases.len() as u128 * RESPONSE)
     });
     let stated = stated.sum::<u128>();

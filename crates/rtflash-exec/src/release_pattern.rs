@@ -8,6 +8,7 @@ pub use write::write_release_pattern;
 
 use rtflash_model::{Instant, PerId, Span, TaskId};
 
+use crate::plan::Source;
 use crate::trace::Kind;
 
 /// What is stated of the requests of one task, its reads or its writes. Nothing by default.
@@ -65,6 +66,12 @@ impl ReleasePattern {
     /// of, and for kinds that are no requests.
     pub fn request(&self, task: TaskId, kind: Kind) -> Option<&RequestPattern> {
         self.tasks.get(task)?.get(place(kind)?)
+    }
+
+    /// What is stated of the jobs of a source; `None` where they are no requests of a task, or
+    /// nothing is stated of it.
+    pub fn of(&self, source: &Source) -> Option<&RequestPattern> {
+        self.request(source.task()?, source.kind)
     }
 
     /// The same, to be changed.

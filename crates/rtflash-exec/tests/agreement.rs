@@ -13,7 +13,7 @@ use rtflash_exec::trace::{Action, JobId, Kind, Observer, Record};
 use rtflash_exec::{
     Arbitration, ChannelId, Dispatch, Lengths, Options, Pattern, Releases, Service, Ties, Times, Victims,
 };
-use rtflash_model::{ChipId, ClusterId, Id, Instant, TaskId};
+use rtflash_model::{ChipId, ClusterId, Instant};
 use worlds::engine;
 
 /// How often the cases did what is worth comparing.
@@ -166,7 +166,7 @@ fn lengths_are_between_the_bounds_as_stated() {
         let (longest, shortest) = (at_the_bound(Times::Worst), at_the_bound(Times::Best));
         let lengths = Lengths::new(&world.plan, &world.options);
         for (number, source) in world.plan.sources().enumerate() {
-            let stated = pattern.request(TaskId::from_index(source.owner), source.kind);
+            let stated = pattern.of(source);
             let Some(stated) = stated.filter(|stated| !stated.lengths.is_empty()) else { continue };
             for index in 0..5 {
                 let thousandths = stated.lengths[usize::min(index, stated.lengths.len() - 1)];

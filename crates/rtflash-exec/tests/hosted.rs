@@ -265,7 +265,7 @@ fn given_pages_follow_each_other_round_the_range() {
             .collect();
         let Some(&(cluster, _)) = pages.first() else { continue };
         let of = &plan.clusters()[cluster];
-        let owner = of.tasks.len() + source.owner;
+        let owner = of.tasks.len() + source.stream().expect("a job is a stream's");
         let range = match plan.promise() {
             Promise::Utilization => of.layout.part(owner),
             Promise::Certified(certified) => certified[cluster].ranges[owner].clone(),

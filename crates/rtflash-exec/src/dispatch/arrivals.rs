@@ -23,6 +23,9 @@ pub struct Grant {
     pub gc_passes: u64,
 }
 
+/// An invariant of plans: what arrives is a job of a stream.
+pub(crate) const A_STREAM: &str = "a job that is not real-time is a stream's";
+
 /// Who grants: the Total Bandwidth Servers of all clusters together.
 pub trait Admission {
     /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve

@@ -1,7 +1,7 @@
 //! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs
 //! draw.
 
-use rtflash_model::{Id, Instant, TIME_LIMIT_NS, TaskId};
+use rtflash_model::{Instant, TIME_LIMIT_NS};
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::{Addresses, Collector, PageMap, PagePlace};
@@ -62,16 +62,15 @@ impl ClusterState {
         };
         for (number, source) in plan.sources().enumerate().filter(|(_, source)| source.cluster == Some(position)) {
             // GC draws nothing; its slot keeps the order of the sources.
-            let owner = cluster
-                .tasks
-                .binary_search(&TaskId::from_index(source.owner))
-                .expect("a source's task is one of its cluster's");
+            let task = source.task().expect("under Theorem 1 a source with a cluster is a task's");
+            let owner = cluster.tasks.binary_search(&task).expect("a source's task is one of its cluster's");
             add(number, source.kind == Kind::Read, owner);
         }
         let streams = addresses_of_tasks(plan, position);
-        for (number, source) in plan.sources().enumerate().filter(|(_, source)| source.kind == Kind::Server) {
-            add(number, true, cluster.tasks.len() + source.owner);
-            add(SourceId(number.0 | 1 << 31), false, cluster.tasks.len() + source.owner);
+        let of_jobs = plan.sources().enumerate().filter_map(|(number, source)| Some((number, source.stream()?)));
+        for (number, stream) in of_jobs {
+            add(number, true, cluster.tasks.len() + stream);
+            add(SourceId(number.0 | 1 << 31), false, cluster.tasks.len() + stream);
         }
         let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(layout.chips());
         ClusterState {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
 
-use super::arrivals::{Arrival, background_passes};
+use super::arrivals::{A_STREAM, Arrival, background_passes};
 use super::cluster::{BACKGROUND, ClusterState, PendingJob};
 use super::request_times::{RequestTimes, collection_starts};
 use crate::ids::{ClusterId, PerId, SourceId};
@@ -166,13 +166,13 @@ pub(crate) struct Releaser {
     arrivals: VecDeque<Arrival>,
     service: Service,
     /// The stream of each source of jobs that are not real-time.
-    streams: PerId<SourceId, usize>,
+    streams: PerId<SourceId, Option<usize>>,
 }
 
 impl Releaser {
     /// The sources of these clusters (positions in the plan, ascending).
     pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Releaser {
-        let streams = plan.sources().iter().map(|source| source.owner).collect();
+        let streams = plan.sources().iter().map(|source| source.stream()).collect();
         Releaser {
             periodic: Periodics::new(plan, clusters, options),
             arrivals: VecDeque::new(),
@@ -218,7 +218,7 @@ impl Releaser {
             cluster: position.map(|position| clusters[position].as_mut().position),
         };
         let job = position.map(|position| {
-            let slot = clusters[position].as_mut().stream_slot(self.streams[arrival.job.source]);
+            let slot = clusters[position].as_mut().stream_slot(self.streams[arrival.job.source].expect(A_STREAM));
             PendingJob {
                 id: arrival.job,
                 kind: Kind::Server,

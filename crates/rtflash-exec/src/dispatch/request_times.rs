@@ -1,7 +1,7 @@
 //! When the requests of tasks arrive nominally, and how large they are.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Id, Instant, Span, TaskId};
+use rtflash_model::{Instant, Span};
 
 use crate::ids::SourceId;
 use crate::options::{Options, Phases, Recurrence};
@@ -52,7 +52,7 @@ impl RequestTimes {
     /// Those of the source with this number, which releases requests every `period` at most.
     pub(crate) fn new(options: &Options, number: SourceId, source: &Source, period: Span) -> RequestTimes {
         let stated = options.releases.as_ref();
-        let stated = stated.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let stated = stated.and_then(|pattern| pattern.of(source));
         let drawn = || match options.phases {
             Phases::Periodic | Phases::AtErases => Span::ZERO,
             Phases::Random => release_offset(options.seed, number, period),

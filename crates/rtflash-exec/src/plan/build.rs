@@ -6,7 +6,7 @@ use rtflash_model::{
 
 use super::layout::Layout;
 use super::{
-    Certified, ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Period, Plan, PlanError, Promise,
+    Certified, ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Owner, Period, Plan, PlanError, Promise,
     Releases, Source, Timing,
 };
 use crate::trace::Kind;
@@ -184,7 +184,7 @@ impl Plan {
         periods: &PerId<TaskId, Option<Period>>,
     ) -> Result<(), PlanError> {
         for (id, task) in set.tasks().enumerate() {
-            let owner = id.index();
+            let owner = Owner::Task(id);
             let position = allocation.cluster_of_task(id).ok_or(PlanError::OtherAllocation)?;
             let number = ClusterId::from_index(position);
             let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
@@ -232,14 +232,14 @@ impl Plan {
     }
 
     fn add_jobs(&mut self, set: &TaskSet) {
-        self.sources.extend(set.jobs().iter().enumerate().map(|(owner, job)| Source {
+        self.sources.extend(set.jobs().iter().enumerate().map(|(stream, job)| Source {
             name: job.name.clone(),
             kind: Kind::Server,
-            owner,
+            owner: Owner::Stream(stream),
             cluster: None,
             read_pages: job.read_pages,
             write_pages: job.write_pages,
-            releases: Releases::Arrivals(owner),
+            releases: Releases::Arrivals(stream),
             deadline: None,
             jitter: Span::ZERO,
             access: Access::Random,

@@ -5,7 +5,7 @@ use rtflash_model::{Certificate, ChipId, Cluster, Collection, Device, Placement,
 use super::build::declared;
 use super::layout::Layout;
 use super::ranges::ranges;
-use super::{Certified, ClusterPlan, Plan, PlanError, Promise, Releases, Source};
+use super::{Certified, ClusterPlan, Owner, Plan, PlanError, Promise, Releases, Source};
 use crate::ids::Lpn;
 use crate::trace::Kind;
 
@@ -114,7 +114,7 @@ impl Plan {
             self.sources.extend(processors.into_iter().map(|chip| Source {
                 name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
                 kind: Kind::Gc,
-                owner: position.index(),
+                owner: Owner::Cluster(position),
                 cluster: Some(position),
                 read_pages: 0,
                 write_pages: 0,

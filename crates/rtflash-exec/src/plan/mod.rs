@@ -9,7 +9,7 @@ mod timing;
 
 use std::ops::Range;
 
-use rtflash_model::{Access, Certificate, Device, Id, Job, Span, TaskId};
+use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
@@ -73,6 +73,17 @@ pub enum Releases {
     },
 }
 
+/// Whose jobs a source releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A task's: its requests, or its garbage collection.
+    Task(TaskId),
+    /// Those of a stream of jobs that are not real-time, by position in the task set.
+    Stream(usize),
+    /// A cluster's: garbage collection under a certificate.
+    Cluster(ClusterId),
+}
+
 /// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of
 /// jobs that are not real-time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,9 +92,8 @@ pub struct Source {
     pub name: String,
     /// What its jobs are.
     pub kind: Kind,
-    /// The task it belongs to, or for jobs the stream, by position in the task set. GC under a
-    /// certificate belongs to no task: its cluster.
-    pub owner: usize,
+    /// Whose jobs they are.
+    pub owner: Owner,
     /// The cluster that serves it; `None` for jobs, which are placed one by one.
     pub cluster: Option<ClusterId>,
     /// Pages that a job reads.
@@ -104,6 +114,22 @@ pub struct Source {
 }
 
 impl Source {
+    /// The task whose requests or garbage collection these are.
+    pub fn task(&self) -> Option<TaskId> {
+        match self.owner {
+            Owner::Task(task) => Some(task),
+            Owner::Stream(_) | Owner::Cluster(_) => None,
+        }
+    }
+
+    /// The stream whose jobs these are, by position in the task set.
+    pub fn stream(&self) -> Option<usize> {
+        match self.owner {
+            Owner::Stream(stream) => Some(stream),
+            Owner::Task(_) | Owner::Cluster(_) => None,
+        }
+    }
+
     /// Its period, if it has one.
     pub(crate) fn period(&self) -> Option<Period> {
         match self.releases {
@@ -204,10 +230,8 @@ impl Plan {
     pub(crate) fn range(&self, source: &Source) -> Range<Lpn> {
         let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
         let of = &self.clusters[cluster];
-        let place = of
-            .tasks
-            .binary_search(&TaskId::from_index(source.owner))
-            .expect("a request's task is one of its cluster's");
+        let task = source.task().expect("a request is a task's");
+        let place = of.tasks.binary_search(&task).expect("a request's task is one of its cluster's");
         match &self.promise {
             Promise::Utilization => of.layout.part(place),
             Promise::Certified(certified) => certified[cluster].ranges[place].clone(),

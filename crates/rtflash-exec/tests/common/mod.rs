@@ -10,9 +10,7 @@ use rtflash_exec::dispatch::{Arrival, NoServers};
 use rtflash_exec::trace::{Kind, Record};
 use rtflash_exec::{Arbitration, Options, Pattern, Phases, Plan, Recurrence, ReleasePattern, Ties, Times, run};
 use rtflash_model::random::Stream;
-use rtflash_model::{
-    Allocation, Arrivals, ChipId, Cluster, ClusterId, Id, Instant, Job, Shortest, Span, TaskId, TaskSet,
-};
+use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
 
 /// Something to run.
 #[derive(Debug)]
@@ -26,11 +24,7 @@ impl World {
     /// Whether requests may come earlier or be larger than their tasks declare.
     pub fn misbehaves(&self) -> bool {
         let Some(pattern) = self.options.releases.as_ref().filter(|_| !self.options.police) else { return false };
-        let requests = self
-            .plan
-            .sources()
-            .iter()
-            .filter_map(|source| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let requests = self.plan.sources().iter().filter_map(|source| pattern.of(source));
         requests.into_iter().any(|stated| !stated.releases.is_empty() || !stated.pages.is_empty())
     }
 

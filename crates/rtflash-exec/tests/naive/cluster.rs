@@ -109,8 +109,8 @@ impl Cluster {
         for (source, number) in plan.sources().iter().zip(0..) {
             let part = match source.kind {
                 Kind::Gc => continue,
-                Kind::Server => layout.part(tasks.len() + source.owner),
-                Kind::Read | Kind::Write => match tasks.iter().position(|task| task.index() == source.owner) {
+                Kind::Server => layout.part(tasks.len() + source.stream().expect("a job is a stream's")),
+                Kind::Read | Kind::Write => match tasks.iter().position(|&task| Some(task) == source.task()) {
                     Some(place) => layout.part(place),
                     None => continue,
                 },

@@ -12,7 +12,7 @@ use rtflash_exec::{
     Arbitration, ChannelId, Lengths, Options, Phases, Plan, Recurrence, Releases, RequestPattern, Service, Source,
     SourceId, Ties, random_chip_place,
 };
-use rtflash_model::{ChipId, Instant, Span, TaskId};
+use rtflash_model::{ChipId, Instant, Span};
 
 use chip::Stage;
 use cluster::{Cluster, Job};
@@ -93,7 +93,7 @@ pub fn narrow(number: usize) -> u32 {
 /// What is stated of the requests of a source.
 fn stated<'a>(plan: &Plan, options: &'a Options, source: usize) -> Option<&'a RequestPattern> {
     let of = &plan.sources().as_slice()[source];
-    options.releases.as_ref()?.request(TaskId(narrow(of.owner)), of.kind)
+    options.releases.as_ref()?.of(of)
 }
 
 /// When a source releases its first job. Garbage collection begins with what its task writes.

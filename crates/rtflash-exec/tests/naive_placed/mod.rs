@@ -13,7 +13,7 @@ use rtflash_exec::{
     Arbitration, Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Recurrence, Releases,
     RequestPattern, Service, SourceId, Ties, Waits, random_chip_place,
 };
-use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span, TaskId};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, Placement, Span};
 
 use processor::{Part, Processor};
 
@@ -183,13 +183,13 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
         let Releases::Periodic(period) = source.releases else { continue };
         let cluster = source.cluster.expect("a task is somewhere").index();
         let of = &plan.clusters().as_slice()[cluster];
-        let owner = of.tasks.iter().position(|task| task.index() == source.owner).expect("a task of the cluster");
+        let owner = of.tasks.iter().position(|&task| Some(task) == source.task()).expect("a task of the cluster");
         let certified = certified(plan, cluster);
         let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
         let drawn = (options.pattern, options.seed);
         let pattern = options.releases.as_ref();
-        let stated = pattern.and_then(|pattern| pattern.request(TaskId::from_index(source.owner), source.kind));
+        let stated = pattern.and_then(|pattern| pattern.of(source));
         let period = u64::try_from(period.numerator()).expect("a short period");
         let first = stated.and_then(|stated| stated.releases.first());
         let offset = first.map(|at| at.since(Instant::START)).or(stated.and_then(|stated| stated.offset));
@@ -378,7 +378,7 @@ fn arrive(world: &mut World, processors: &mut [Vec<Processor>], arrival: &Arriva
     }));
     let Some(cluster) = cluster else { return };
     let of = &world.plan.clusters().as_slice()[cluster];
-    let stream = world.plan.sources()[arrival.job.source].owner;
+    let stream = world.plan.sources()[arrival.job.source].stream().expect("a job is a stream's");
     let range = &certified(world.plan, cluster).ranges[of.tasks.len() + stream];
     let (number, job) = (ClusterId::from_index(cluster), arrival.job);
     let lpns = job_pages(world.options.seed, number, job, pages, range);

@@ -58,7 +58,7 @@ impl<'a> Servers<'a> {
         let bus = of.chips.iter().map(sharing).max().expect("a chip") * device.page_transfer().as_ns();
         let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
         let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
-        let stream = self.plan.sources()[arrival.job.source].owner;
+        let stream = self.plan.sources()[arrival.job.source].stream().expect("a job is a stream's");
         let range = &by.ranges[of.tasks.len() + stream];
         let number = ClusterId::from_index(cluster);
         let pages = arrival.read_pages + arrival.write_pages;

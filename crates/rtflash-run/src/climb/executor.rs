@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::trace::{Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
 use rtflash_exec::{Options, Plan, ReleasePattern, SourceId, run};
-use rtflash_model::{Allocation, Id, Instant, PerId, Span, TaskId, TaskSet};
+use rtflash_model::{Allocation, Instant, PerId, Span, TaskId, TaskSet};
 
 use super::{Arrivals, Climbable, ClimbedRequest};
 use crate::plan::{PlanRefusal, plan};
@@ -40,10 +40,7 @@ impl OnExecutor {
         let varies = !set.device().has_single_times();
         let (mut sources, mut requests) = (Vec::new(), Vec::new());
         for (number, source) in plan.sources().enumerate() {
-            if !matches!(source.kind, Kind::Read | Kind::Write) {
-                continue;
-            }
-            let task = TaskId::from_index(source.owner);
+            let (Kind::Read | Kind::Write, Some(task)) = (source.kind, source.task()) else { continue };
             let of = &set.tasks()[task];
             let of = if source.kind == Kind::Read { of.read } else { of.write };
             let Some(of) = of else { continue };

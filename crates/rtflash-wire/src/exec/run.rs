@@ -5,7 +5,7 @@ use rtflash_exec::check::{Finding, Unit};
 use rtflash_exec::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_exec::trace::{Kind, Setup};
 use rtflash_exec::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Victims, Waits};
-use rtflash_model::{ChipId, Id, Instant, Span, TaskId, TaskSet};
+use rtflash_model::{ChipId, Instant, Span, TaskSet};
 
 use super::{
     ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
@@ -157,9 +157,8 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
 }
 
 fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
-    let stream = source.kind == Kind::Server;
-    let unit = matches!(source.releases, Releases::Collected { .. });
-    let name = if stream || unit { source.name.as_str() } else { task_name(set, TaskId::from_index(source.owner)) };
+    let stream = source.stream().is_some();
+    let name = source.task().map_or(source.name.as_str(), |task| task_name(set, task));
     let percentile = |per_mille| jobs.responses.percentile(per_mille).map(Span::as_ns);
     JobsLine {
         task: name.into(),

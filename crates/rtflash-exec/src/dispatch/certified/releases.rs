@@ -6,6 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::processor::{OpenJob, Part};
 use super::{CertifiedGroup, RequestEvent};
+use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
@@ -313,7 +314,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.observer.push(Record::Release(release));
         let Some((cluster, deadline)) = placed else { return };
         let number = self.clusters[cluster].position;
-        let stream = self.plan.sources()[arrival.job.source].owner;
+        let stream = self.plan.sources()[arrival.job.source].stream().expect(A_STREAM);
         let lpns = arrival.pages(
             self.options.seed,
             number,

@@ -4,6 +4,7 @@
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
+use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
 use crate::plan::{Certified, Plan};
@@ -67,7 +68,7 @@ impl<'a> Servers<'a> {
         let certificate = by.certificate;
         let device = self.plan.device();
         arrival.read_pages.checked_add(arrival.write_pages)?;
-        let stream = self.plan.sources()[arrival.job.source].owner;
+        let stream = self.plan.sources()[arrival.job.source].stream().expect(A_STREAM);
         let range = &by.ranges[of.tasks.len() + stream];
         let mut parts = vec![(0u64, 0u64); accounts.len()];
         if by.is_stripe() {
