@@ -291,6 +291,42 @@ mod tests {
         assert!(compared > 500 && several > 100, "{compared}, {several}");
     }
 
+    /// The line is above W2 and the requests' own time in every interval, and where requests are due
+    /// early it comes near.
+    #[test]
+    fn the_line_is_above_w2() {
+        let (mut compared, mut early) = (0, 0);
+        for seed in 0..3_000 {
+            let Some(Drawn { processor, contention, gc, .. }) = Drawn::new(seed) else { continue };
+            let Some(queue) = contention.queue else { continue };
+            let Some(line) = contention.w2_line(queue, &processor, gc) else { continue };
+            for length in (1..600).map(ns) {
+                let mut activity = Activity { length, ..Activity::default() };
+                let mut own = ProcessorTime::ZERO;
+                for item in &processor.tasks {
+                    let jobs = u128::from(item.due(length));
+                    let pages = jobs * u128::from(item.transfers);
+                    *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
+                    activity.jobs += jobs;
+                    own = own.saturating_add(item.cost.times(jobs));
+                }
+                // What passes take themselves is in another line.
+                let deadline = gc.and_then(|gc| Some((gc, length.checked_sub(gc.deadline?)?)));
+                activity.jobs += deadline.map_or(0, |(gc, rest)| {
+                    let arrived: u128 = processor.write_streams.iter().map(|writer| writer.arriving(rest)).sum();
+                    arrived.div_ceil(gc.reclaimed.into())
+                });
+                let (wait, taken_back) = contention.w2(queue, activity, &processor, gc);
+                let all = own.saturating_add(wait).to_f64() - taken_back.to_f64();
+                let above = line.rate() * length.as_ns() as f64 + line.constant - all;
+                assert!(above > -1e-6, "seed {seed}, {length}: {above}");
+                early += usize::from(above < 10.0 * crate::certified::time::ns(queue.sigma));
+            }
+            compared += 1;
+        }
+        assert!(compared > 500 && early > 500, "{compared}, {early}");
+    }
+
     /// What is there long-run is at least what is there in any interval, and is no further above it
     /// than what roundings up of each kind of job come to.
     #[test]
