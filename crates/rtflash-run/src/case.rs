@@ -159,7 +159,11 @@ fn run_in_windows<'a>(
             checkpoint.keep(running.now(), &save).map_err(NotRun::State)?;
         }
     }
-    Ok(running.finish())
+    let observers = running.finish();
+    if let Some(watch) = &mut watch {
+        watch(Instant::END, observers.iter().map(|(_, statistics)| operations(statistics)).sum());
+    }
+    Ok(observers)
 }
 
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
