@@ -291,8 +291,8 @@ mod tests {
         assert!(compared > 500 && several > 100, "{compared}, {several}");
     }
 
-    /// The line is above W2 and the requests' own time in every interval, and where requests are due
-    /// early it comes near.
+    /// The line is above W2 and the requests' own time in every interval, and where requests are
+    /// due early it comes near.
     #[test]
     fn the_line_is_above_w2() {
         let (mut compared, mut early) = (0, 0);
