@@ -12,38 +12,57 @@ use crate::trace::Record;
 
 /// A state on its way to a file.
 pub struct State<'w> {
+    to: Sink<'w>,
+}
+
+/// Where a state goes, and why it could not.
+struct Sink<'w> {
     to: &'w mut dyn Write,
-    failed: bool,
+    failure: Option<io::Error>,
+}
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes).map_err(|error| {
+            let kind = error.kind();
+            // Who writes values passes no reasons on.
+            self.failure = Some(error);
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 impl std::fmt::Debug for State<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").field("failed", &self.failed).finish_non_exhaustive()
+        f.debug_struct("State").field("failure", &self.to.failure).finish_non_exhaustive()
     }
 }
 
 impl<'w> State<'w> {
     /// What is put is written to `to`, in many small pieces.
     pub fn to(to: &'w mut dyn Write) -> State<'w> {
-        State { to, failed: false }
+        State { to: Sink { to, failure: None } }
     }
 
     /// Adds a value.
     pub fn put(&mut self, value: &(impl Serialize + ?Sized)) {
-        self.failed = self.failed || postcard::to_io(value, &mut *self.to).is_err();
-    }
-
-    /// Adds the state of something.
-    pub fn save(&mut self, of: &impl Resume) {
-        of.save(self);
+        // Behind a failure there is nothing to be added.
+        if self.to.failure.is_none() && postcard::to_io(value, &mut self.to).is_err() {
+            self.to.failure.get_or_insert_with(|| io::Error::other("the state of the run cannot be written"));
+        }
     }
 
     /// No more follows.
     ///
     /// # Errors
     /// Where something could not be written.
-    pub fn finish(self) -> io::Result<()> {
-        if self.failed { Err(io::Error::other("the state of the run cannot be written")) } else { self.to.flush() }
+    pub fn finish(mut self) -> io::Result<()> {
+        self.to.failure.take().map_or(Ok(()), Err)?;
+        self.to.flush()
     }
 }
 

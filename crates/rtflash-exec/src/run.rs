@@ -290,7 +290,8 @@ fn longest_window(plan: &Plan) -> Span {
     let times = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
     let shortest = times.into_iter().min().map_or(1, Span::as_ns).max(1);
     let parts = u64::from(device.chips().saturating_add(device.channels()));
-    Span::from_ns(RECORDS_KEPT.saturating_mul(shortest) / parts).unwrap_or(Span::LONGEST)
+    // There is a chip and a channel at least.
+    Span::from_ns(RECORDS_KEPT.saturating_mul(shortest) / parts).expect("half of 64 bits at most")
 }
 
 /// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace.

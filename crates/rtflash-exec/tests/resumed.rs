@@ -56,7 +56,7 @@ fn end(world: &World, running: Running<'_, Seen<'_>>) -> (Vec<Record>, Vec<Findi
 fn state(running: &Running<'_, Seen<'_>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut state = State::to(&mut bytes);
-    state.save(running);
+    running.save(&mut state);
     state.finish().expect("there is memory");
     bytes
 }
@@ -125,6 +125,31 @@ fn a_run_in_pieces_is_the_run_in_one() {
     }
     let Broken { serial, parallel, certified, served } = broken;
     assert!([serial, parallel, certified, served].iter().all(|&times| times > 300), "{broken:?}");
+}
+
+/// Why a state cannot be written is told, and not written over.
+#[test]
+fn what_cannot_be_written_is_told() {
+    struct Full(usize);
+    impl std::io::Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let world = (0..).find_map(|case| World::draw(3, case)).expect("a world");
+    let mut one = admission(&world);
+    let running = begin(&world, &mut *one);
+    for room in [0, 1, 100] {
+        let mut full = Full(room);
+        let mut state = State::to(&mut full);
+        running.save(&mut state);
+        let error = state.finish().expect_err("there is no room");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{room}");
+    }
 }
 
 /// What is cut off, or another run's, is no state; nothing panics.

@@ -106,7 +106,10 @@ resume!([] Desks {
     values: [lengths, transfers, order, desks, buses, turns],
     parts: [],
     lists: [],
-    made: [places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, read, program, erase, pages],
+    made: [
+        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, read, program, erase,
+        pages
+    ],
 });
 
 impl Desks {

@@ -96,7 +96,11 @@ pub struct Checks<'a> {
 }
 
 resume!(['a] Checks<'a> {
-    values: [ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved, chip_exclusion, bus_exclusion, page_order, mapping, completion, conservation, completed, released, kinds, latest],
+    values: [
+        ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
+        chip_exclusion, bus_exclusion, page_order, mapping, completion, conservation, completed, released,
+        kinds, latest
+    ],
     parts: [rules, releases, desks],
     lists: [],
     made: [plan, setup, clusters, chips, ranges],

@@ -258,6 +258,21 @@ mod tests {
     use super::*;
     use crate::certified::random_processors::{Drawn, ns};
 
+    /// What a processor does in an interval in which so many jobs of each request are due, and the
+    /// requests' own time.
+    fn of_requests(processor: &Processor, length: Span, due: impl Fn(&DemandTask) -> u64) -> (Activity, ProcessorTime) {
+        let mut activity = Activity { length, ..Activity::default() };
+        let mut own = ProcessorTime::ZERO;
+        for item in &processor.tasks {
+            let jobs = u128::from(due(item));
+            let pages = jobs * u128::from(item.transfers);
+            *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
+            activity.jobs += jobs;
+            own = own.saturating_add(item.cost.times(jobs));
+        }
+        (activity, own)
+    }
+
     /// The line above W2 has the slope that W2 has in the long run: of what W2 takes the least of,
     /// the line takes the same.
     #[test]
@@ -269,20 +284,12 @@ mod tests {
             let Some(line) = contention.w2_line(queue, &processor, gc) else { continue };
             // Long enough for what is added once to be nothing.
             let length = 1_u64 << 50;
-            let mut activity = Activity { length: ns(length), ..Activity::default() };
-            let mut own = 0;
-            for item in &processor.tasks {
-                let jobs = u128::from(length / item.period.as_ns());
-                let pages = jobs * u128::from(item.transfers);
-                *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
-                activity.jobs += jobs;
-                own += jobs * u128::from(item.cost.as_ns());
-            }
+            let (mut activity, own) = of_requests(&processor, ns(length), |item| length / item.period.as_ns());
             for (rate, _) in passes(&processor.tasks, gc) {
                 activity.jobs += rate.numerator() * u128::from(length) / rate.denominator();
             }
             let (wait, taken_back) = contention.w2(queue, activity, &processor, gc);
-            let slope = (wait.to_f64() - taken_back.to_f64() + own as f64) / length as f64;
+            let slope = (wait.to_f64() - taken_back.to_f64() + own.to_f64()) / length as f64;
             let off = (line.rate() - slope).abs();
             assert!(off < 1e-9 * slope.max(1.0), "seed {seed}: {} and {slope}", line.rate());
             compared += 1;
@@ -301,15 +308,7 @@ mod tests {
             let Some(queue) = contention.queue else { continue };
             let Some(line) = contention.w2_line(queue, &processor, gc) else { continue };
             for length in (1..600).map(ns) {
-                let mut activity = Activity { length, ..Activity::default() };
-                let mut own = ProcessorTime::ZERO;
-                for item in &processor.tasks {
-                    let jobs = u128::from(item.due(length));
-                    let pages = jobs * u128::from(item.transfers);
-                    *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
-                    activity.jobs += jobs;
-                    own = own.saturating_add(item.cost.times(jobs));
-                }
+                let (mut activity, own) = of_requests(&processor, length, |item| item.due(length));
                 // What passes take themselves is in another line.
                 let deadline = gc.and_then(|gc| Some((gc, length.checked_sub(gc.deadline?)?)));
                 activity.jobs += deadline.map_or(0, |(gc, rest)| {
