@@ -5,7 +5,8 @@ mod common;
 
 use common::{file, rtflash};
 use rtflash::wire::{
-    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, ExplainAnswer, HostAnswer, SizeAnswer, Summary, TuneAnswer, read,
+    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, ExplainAnswer, HostAnswer, ImportAnswer, SizeAnswer, Summary,
+    TuneAnswer, read,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,6 +59,14 @@ fn streams_faults_and_metadata_are_read_and_written_again() {
     // Data that do not fit.
     let full = ["alloc", "tasksets/case-study.json", "--set", "tasks[1].data_pages=300000"];
     assert!(same::<AllocAnswer>(&full).contains("\"needed_pages\":"));
+}
+
+#[test]
+fn answers_about_files_of_others_are_read_and_written_again() {
+    let device = ["--device", "emmc-64gb-mlc"];
+    let log = file("wire.fio", "fio version 3 iolog\n1 x read 0 1\n2 x wait 1\n").display().to_string();
+    let told = same::<ImportAnswer>(&[&["import", "fio", &log], &device[..]].concat());
+    assert!(told.contains("\"first_refused\":[{\"line\":3"), "{told}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn boundary(text: &str, offset: usize) -> usize {
 }
 
 /// The beginning of a text of unknown origin, fit for a terminal.
-fn visible(text: &str, max: usize) -> String {
+pub fn visible(text: &str, max: usize) -> String {
     let mut shown = String::new();
     for (count, c) in text.chars().enumerate() {
         if count == max {

@@ -3,6 +3,8 @@
 mod execution;
 mod experiment;
 mod host;
+mod import;
+mod names;
 
 use std::path::PathBuf;
 
@@ -20,6 +22,8 @@ pub use execution::{
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
+pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
+pub use names::{COMMANDS, SCHEMAS};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
@@ -60,45 +64,6 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 /// Threads that may be asked for.
 const MAX_THREADS: i64 = 1_024;
 
-/// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 18] = [
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "exec",
-    "soak",
-    "gen",
-    "experiment",
-    "merge",
-    "host",
-    "host-order",
-    "host-run",
-    "host-bound",
-    "host-tune",
-    "profile",
-    "schema",
-    "completions",
-    "man",
-];
-
-/// What there are schemas of.
-pub const SCHEMAS: [&str; 13] = [
-    "task-set",
-    "allocation",
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "exec",
-    "soak",
-    "experiment",
-    "manifest",
-    "host-bound",
-    "host-run",
-    "host-tune",
-];
-
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Commands {
@@ -138,6 +103,11 @@ pub enum Commands {
     /// Put a Linux I/O scheduler in front of the device
     #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
+    /// Make a task set of a robot's bag or of a trace, or a device of MQSim's configuration
+    #[command(
+        after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc > set.json"
+    )]
+    Import(ImportArgs),
     /// Print a device that rtflash knows by name, with all its fields, or list them all
     #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]
     Profile {

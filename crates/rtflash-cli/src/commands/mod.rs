@@ -16,6 +16,7 @@ pub mod host_bound;
 mod host_figures;
 mod host_input;
 pub mod host_tune;
+pub mod import;
 pub mod policies;
 pub mod profile;
 mod releases;

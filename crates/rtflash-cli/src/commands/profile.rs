@@ -47,11 +47,14 @@ fn one(profile: &Profile, format: Format) -> Result<String, CommandFailure> {
     let device = in_full(profile)?;
     Ok(match format {
         Format::Json => format!("{device}\n"),
-        Format::Text => {
-            let fields = device.get().trim_matches(['{', '}']).replace(",\"", ",\n  \"").replace("\":", "\": ");
-            format!("{{\n  {fields}\n}}\n")
-        }
+        Format::Text => in_lines(device.get()),
     })
+}
+
+/// A device in JSON, a line for each field.
+pub fn in_lines(device: &str) -> String {
+    let fields = device.trim_matches(['{', '}']).replace(",\"", ",\n  \"").replace("\":", "\": ");
+    format!("{{\n  {fields}\n}}\n")
 }
 
 fn list(format: Format) -> Result<String, CommandFailure> {

@@ -1,0 +1,88 @@
+//! Options of `import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use rtflash_model::Span;
+
+use super::{Format, FormatArg};
+
+/// What to import.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// What to import
+    #[command(subcommand)]
+    pub command: ImportCommand,
+}
+
+/// What can be imported.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// A robot's bag (MCAP): the write tasks of a recorder, one a topic, each as large as the most
+    /// that comes in any window of the flush interval
+    #[command(
+        after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc | rtflash alloc -"
+    )]
+    Mcap {
+        #[command(flatten)]
+        input: OfDeviceArgs,
+        /// How often the recorder writes out what has come: the period of the tasks
+        #[arg(long, value_name = "TIME", value_parser = interval)]
+        flush: Span,
+    },
+    /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
+    #[command(after_help = "Example:\n  rtflash import mqsim ssdconfig.xml > device.json")]
+    Mqsim {
+        /// Configuration; `-` for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// fio's iolog of version 3 (write_iolog=): job streams and an arrival curve
+    #[command(after_help = "Example:\n  rtflash import fio log --device emmc-64gb-mlc > set.json")]
+    Fio(BlockImportArgs),
+    /// The text of blkparse: job streams and an arrival curve
+    #[command(after_help = "Example:\n  blkparse sda | rtflash import blkparse - --device emmc-64gb-mlc > set.json")]
+    Blkparse {
+        #[command(flatten)]
+        block: BlockImportArgs,
+        /// Which event of a request is its arrival, blktrace's letter: Q queued, I inserted into
+        /// the scheduler, D sent to the drive, C completed
+        #[arg(long, value_name = "LETTER", default_value_t = 'Q')]
+        action: char,
+    },
+    /// The CSV of Microsoft Research's block traces: job streams and an arrival curve
+    #[command(after_help = "Example:\n  zcat usr_0.csv.gz | rtflash import msr - --device emmc-64gb-mlc > set.json")]
+    Msr(BlockImportArgs),
+}
+
+/// A file, and the device that it is for.
+#[derive(Debug, Args)]
+pub struct OfDeviceArgs {
+    /// File; `-` for standard input
+    pub file: PathBuf,
+    /// The device of the task set: a profile's name, a file, or JSON. Its pages are those that
+    /// bytes are counted in
+    #[arg(long, value_name = "DEVICE")]
+    pub device: String,
+    /// How the answer is printed: the task set alone, with a summary on standard error; or one line
+    /// of JSON with the summary and the task set in it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Options for a trace of requests.
+#[derive(Debug, Args)]
+pub struct BlockImportArgs {
+    #[command(flatten)]
+    pub input: OfDeviceArgs,
+    /// Requests to this device or file alone, by its name in the trace (`8,0`, `usr,0`, a path).
+    /// Needed where a trace of blkparse or of MSR names several
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+}
+
+fn interval(text: &str) -> Result<Span, String> {
+    let ns = rtflash_model::parse_ns(text).map_err(|error| error.to_string())?;
+    Span::from_ns(ns).filter(|span| *span > Span::ZERO).ok_or_else(|| "a time above zero and below 2^63 ns".into())
+}

@@ -1,0 +1,67 @@
+//! What `blkparse` prints where no `-f` changes it (blktrace's manual, "DEFAULT OUTPUT").
+
+use crate::trace_line::{LineRequest, ReadLine, TraceLine};
+
+/// Bytes of a sector, whatever the drive's own sectors are.
+const SECTOR: u64 = 512;
+
+/// Letters of actions.
+const ACTIONS: &str = "ABCDFGIMPQRSTUWXm";
+
+/// `maj,min cpu sequence seconds pid action rwbs sector + sectors [process]`. Behind the events
+/// stand sums by CPU, which begin with a line `CPU0 (sda):` or `Total (sda):`.
+pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
+    if text.starts_with("CPU") || text.starts_with("Total (") {
+        return Ok(TraceLine::Trailer);
+    }
+    let mut fields = text.split_ascii_whitespace();
+    let mut next = |what: &str| fields.next().ok_or_else(|| format!("it ends in front of the {what}"));
+    let (device, _cpu, _sequence) = (next("device")?, next("CPU")?, next("sequence number")?);
+    if !device.split_once(',').is_some_and(|(major, minor)| is_number(major) && is_number(minor)) {
+        return Err(format!("no device as `8,0`: `{device}`"));
+    }
+    let at = nanoseconds(next("time")?)?;
+    let (_pid, action) = (next("process's number")?, next("action")?);
+    if action.len() != 1 || !ACTIONS.contains(action) {
+        return Err(format!("no action of blktrace: `{action}`"));
+    }
+    if !action.starts_with(wanted) {
+        return Ok(TraceLine::Other);
+    }
+    let rwbs = next("kind of request")?;
+    // A flush may stand in front of what the request does.
+    let writes = match rwbs.strip_prefix('F').unwrap_or(rwbs).chars().next() {
+        Some('R') => false,
+        Some('W') => true,
+        // Discards, flushes alone, secure erases, messages.
+        Some('D' | 'N' | 'E' | 'F' | 'S') | None => return Ok(TraceLine::Other),
+        Some(_) => return Err(format!("neither read nor write: `{rwbs}`")),
+    };
+    let Some(sector) = fields.next() else { return Ok(TraceLine::Other) };
+    // A process's name: a request without a place.
+    if sector.starts_with('[') {
+        return Ok(TraceLine::Other);
+    }
+    let number = |field: &str| field.parse::<u64>().map_err(|_| format!("no number of sectors: `{field}`"));
+    let sector = number(sector)?;
+    match fields.next() {
+        Some("+") => {}
+        _ => return Err("no `+` between sector and length".into()),
+    }
+    let sectors = number(fields.next().ok_or("no length behind the `+`")?)?;
+    let bytes = |sectors: u64| sectors.checked_mul(SECTOR).ok_or("more than 2^64 bytes");
+    Ok(TraceLine::Request(LineRequest { at, writes, offset: bytes(sector)?, bytes: bytes(sectors)?, device }))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Seconds with up to nine decimals, as ns.
+fn nanoseconds(text: &str) -> Result<u64, String> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_time = is_number(whole) && decimals.len() <= 9 && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let part = format!("{decimals:0<9}").parse::<u64>().ok();
+    let ns = whole.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(1_000_000_000)?.checked_add(part?));
+    ns.filter(|_| is_time).ok_or_else(|| format!("no time in seconds: `{text}`"))
+}

@@ -1,0 +1,21 @@
+//! What a line of a trace holds, in whatever form the trace is.
+
+/// A request as a line has it, its device by name.
+pub(crate) struct LineRequest<'a> {
+    pub at: u64,
+    pub writes: bool,
+    pub offset: u64,
+    pub bytes: u64,
+    pub device: &'a str,
+}
+
+/// What a line of a trace holds.
+pub(crate) enum TraceLine<'a> {
+    Request(LineRequest<'a>),
+    Other,
+    /// The rest of the file holds no requests.
+    Trailer,
+}
+
+/// Reads one line; what is wrong with it otherwise.
+pub(crate) type ReadLine<'a> = Result<TraceLine<'a>, String>;

@@ -1,0 +1,90 @@
+//! Bags to read.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{Cursor, Write};
+
+use mcap::records::MessageHeader;
+
+/// How the chunks of a bag are compressed.
+#[derive(Debug, Clone, Copy)]
+pub enum Compression {
+    None,
+    Lz4,
+    Zstd,
+    NoChunks,
+}
+
+/// A bag of messages as (topic, time, bytes of data), by MCAP's own writer.
+pub fn write_bag(messages: &[(usize, u64, usize)], compression: Compression) -> Vec<u8> {
+    let chunks = !matches!(compression, Compression::NoChunks);
+    let options = mcap::WriteOptions::new().compression(None).use_chunks(chunks).chunk_size(Some(20_000));
+    let mut bytes = Vec::new();
+    let mut writer = mcap::Writer::with_options(Cursor::new(&mut bytes), options).unwrap();
+    let mut channels = BTreeMap::new();
+    for (sequence, (topic, at, length)) in messages.iter().enumerate() {
+        let channel = *channels
+            .entry(*topic)
+            .or_insert_with(|| writer.add_channel(0, &format!("/topic{topic}"), "raw", &BTreeMap::new()).unwrap());
+        let sequence = u32::try_from(sequence).unwrap();
+        let header = MessageHeader { channel_id: channel, sequence, log_time: *at, publish_time: *at };
+        writer.write_to_known_channel(&header, &vec![7; *length]).unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    match compression {
+        Compression::None | Compression::NoChunks => bytes,
+        Compression::Lz4 => compressed(&bytes, "lz4", |data| {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            encoder.write_all(data).unwrap();
+            encoder.finish().unwrap()
+        }),
+        Compression::Zstd => compressed(&bytes, "zstd", |data| {
+            // Two frames: both belong to it.
+            let (first, second) = data.split_at(data.len() / 3);
+            let level = ruzstd::encoding::CompressionLevel::Fastest;
+            [first, second].map(|part| ruzstd::encoding::compress_to_vec(part, level)).concat()
+        }),
+    }
+}
+
+/// The same bag up to the end of its data, its chunks compressed.
+fn compressed(bag: &[u8], name: &str, compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let magic = &bag[..8];
+    let mut out = magic.to_vec();
+    let mut rest = &bag[8..bag.len() - 8];
+    while !rest.is_empty() {
+        let length = usize::try_from(u64::from_le_bytes(rest[1..9].try_into().unwrap())).unwrap();
+        let (opcode, body) = (rest[0], &rest[9..9 + length]);
+        rest = &rest[9 + length..];
+        let body = match (opcode, mcap::parse_record(opcode, body).unwrap()) {
+            (6, mcap::records::Record::Chunk { header, data }) => {
+                let content = compress(&data);
+                let mut body = Vec::new();
+                for number in [header.message_start_time, header.message_end_time, header.uncompressed_size] {
+                    body.extend(number.to_le_bytes());
+                }
+                body.extend(header.uncompressed_crc.to_le_bytes());
+                body.extend(u32::try_from(name.len()).unwrap().to_le_bytes());
+                body.extend(name.as_bytes());
+                body.extend((content.len() as u64).to_le_bytes());
+                body.extend(content);
+                Cow::Owned(body)
+            }
+            // Its sum is of the bytes before.
+            (15, _) => Cow::Owned(vec![0; 4]),
+            // What is behind the data points into it.
+            (opcode, _) if !matches!(opcode, 1 | 3..=5 | 12) => continue,
+            _ => Cow::Borrowed(body),
+        };
+        out.push(opcode);
+        out.extend((body.len() as u64).to_le_bytes());
+        out.extend_from_slice(&body);
+    }
+    // A footer without a summary, and the end.
+    out.push(2);
+    out.extend(20_u64.to_le_bytes());
+    out.extend([0; 20]);
+    out.extend(magic);
+    out
+}

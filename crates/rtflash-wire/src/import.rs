@@ -1,0 +1,76 @@
+//! What `rtflash import … --format json` prints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::{RawMeta, Text, meta};
+
+/// What `rtflash import … --format json` prints: one line.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ImportAnswer<'a> {
+    /// What was read: `mcap`, `mqsim`, `fio`, `blkparse` or `msr`.
+    pub from: Text<'a>,
+    /// Lines that hold a request; of a bag its messages, of a configuration nothing.
+    pub read: u64,
+    /// Lines that are well-formed and hold something else.
+    pub passed_over: u64,
+    /// Lines that could not be read. What they held is missing in the answer: the exit status is 3.
+    pub refused: u64,
+    /// The first twenty of those that could not be read.
+    pub first_refused: Vec<RefusedAnswer<'a>>,
+    /// Of a bag: its topics.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics: Option<Vec<TopicAnswer<'a>>>,
+    /// Of a trace of requests: the most bytes that come in windows of 1, 2, 4, 8, … ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Vec<CurveAnswer>>,
+    /// Of a configuration: what of it a device cannot keep, sentences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<Vec<Text<'a>>>,
+    /// Of a configuration: the device, as a task set may have it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub device: Option<RawMeta<'a>>,
+    /// Of a bag or a trace: the task set.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub task_set: Option<RawMeta<'a>>,
+}
+
+/// A line that could not be read.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedAnswer<'a> {
+    /// Which line, from 1; of a bag, which record.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: Text<'a>,
+}
+
+/// A topic of a bag.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TopicAnswer<'a> {
+    /// Its name, which is that of its task.
+    pub topic: Text<'a>,
+    /// How many messages it has.
+    pub messages: u64,
+    /// Bytes of their records.
+    pub bytes: u128,
+    /// The most bytes in any window of the flush interval's length.
+    pub most_bytes: u64,
+    /// When the first such window begins, in nanoseconds of the recorder's clock.
+    pub most_begins_ns: u64,
+}
+
+/// A point of an arrival curve.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CurveAnswer {
+    /// The window's length. Requests that come at its beginning or later and before its end are in
+    /// it.
+    pub window_ns: u64,
+    /// The most bytes that are read in any such window.
+    pub read_bytes: u64,
+    /// The most bytes that are written in any such window.
+    pub write_bytes: u64,
+    /// The most bytes of both together.
+    pub bytes: u64,
+}
