@@ -12,6 +12,7 @@
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, and their statistics.
 //! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
+//! - `export`, with the feature of this name: files for MQSim, fio, FEMU and NVMe drives.
 //! - `import`, with the feature of this name: bags, traces of requests, configurations of others.
 //! - [`wire`]: the command's answers as data, to write and to read.
 //! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command
@@ -74,6 +75,8 @@ pub use rtflash_check as check;
 pub use rtflash_draw as draw;
 pub use rtflash_exec as exec;
 pub use rtflash_experiment as experiment;
+#[cfg(feature = "export")]
+pub use rtflash_export as export;
 pub use rtflash_host as host;
 #[cfg(feature = "import")]
 pub use rtflash_import as import;

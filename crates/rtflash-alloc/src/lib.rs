@@ -38,6 +38,7 @@ pub mod certified;
 mod cluster_report;
 mod fraction;
 pub mod reason;
+pub mod rectangles;
 pub mod server;
 pub mod sizing;
 pub mod spread;

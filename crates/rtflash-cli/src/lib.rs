@@ -46,6 +46,7 @@ pub fn main() -> ExitCode {
         Commands::Experiment(args) => commands::experiment::run(&args),
         Commands::Merge(args) => commands::experiment::merge(&args),
         Commands::Host(args) => commands::host::run(&args),
+        Commands::Export(args) => commands::export::run(&args),
         Commands::Import(args) => commands::import::run(&args),
         Commands::Profile { name, format } => commands::profile::run(name.as_deref(), format),
         Commands::Schema { name } => commands::schema::run(&name),

@@ -57,6 +57,7 @@ pub mod reading {
 
 mod profiles;
 mod ratio;
+mod rectangle;
 mod reliance;
 mod space;
 mod task;
@@ -77,6 +78,7 @@ pub use ids::{ChipId, ClusterId, Id, Lpn, PerId, TaskId};
 pub use invalid::{Invalid, Path, PathStep};
 pub use profiles::{PROFILES, Profile};
 pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
+pub use rectangle::ChipRectangle;
 pub use reliance::Reliance;
 pub use space::Space;
 pub use task::{Access, Arrivals, Job, Request, Task};

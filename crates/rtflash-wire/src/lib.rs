@@ -21,6 +21,7 @@ mod data;
 mod envelope;
 mod exec;
 mod explain;
+mod export;
 mod guarantee;
 mod host_bound;
 mod host_run;
@@ -43,6 +44,7 @@ pub use explain::{
     AssumptionText, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained,
     UnitCosts,
 };
+pub use export::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine};
 pub use guarantee::{Guarantee, beyond, needed};
 pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
 pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};

@@ -5,8 +5,8 @@ use schemars::{Schema, schema_for};
 
 use crate::envelope::framed;
 use crate::{
-    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, HostAnswer, ImportAnswer, SizeAnswer, TuneAnswer,
-    Unexplained,
+    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer, ImportAnswer,
+    ReplayAnswer, SizeAnswer, TuneAnswer, Unexplained,
 };
 
 /// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
@@ -21,6 +21,8 @@ pub fn schema(command: &str) -> Option<Schema> {
         "experiment" => framed(&[schema_for!(Summary)], false),
         "host-bound" => framed(&[schema_for!(BoundAnswer<'static>)], false),
         "host-tune" => framed(&[schema_for!(TuneAnswer<'static>)], false),
+        "export" => framed(&[schema_for!(ExportAnswer<'static>)], false),
+        "replay" => framed(&[schema_for!(ReplayAnswer<'static>)], false),
         "import" => framed(&[schema_for!(ImportAnswer<'static>)], false),
         "host-run" => framed(&[schema_for!(HostAnswer<'static>)], false),
         _ => return None,

@@ -135,6 +135,8 @@ pub enum Limit {
         /// Steps allowed.
         limit: u64,
     },
+    /// There is an allocation, and no layout of its clusters as rectangles was found.
+    NoRectangles,
     /// What an algorithm gave is no division of the chips and tasks.
     NoDivision(AllocationError),
     /// Fewer chips than PaRT-FTL needs.
@@ -164,6 +166,12 @@ impl fmt::Display for Limit {
             Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
             Limit::NotImplicit(request) => request.fmt(f),
             Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
+            Limit::NoRectangles => {
+                write!(
+                    f,
+                    "there is an allocation, but no layout of its clusters as rectangles of channels and ways was found"
+                )
+            }
             Limit::NoDivision(error) => write!(f, "the algorithm did not divide the chips among the tasks: {error}"),
             Limit::TooFewChips { chips, needed } => {
                 write!(f, "PaRT-FTL needs at least {needed} chips, one of them for parity, and the device has {chips}")

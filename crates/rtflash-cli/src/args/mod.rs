@@ -2,6 +2,7 @@
 
 mod execution;
 mod experiment;
+mod export;
 mod host;
 mod import;
 mod names;
@@ -21,9 +22,10 @@ pub use execution::{
     SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
+pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, MqsimGcArg, NvmeKindArg, ReplayArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
-pub use names::{COMMANDS, SCHEMAS};
+pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
@@ -103,6 +105,9 @@ pub enum Commands {
     /// Put a Linux I/O scheduler in front of the device
     #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
+    /// Put a task set before MQSim or fio, FEMU or an NVMe drive; `check` reads what came of it
+    #[command(after_help = "Example:\n  rtflash export mqsim set.json --out mqsim")]
+    Export(Box<ExportArgs>),
     /// Make a task set of a robot's bag or of a trace, or a device of MQSim's configuration
     #[command(
         after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc > set.json"
@@ -164,6 +169,10 @@ pub struct AllocArgs {
     pub guarantee: GuaranteeArg,
     #[command(flatten)]
     pub spread: SpreadArg,
+    /// How clusters lie on the channels: anyhow, or as rectangles of channels and ways, which
+    /// simulators and drives with sets can express (`export`)
+    #[arg(long, value_enum, default_value_t = ShapeArg::Any, hide_possible_values = true)]
+    pub shape: ShapeArg,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]
@@ -294,12 +303,19 @@ pub struct CheckArgs {
     pub file: PathBuf,
     /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by
     /// hand. For a stream of task sets a stream of as many allocations
-    #[arg(long, value_name = "ALLOC.json", required_unless_present = "trace")]
+    #[arg(long, value_name = "ALLOC.json", required_unless_present_any = ["trace", "mqsim", "fio"])]
     pub allocation: Option<PathBuf>,
     /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the
     /// allocation is the one that was run, found by the algorithm where none is given
     #[arg(long, value_name = "TRACE.jsonl")]
     pub trace: Option<PathBuf>,
+    /// Judge what MQSim made of an export: its results (`…_scenario_1.xml`), in the folder of
+    /// `export mqsim`. Every request is to be served and in time
+    #[arg(long, value_name = "RESULT.xml", conflicts_with_all = ["trace", "allocation", "fio"])]
+    pub mqsim: Option<PathBuf>,
+    /// Judge what fio made of an export: its results in JSON, in the folder of `export fio`
+    #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation"])]
+    pub fio: Option<PathBuf>,
     /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with
     /// --analysis stripe, superblock or sound]
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]

@@ -1,7 +1,18 @@
-//! Names of commands and of answers.
+//! Names of commands and of answers, and of shapes.
+
+use clap::ValueEnum;
+
+/// How clusters lie on the channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShapeArg {
+    /// Anyhow
+    Any,
+    /// The same ways on each of some channels
+    Rectangles,
+}
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 24] = [
+pub const COMMANDS: [&str; 29] = [
     "alloc",
     "check",
     "explain",
@@ -16,6 +27,11 @@ pub const COMMANDS: [&str; 24] = [
     "host-run",
     "host-bound",
     "host-tune",
+    "export",
+    "export-mqsim",
+    "export-fio",
+    "export-femu",
+    "export-nvme",
     "import",
     "import-mcap",
     "import-mqsim",
@@ -29,7 +45,7 @@ pub const COMMANDS: [&str; 24] = [
 ];
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 14] = [
+pub const SCHEMAS: [&str; 16] = [
     "task-set",
     "allocation",
     "alloc",
@@ -43,5 +59,7 @@ pub const SCHEMAS: [&str; 14] = [
     "host-bound",
     "host-run",
     "host-tune",
+    "export",
+    "replay",
     "import",
 ];

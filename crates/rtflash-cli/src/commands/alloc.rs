@@ -6,10 +6,10 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
 use rtflash_wire::Guarantee;
 
-use super::{allocate, allocator, analysis_relying_on};
+use super::{allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
-use crate::args::{AllocArgs, Format, GuaranteeArg};
+use crate::args::{AllocArgs, Format, GuaranteeArg, ShapeArg};
 use crate::batch::Batch;
 use crate::render::Render;
 use crate::render::alloc_text::AllocView;
@@ -24,6 +24,7 @@ struct AllocPlan {
     guarantee: GuaranteeArg,
     format: Format,
     spread: bool,
+    shape: ShapeArg,
 }
 
 /// Carries the command out.
@@ -37,6 +38,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
         guarantee: args.guarantee,
         format: args.format.format,
         spread: args.spread.spread,
+        shape: args.shape,
     };
     let source = InputSource::open(&args.file)?;
     let batch = Batch { format: plan.format };
@@ -47,6 +49,7 @@ impl AllocPlan {
     fn answer(&self, file: &TaskSetFile, alone: bool) -> SetAnswer {
         let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
+        let outcome = in_shape(set, self.analysis, outcome, self.shape);
         let guarantee = if self.guarantee.wanted(alone) {
             Guarantee::of(set, self.allocator, &outcome, self.granted)
         } else {

@@ -25,6 +25,11 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
     if let Some(trace) = &args.trace {
         return super::trace::run(args, trace);
     }
+    for (results, from) in [(&args.mqsim, "mqsim"), (&args.fio, "fio")] {
+        if let Some(results) = results {
+            return super::replayed::run(args, results, from);
+        }
+    }
     let Some(allocation) = &args.allocation else { return Err(CommandFailure("no allocation to test".into())) };
     let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let plan = CheckPlan { analysis, format: args.format.format };

@@ -10,6 +10,7 @@ pub mod exec_output;
 mod exec_progress;
 pub mod experiment;
 pub mod explain;
+pub mod export;
 pub mod generate;
 pub mod host;
 pub mod host_bound;
@@ -20,18 +21,21 @@ pub mod import;
 pub mod policies;
 pub mod profile;
 mod releases;
+pub mod replayed;
 pub mod schema;
 pub mod shell;
 pub mod size;
 pub mod soak;
 pub mod trace;
 
-use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
 use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_alloc::spread::spread;
 use rtflash_model::{Reliance, TaskSet};
 
 use crate::CommandFailure;
+use crate::args::ShapeArg;
 
 /// The analysis of a name that clap has already found among the possible ones.
 fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {
@@ -54,6 +58,22 @@ fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, w
     match allocator.allocate(set, analysis) {
         Outcome::Schedulable(allocation) if wanted => {
             Outcome::Schedulable(spread(set, analysis, &allocation).unwrap_or(allocation))
+        }
+        outcome => outcome,
+    }
+}
+
+/// The same with its clusters as rectangles, where that is `wanted`; where they cannot be, with
+/// those of best-fit.
+fn in_shape(set: &TaskSet, analysis: &dyn Analysis, outcome: Outcome, wanted: ShapeArg) -> Outcome {
+    match outcome {
+        Outcome::Schedulable(allocation) if wanted == ShapeArg::Rectangles => {
+            let others = || match BestFit.allocate(set, analysis) {
+                Outcome::Schedulable(other) => in_rectangles(set, analysis, &other),
+                _ => None,
+            };
+            let laid_out = in_rectangles(set, analysis, &allocation).or_else(others);
+            laid_out.map_or(Outcome::CannotTell(Limit::NoRectangles), Outcome::Schedulable)
         }
         outcome => outcome,
     }

@@ -1,0 +1,133 @@
+//! Options of `export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
+
+/// What to export to.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// What to export to
+    #[command(subcommand)]
+    pub command: ExportCommand,
+}
+
+/// What can be exported to.
+#[derive(Debug, Subcommand)]
+pub enum ExportCommand {
+    /// MQSim: a configuration, a workload and a trace for each request. `check --mqsim` reads its
+    /// results
+    #[command(
+        after_help = "Example:\n  rtflash export mqsim set.json --out mqsim\n  (cd mqsim && MQSim -i ssd.xml -w \
+                      workload.xml)\n  rtflash check set.json --mqsim mqsim/workload_scenario_1.xml"
+    )]
+    Mqsim {
+        #[command(flatten)]
+        set: ExportSetArgs,
+        #[command(flatten)]
+        allocation: ExportAllocationArgs,
+        #[command(flatten)]
+        replay: ReplayArgs,
+        /// How MQSim collects garbage: as by default, or giving way to requests
+        #[arg(long, value_enum, default_value_t = MqsimGcArg::Default)]
+        gc: MqsimGcArg,
+    },
+    /// fio: a job file and an iolog for each request, to be replayed on a drive. `check --fio`
+    /// reads its results
+    #[command(
+        after_help = "Example:\n  rtflash export fio set.json --out fio --target /dev/nvme0n1\n  (cd fio && fio \
+                      replay.fio --output-format=json --output=result.json)\n  rtflash check set.json --fio fio/result.json"
+    )]
+    Fio {
+        #[command(flatten)]
+        set: ExportSetArgs,
+        #[command(flatten)]
+        replay: ReplayArgs,
+        /// The file or block device that is read and written. What is on it is lost
+        #[arg(long, value_name = "FILE")]
+        target: String,
+        /// Pages of the target for each request [default: its task's data, or 64 requests]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        pages: Option<u64>,
+    },
+    /// FEMU: the device as an option of QEMU
+    Femu {
+        #[command(flatten)]
+        set: ExportSetArgs,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// An NVMe drive: a script that makes a namespace for each cluster, and says what it does not
+    /// bring
+    Nvme {
+        #[command(flatten)]
+        set: ExportSetArgs,
+        #[command(flatten)]
+        allocation: ExportAllocationArgs,
+        /// How the drive keeps data apart: NVM sets, or handles of Flexible Data Placement
+        #[arg(long, value_enum)]
+        by: NvmeKindArg,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
+
+/// A task set.
+#[derive(Debug, Args)]
+pub struct ExportSetArgs {
+    /// Task set; `-` for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub set: ChangeArg,
+}
+
+/// An allocation, or how it is found.
+#[derive(Debug, Args)]
+pub struct ExportAllocationArgs {
+    /// The allocation, as `alloc --format json` prints it; without it, the one that the algorithm
+    /// finds
+    #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
+    pub allocation: Option<PathBuf>,
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
+}
+
+/// What is written, and where.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The folder for the files; it is made where it is missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// How long requests come
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub duration: String,
+    /// Where the randomness of places starts
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// How MQSim collects garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MqsimGcArg {
+    /// What has begun is finished, in front of requests that wait
+    Default,
+    /// Requests come first, until few blocks are free
+    Preemptible,
+}
+
+/// How a drive keeps data apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NvmeKindArg {
+    /// NVM sets
+    Sets,
+    /// Flexible Data Placement
+    Fdp,
+}

@@ -1,0 +1,196 @@
+//! `rtflash export`: task sets and allocations for simulators and drives of others.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use rtflash_alloc::rectangles::in_rectangles;
+use rtflash_export::fio::FioOptions;
+use rtflash_export::mqsim::{MqsimGc, MqsimOptions};
+use rtflash_export::nvme::NvmeKind;
+use rtflash_export::{Exported, NotExported, RequestStream, femu, fio, mqsim, nvme, request_streams};
+use rtflash_model::{Allocation, TaskSet, TaskSetFile};
+use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
+
+use super::exec::{FoundAllocation, find};
+use super::{allocator, analysis_relying_on, policies};
+use crate::args::{
+    ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
+};
+use crate::source;
+use crate::status::Status;
+use crate::{CommandFailure, answer, output, whole};
+
+/// The file beside an export that says what was asked for.
+pub const MANIFEST: &str = "export.json";
+
+/// Carries the command out.
+///
+/// # Errors
+/// Where files cannot be read or written, or there is no such form of the input.
+pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
+    match &args.command {
+        ExportCommand::Mqsim { set, allocation, replay, gc } => {
+            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            let (found, inside) = match allocation_of(&file.set, allocation)? {
+                Ok(found) => found,
+                Err(status) => return Ok(status),
+            };
+            let options = MqsimOptions {
+                duration: policies::duration(&replay.duration)?,
+                gc: match gc {
+                    MqsimGcArg::Default => MqsimGc::Default,
+                    MqsimGcArg::Preemptible => MqsimGc::Preemptible,
+                },
+                transfer_inside: inside,
+                seed: replay.seed,
+            };
+            let streams = request_streams(&file.set, options.duration).map_err(refused)?;
+            let exported = mqsim::export(&file.set, &found, &options).map_err(refused)?;
+            write("mqsim", &exported, &streams, replay)
+        }
+        ExportCommand::Fio { set, replay, target, pages } => {
+            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            if target.contains([' ', '\n', '\t', ':']) || target.is_empty() {
+                return Err(CommandFailure("--target: fio takes no blank and no colon in the name of a file".into()));
+            }
+            let duration = policies::duration(&replay.duration)?;
+            let options = FioOptions { target: target.clone(), duration, pages: *pages, seed: replay.seed };
+            let streams = request_streams(&file.set, duration).map_err(refused)?;
+            let exported = fio::export(&file.set, &options).map_err(refused)?;
+            write("fio", &exported, &streams, replay)
+        }
+        ExportCommand::Femu { set, format } => {
+            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            let (text, notes) = femu::device_line(file.set.device()).map_err(refused)?;
+            print("femu", &(text + "\n"), notes, format.format)
+        }
+        ExportCommand::Nvme { set, allocation, by, format } => {
+            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            let found = match allocation_of(&file.set, allocation)? {
+                Ok((found, _)) => found,
+                Err(status) => return Ok(status),
+            };
+            let kind = match by {
+                NvmeKindArg::Sets => NvmeKind::Sets,
+                NvmeKindArg::Fdp => NvmeKind::Fdp,
+            };
+            print("nvme", &nvme::script(&file.set, &found, kind), Vec::new(), format.format)
+        }
+    }
+}
+
+fn refused(why: NotExported) -> CommandFailure {
+    CommandFailure(format!("this cannot be exported: {why}"))
+}
+
+/// The one task set of a file; `None` once its faults have been told.
+pub fn read_set(args: &ExportSetArgs) -> Result<Option<TaskSetFile>, CommandFailure> {
+    read_one(&args.file, &args.set)
+}
+
+/// The same.
+pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<Option<TaskSetFile>, CommandFailure> {
+    let (name, text) = source::read(file)?;
+    let mut text = text;
+    for change in &changes.changes {
+        text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
+    }
+    match rtflash_model::read_task_set(&text) {
+        Ok(file) => Ok(Some(file)),
+        Err(diagnostics) => {
+            let frame = rtflash_model::Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
+            output::complain(&answer::refuse(&name, &frame, &diagnostics));
+            Ok(None)
+        }
+    }
+}
+
+/// The allocation, and whether its analysis takes transfers for parts of the stated times where the
+/// device does not say; the exit status where there is none.
+fn allocation_of(
+    set: &TaskSet,
+    args: &ExportAllocationArgs,
+) -> Result<Result<(Allocation, bool), Status>, CommandFailure> {
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let allocator = allocator(args.algorithm.under(analysis))?;
+    let given = args.allocation.as_deref().map(source::read).transpose()?;
+    let is_given = given.is_some();
+    Ok(match find(set, given.as_ref(), allocator, analysis, false) {
+        FoundAllocation::Allocation(found) => {
+            // What is found may lie as the target needs it; what is given stays.
+            let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
+            Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
+        }
+        FoundAllocation::Nothing(message, status) => {
+            output::complain(&format!("{message}\n"));
+            Err(status)
+        }
+        FoundAllocation::Wrong(complaint) => {
+            output::complain(&complaint);
+            Err(Status::Wrong)
+        }
+    })
+}
+
+/// Writes the files, and what was asked for last.
+fn write(
+    to: &'static str,
+    exported: &Exported,
+    streams: &[RequestStream],
+    replay: &ReplayArgs,
+) -> Result<Status, CommandFailure> {
+    let folder = &replay.out;
+    let failure =
+        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
+    std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    for file in &exported.files {
+        let path = folder.join(&file.name);
+        whole::write(&path, file.text.as_bytes()).map_err(|error| failure(&path, &error))?;
+    }
+    let exported_stream = |(position, stream): (usize, &RequestStream)| ExportedStream {
+        name: stream.file_name(position).into(),
+        task: Cow::Owned(stream.name.clone()),
+        operation: stream.operation().into(),
+        pages: stream.request.pages(),
+        requests: stream.count,
+    };
+    let answer = ExportAnswer {
+        to: to.into(),
+        files: exported.files.iter().map(|file| Cow::Borrowed(file.name.as_str())).collect(),
+        text: None,
+        notes: exported.notes.iter().map(|note| Cow::Borrowed(note.as_str())).collect(),
+        page_bytes: Some(exported.page_bytes),
+        streams: streams.iter().enumerate().map(exported_stream).collect(),
+    };
+    let path = folder.join(MANIFEST);
+    whole::write(&path, pretty(&answer).as_bytes()).map_err(|error| failure(&path, &error))?;
+    output::print(&match replay.format.format {
+        Format::Json => line(&answer),
+        Format::Text => {
+            let requests: u64 = streams.iter().map(|stream| stream.count).sum();
+            let (files, streams) = (exported.files.len(), streams.len());
+            let head = format!("{files} files in {}: {requests} requests of {streams} streams\n", folder.display());
+            format!("{head}- {}\n", exported.notes.join("\n- "))
+        }
+    })?;
+    Ok(Status::Yes)
+}
+
+/// A text that is the whole export, its notes beside it.
+fn print(to: &'static str, text: &str, notes: Vec<String>, format: Format) -> Result<Status, CommandFailure> {
+    match format {
+        Format::Text => {
+            if !notes.is_empty() && !output::is_quiet() {
+                output::complain(&format!("- {}\n", notes.join("\n- ")));
+            }
+            output::print(text)?;
+        }
+        Format::Json => {
+            let notes = notes.into_iter().map(Cow::Owned).collect();
+            let text = Some(Cow::Borrowed(text));
+            let (files, streams) = (Vec::new(), Vec::new());
+            output::print(&line(&ExportAnswer { to: to.into(), files, text, notes, page_bytes: None, streams }))?;
+        }
+    }
+    Ok(Status::Yes)
+}

@@ -1,0 +1,121 @@
+//! `rtflash check --mqsim` and `--fio`: what came of an export, beside the deadlines.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rtflash_export::ReplayedStream;
+use rtflash_model::TaskSet;
+use rtflash_wire::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
+
+use super::export::{MANIFEST, read_one};
+use crate::args::{CheckArgs, Format};
+use crate::status::Status;
+use crate::{CommandFailure, output, source};
+
+/// Judges the results in a file, for one task set.
+///
+/// # Errors
+/// Where a file cannot be read, or the files do not belong together.
+pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Status, CommandFailure> {
+    let Some(file) = read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+    let (name, text) = source::read(results)?;
+    let manifest = results.parent().unwrap_or(Path::new("")).join(MANIFEST);
+    let (manifest_name, manifest) = source::read(&manifest)?;
+    let wrong = |why: &str| CommandFailure(format!("{manifest_name}: {why}"));
+    let exported = read::<ExportAnswer<'_>>(&manifest).map_err(|error| wrong(&error.to_string()))?;
+    let exported = exported.answer.map_err(|fault| wrong(&fault.message))?;
+    if exported.to != from {
+        return Err(wrong(&format!("an export to {}, not to {from}", exported.to)));
+    }
+    let streams = match from {
+        "mqsim" => rtflash_export::mqsim::read_results(&text),
+        _ => rtflash_export::fio::read_results(&text),
+    };
+    let streams = streams.map_err(|why| CommandFailure(format!("cannot read {name}: {why}")))?;
+    if streams.len() != exported.streams.len() {
+        let (there, here) = (streams.len(), exported.streams.len());
+        return Err(CommandFailure(format!("{name} has {there} streams, and {manifest_name} {here}")));
+    }
+    let page_bytes = exported.page_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| wrong("it has no `page_bytes`"))?;
+    let pairs = exported.streams.iter().zip(&streams);
+    let lines = pairs.map(|(exported, stream)| judged(&file.set, exported, stream, page_bytes).map_err(CommandFailure));
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    let holds = lines.iter().try_fold(true, |holds, line| {
+        let all = line.handed_in == line.requests && line.served == line.requests;
+        if all { line.in_time.map(|in_time| holds && in_time) } else { Some(false) }
+    });
+    // One that is late is a no, whatever cannot be told of others.
+    let is_late = lines.iter().any(|line| line.in_time == Some(false) || line.served != line.requests);
+    let answer = ReplayAnswer { from: from.into(), holds: if is_late { Some(false) } else { holds }, streams: lines };
+    output::print(&match args.format.format {
+        Format::Json => line(&answer),
+        Format::Text => text_of(&answer),
+    })?;
+    Ok(Status::of(answer.holds))
+}
+
+/// A stream of the results beside the deadline of its requests.
+fn judged<'a>(
+    set: &TaskSet,
+    exported: &'a ExportedStream<'a>,
+    stream: &ReplayedStream,
+    page_bytes: u64,
+) -> Result<ReplayLine<'a>, String> {
+    let writes = exported.operation == "write";
+    let of_task = set.tasks().iter().find(|task| task.name == exported.task);
+    let request = of_task.and_then(|task| if writes { task.write } else { task.read });
+    let Some(request) = request.filter(|request| request.pages() == exported.pages) else {
+        let (task, operation) = (&exported.task, &exported.operation);
+        return Err(format!(
+            "the task set has no {operation} of {} pages of `{task}`: another was exported",
+            exported.pages
+        ));
+    };
+    if !stream.name.contains(exported.name.as_ref()) || (stream.requests > 0 && stream.writes != writes) {
+        return Err(format!(
+            "`{}` stands in the place of `{}`: these results are of another export",
+            stream.name, exported.name
+        ));
+    }
+    let deadline = request.deadline().as_ns();
+    Ok(ReplayLine {
+        task: Cow::Borrowed(&exported.task),
+        operation: Cow::Borrowed(&exported.operation),
+        requests: exported.requests,
+        handed_in: stream.requests,
+        served: stream.served_bytes / exported.pages.saturating_mul(page_bytes).max(1),
+        deadline_ns: deadline,
+        longest_ns: stream.longest.map(|longest| longest.at_least),
+        in_time: stream.longest.map_or(Some(exported.requests == 0), |longest| longest.meets(deadline)),
+    })
+}
+
+fn text_of(answer: &ReplayAnswer<'_>) -> String {
+    let verdict = match answer.holds {
+        Some(true) => "pass: every request was served, and none was late",
+        Some(false) => "fail: requests were late, or were not served",
+        None => "cannot tell: the results are too coarse",
+    };
+    let mut text = format!("{verdict} ({})\n\n", answer.from);
+    let _ =
+        writeln!(text, "{:<24}{:<7}{:>10}{:>10}{:>14}{:>14}", "task", "", "requests", "served", "longest", "deadline");
+    for line in &answer.streams {
+        let longest = line.longest_ns.map_or("-".into(), rtflash_model::format_ns);
+        let mark = match line.in_time {
+            Some(true) => "",
+            Some(false) => "  late",
+            None => "  cannot tell",
+        };
+        let name = crate::diagnose::visible(&line.task, 22);
+        let _ = writeln!(
+            text,
+            "{name:<24}{:<7}{:>10}{:>10}{longest:>14}{:>14}{mark}",
+            line.operation,
+            line.requests,
+            line.served,
+            rtflash_model::format_ns(line.deadline_ns)
+        );
+    }
+    text
+}

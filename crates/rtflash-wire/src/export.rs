@@ -1,0 +1,73 @@
+//! What `rtflash export … --format json` prints, and what `check --mqsim` and `check --fio` do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::Text;
+
+/// What `rtflash export … --format json` prints: one line. The same is in `export.json` beside the
+/// files, from which `check` knows what was asked for.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ExportAnswer<'a> {
+    /// What for: `mqsim`, `fio`, `femu` or `nvme`.
+    pub to: Text<'a>,
+    /// The files that were written, `export.json` apart.
+    pub files: Vec<Text<'a>>,
+    /// For FEMU the option, for a drive the script; absent where files are written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text<'a>>,
+    /// What is different there, or not kept: sentences.
+    pub notes: Vec<Text<'a>>,
+    /// Bytes of a page there; null where nothing is replayed.
+    pub page_bytes: Option<u64>,
+    /// The requests of the tasks, in the order of flows or jobs.
+    pub streams: Vec<ExportedStream<'a>>,
+}
+
+/// The requests of one kind of a task, as they were exported.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedStream<'a> {
+    /// Its name there.
+    pub name: Text<'a>,
+    /// The task's name.
+    pub task: Text<'a>,
+    /// `read` or `write`.
+    pub operation: Text<'a>,
+    /// Pages of each request.
+    pub pages: u64,
+    /// How many requests there are.
+    pub requests: u64,
+}
+
+/// What `check --mqsim` and `check --fio` print with `--format json`: one line.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayAnswer<'a> {
+    /// Whose results they are: `mqsim` or `fio`.
+    pub from: Text<'a>,
+    /// Whether every request was served and met its deadline; null where the results are too coarse
+    /// to tell.
+    pub holds: Option<bool>,
+    /// The requests of the tasks.
+    pub streams: Vec<ReplayLine<'a>>,
+}
+
+/// What became of the requests of one kind of a task.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayLine<'a> {
+    /// The task's name.
+    pub task: Text<'a>,
+    /// `read` or `write`.
+    pub operation: Text<'a>,
+    /// Requests that were exported.
+    pub requests: u64,
+    /// Requests that were handed in there.
+    pub handed_in: u64,
+    /// Requests that were served.
+    pub served: u64,
+    /// Their relative deadline, in nanoseconds.
+    pub deadline_ns: u64,
+    /// The longest of them took so long at least, in nanoseconds; null where none was served.
+    pub longest_ns: Option<u64>,
+    /// Whether all were in time; null where the result is too coarse to tell.
+    pub in_time: Option<bool>,
+}
