@@ -13,6 +13,7 @@ mod output;
 mod pairs;
 mod progress;
 mod render;
+mod report;
 mod source;
 mod status;
 mod whole;

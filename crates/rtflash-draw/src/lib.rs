@@ -5,6 +5,7 @@
 //!   trace to open in Perfetto.
 //! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots, and bars.
 //! - [`figures`] and [`write_results`]: the figures of an experiment.
+//! - [`page`]: reports as HTML pages, with pictures, tables and data.
 //! - [`png()`]: any SVG figure as PNG.
 //!
 //! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the
@@ -12,6 +13,7 @@
 
 pub mod figure;
 mod gantt;
+pub mod page;
 mod perfetto;
 mod png;
 mod results;

@@ -384,6 +384,10 @@ pub struct SizeArgs {
     pub rely_on: RelyOnArg,
     #[command(flatten)]
     pub spread: SpreadArg,
+    /// Write a report as well: one HTML page with pictures, tables and the data, which needs no
+    /// network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]

@@ -3,13 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rtflash_draw::page::Picture;
 use rtflash_draw::{Gantt, Perfetto, png};
 use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
-use rtflash_model::{Instant, parse_ns};
+use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
 
-use crate::CommandFailure;
+use crate::args::ExecArgs;
 use crate::whole::{self, WholeFile};
+use crate::{CommandFailure, report};
 
 /// What a trace file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Wanted {
     trace: Option<(PathBuf, TraceFormat)>,
     gantt: Option<(Instant, Instant)>,
     figure: Option<(PathBuf, bool)>,
+    /// A report, and when the stretch in it ends where none is asked for.
+    report: Option<PathBuf>,
 }
 
 impl Wanted {
@@ -31,7 +35,8 @@ impl Wanted {
     ///
     /// # Errors
     /// An ending that says no format, or a stretch that is none.
-    pub fn new(trace: Option<&Path>, gantt: Option<&str>, figure: Option<&Path>) -> Result<Wanted, CommandFailure> {
+    pub fn new(args: &ExecArgs) -> Result<Wanted, CommandFailure> {
+        let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
             Some("json") => Ok((path.to_owned(), TraceFormat::Perfetto)),
             Some("jsonl") => Ok((path.to_owned(), TraceFormat::JsonLines)),
@@ -45,7 +50,12 @@ impl Wanted {
             Some("png") => Ok((path.to_owned(), true)),
             _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
-        Ok(Wanted { trace: trace.transpose()?, gantt: gantt.map(stretch).transpose()?, figure: figure.transpose()? })
+        Ok(Wanted {
+            trace: trace.transpose()?,
+            gantt: args.gantt.as_deref().map(stretch).transpose()?,
+            figure: figure.transpose()?,
+            report: report::place(args.report.as_deref())?,
+        })
     }
 
     /// A trace that could not be written.
@@ -61,7 +71,18 @@ impl Wanted {
 
     /// Whether anything is.
     pub fn is_some(&self) -> bool {
-        self.trace.is_some() || self.gantt.is_some()
+        self.trace.is_some() || self.gantt.is_some() || self.report.is_some()
+    }
+
+    /// Where a report goes.
+    pub fn report(&self) -> Option<&Path> {
+        self.report.as_deref()
+    }
+
+    /// The stretch that is drawn, of a run of this set that ends so.
+    fn stretch(&self, set: &TaskSet, duration: Instant) -> Option<(Instant, Instant)> {
+        let usual = || (Instant::START, report::chart_end(set, duration));
+        self.gantt.or_else(|| self.report.is_some().then(usual))
     }
 }
 
@@ -90,15 +111,17 @@ enum TraceFile {
 /// What is kept of a run, while it runs.
 pub struct Keeper {
     wanted: Wanted,
+    stretch: Option<(Instant, Instant)>,
     trace: Option<TraceFile>,
     gantt: Option<Gantt>,
     begun: bool,
 }
 
 impl Keeper {
-    /// Keeps what is wanted.
-    pub fn new(wanted: &Wanted) -> Keeper {
-        Keeper { wanted: wanted.clone(), trace: None, gantt: None, begun: false }
+    /// Keeps what is wanted of a run of this set that ends so.
+    pub fn new(wanted: &Wanted, set: &TaskSet, duration: Instant) -> Keeper {
+        let stretch = wanted.stretch(set, duration);
+        Keeper { wanted: wanted.clone(), stretch, trace: None, gantt: None, begun: false }
     }
 
     /// Files are created with the first record: a run that is refused leaves none.
@@ -110,7 +133,7 @@ impl Keeper {
                 TraceFormat::JsonLines => TraceFile::JsonLines(JsonLines::new(plan, file)),
             });
         }
-        self.gantt = self.wanted.gantt.map(|(from, to)| Gantt::new(plan, from, to));
+        self.gantt = self.stretch.map(|(from, to)| Gantt::new(plan, from, to));
         self.begun = true;
         Ok(())
     }
@@ -133,11 +156,11 @@ impl Keeper {
         }
     }
 
-    /// Ends the files, and returns the drawing for the terminal.
+    /// Ends the files, and returns what is drawn.
     ///
     /// # Errors
     /// Where something cannot be written.
-    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<String, CommandFailure> {
+    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<Drawn, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
             move |error: io::Error| CommandFailure::io(&what, &error)
@@ -153,7 +176,7 @@ impl Keeper {
             };
             ended.map_err(failure(&path))?;
         }
-        let Some((from, to)) = self.wanted.gantt else { return Ok(String::new()) };
+        let Some((from, to)) = self.stretch else { return Ok(Drawn::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
         if let Some((path, as_png)) = &self.wanted.figure {
@@ -165,7 +188,29 @@ impl Keeper {
             };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
-        Ok(gantt.text(WIDTH))
+        let report = self.wanted.report.as_ref();
+        Ok(Drawn {
+            text: if self.wanted.gantt.is_some() { gantt.text(WIDTH) } else { String::new() },
+            picture: report.map(|_| Picture::gantt(&caption(from, to), &gantt)),
+        })
+    }
+}
+
+/// What is drawn of a run.
+#[derive(Default)]
+pub struct Drawn {
+    /// For the terminal.
+    pub text: String,
+    /// For a report.
+    pub picture: Option<Picture>,
+}
+
+fn caption(from: Instant, to: Instant) -> String {
+    let end = format_ns(to.as_ns());
+    if from == Instant::START {
+        format!("What chips and buses do in the first {end}")
+    } else {
+        format!("What chips and buses do from {} to {end}", format_ns(from.as_ns()))
     }
 }
 

@@ -15,6 +15,7 @@ mod pdf;
 mod plot;
 mod style;
 mod svg;
+mod switches;
 mod table;
 mod tex;
 mod text;
@@ -26,6 +27,7 @@ use std::fmt;
 
 pub use bars::Bars;
 
+use self::switches::FigureUse;
 use crate::png::{PngError, png_scaled};
 
 /// 600 dots per inch, where SVG has 96 units.
@@ -91,7 +93,12 @@ pub struct MeasuredPoint {
 impl Figure {
     /// The figure as an SVG document, 3.5 inches wide, with text in DejaVu Sans.
     pub fn svg(&self) -> String {
-        svg::document(self)
+        svg::document(self, FigureUse::Alone)
+    }
+
+    /// The same for a page that switches curves and shows values: groups for its script.
+    pub(crate) fn svg_on_page(&self) -> String {
+        svg::document(self, FigureUse::OnPage)
     }
 
     /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
