@@ -242,8 +242,8 @@ pub struct ExecArgs {
     /// Where to draw the stretch as a figure: a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", requires = "gantt")]
     pub gantt_out: Option<PathBuf>,
-    /// Write a report as well: one HTML page with a chart of the stretch (of the first periods where
-    /// none is asked for), all tables and the data, which needs no network and no other file
+    /// Write a report as well: one HTML page with a chart of the stretch (of the first periods
+    /// where none is asked for), all tables and the data, which needs no network and no other file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     #[command(flatten)]

@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rtflash_draw::page::Picture;
-use rtflash_draw::{Gantt, Perfetto, png};
+#[cfg(feature = "pictures")]
+use rtflash_draw::png;
+use rtflash_draw::{Gantt, Perfetto};
 use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
@@ -47,7 +49,10 @@ impl Wanted {
         });
         let figure = figure.map(|path| match ending(path).as_deref() {
             Some("svg") => Ok((path.to_owned(), false)),
-            Some("png") => Ok((path.to_owned(), true)),
+            Some("png") if cfg!(feature = "pictures") => Ok((path.to_owned(), true)),
+            Some("png") => {
+                Err(CommandFailure(format!("--gantt-out {}: this rtflash draws SVG, not PNG", path.display())))
+            }
             _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
         Ok(Wanted {
@@ -160,7 +165,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Where something cannot be written.
-    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<Drawn, CommandFailure> {
+    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
             move |error: io::Error| CommandFailure::io(&what, &error)
@@ -176,20 +181,16 @@ impl Keeper {
             };
             ended.map_err(failure(&path))?;
         }
-        let Some((from, to)) = self.stretch else { return Ok(Drawn::default()) };
+        let Some((from, to)) = self.stretch else { return Ok(DrawnRun::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
         if let Some((path, as_png)) = &self.wanted.figure {
             let svg = gantt.svg();
-            let bytes = if *as_png {
-                png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
-            } else {
-                svg.into_bytes()
-            };
+            let bytes = if *as_png { picture(&svg, path)? } else { svg.into_bytes() };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
         let report = self.wanted.report.as_ref();
-        Ok(Drawn {
+        Ok(DrawnRun {
             text: if self.wanted.gantt.is_some() { gantt.text(WIDTH) } else { String::new() },
             picture: report.map(|_| Picture::gantt(&caption(from, to), &gantt)),
         })
@@ -198,11 +199,23 @@ impl Keeper {
 
 /// What is drawn of a run.
 #[derive(Default)]
-pub struct Drawn {
+pub struct DrawnRun {
     /// For the terminal.
     pub text: String,
     /// For a report.
     pub picture: Option<Picture>,
+}
+
+/// The figure as PNG.
+#[cfg(feature = "pictures")]
+fn picture(svg: &str, path: &Path) -> Result<Vec<u8>, CommandFailure> {
+    png(svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))
+}
+
+/// Not reached: nobody is told that it can be had.
+#[cfg(not(feature = "pictures"))]
+fn picture(svg: &str, _: &Path) -> Result<Vec<u8>, CommandFailure> {
+    Ok(svg.as_bytes().to_vec())
 }
 
 fn caption(from: Instant, to: Instant) -> String {

@@ -71,10 +71,10 @@ pub fn pictures(runs: &[Ran]) -> Vec<Picture> {
 struct HostFigure {
     /// The name of its files, up to the dot.
     name: String,
-    drawing: Drawing,
+    drawing: HostDrawing,
 }
 
-enum Drawing {
+enum HostDrawing {
     /// Curves, and their numbers.
     Curves(Figure, String),
     Bars(Bars),
@@ -83,22 +83,22 @@ enum Drawing {
 impl HostFigure {
     fn svg(&self) -> String {
         match &self.drawing {
-            Drawing::Curves(figure, _) => figure.svg(),
-            Drawing::Bars(bars) => bars.svg(),
+            HostDrawing::Curves(figure, _) => figure.svg(),
+            HostDrawing::Bars(bars) => bars.svg(),
         }
     }
 
     fn csv(&self) -> String {
         match &self.drawing {
-            Drawing::Curves(_, csv) => csv.clone(),
-            Drawing::Bars(bars) => bars.csv(),
+            HostDrawing::Curves(_, csv) => csv.clone(),
+            HostDrawing::Bars(bars) => bars.csv(),
         }
     }
 
     fn picture(&self) -> Picture {
         match &self.drawing {
-            Drawing::Curves(figure, _) => Picture::figure(&self.name, figure),
-            Drawing::Bars(bars) => Picture::bars(&self.name, bars),
+            HostDrawing::Curves(figure, _) => Picture::figure(&self.name, figure),
+            HostDrawing::Bars(bars) => Picture::bars(&self.name, bars),
         }
     }
 }
@@ -111,12 +111,12 @@ fn figures(runs: &[Ran]) -> Vec<HostFigure> {
         let latencies: Vec<(&str, &Latencies)> =
             runs.iter().filter_map(|run| Some((run.scheduler, &run.jobs.get(at)?.latencies))).collect();
         if let Some((figure, csv)) = distribution(&job.name, &latencies) {
-            all.push(HostFigure { name: format!("ccdf-{name}"), drawing: Drawing::Curves(figure, csv) });
+            all.push(HostFigure { name: format!("ccdf-{name}"), drawing: HostDrawing::Curves(figure, csv) });
         }
-        let bars = Drawing::Bars(percentiles(&job.name, &latencies));
+        let bars = HostDrawing::Bars(percentiles(&job.name, &latencies));
         all.push(HostFigure { name: format!("latency-{name}"), drawing: bars });
     }
-    all.push(HostFigure { name: "bandwidth".into(), drawing: Drawing::Bars(bandwidths(runs)) });
+    all.push(HostFigure { name: "bandwidth".into(), drawing: HostDrawing::Bars(bandwidths(runs)) });
     all
 }
 

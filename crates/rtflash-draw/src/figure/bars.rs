@@ -10,7 +10,9 @@ use super::style::COLOURS;
 use super::svg::{MIDDLE, text};
 use super::switches::{FigureUse, named, target};
 use super::text::{LEGEND, TICK, TITLE, escaped, number, power, rounded, shortened, width};
+#[cfg(feature = "png")]
 use super::{FigureError, PNG_SCALE};
+#[cfg(feature = "png")]
 use crate::png::png_scaled;
 
 /// Bars over named groups.
@@ -129,6 +131,7 @@ impl Bars {
     ///
     /// # Errors
     /// Where the figure is too large to be drawn at all.
+    #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }

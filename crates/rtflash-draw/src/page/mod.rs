@@ -1,8 +1,9 @@
 //! Reports as one HTML page: pictures, tables, how it was made, and the data as JSON.
 //!
-//! A page is a file by itself. It asks for nothing from elsewhere, which its Content-Security-Policy
-//! forbids, and no script but its own runs. Without a script it shows the same; then tables are not
-//! sorted, and curves not switched. Its bytes follow from what is put into it alone.
+//! A page is a file by itself. It asks for nothing from elsewhere, which its
+//! Content-Security-Policy forbids, and no script but its own runs. Without a script it shows the
+//! same; then tables are not sorted, and curves not switched. Its bytes follow from what is put into
+//! it alone.
 
 mod escape;
 #[cfg(test)]

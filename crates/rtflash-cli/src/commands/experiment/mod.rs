@@ -9,7 +9,7 @@ mod watcher;
 use std::path::PathBuf;
 
 use clap::Parser;
-use rtflash_draw::figures;
+use rtflash_draw::{NamedFigure, figures};
 use rtflash_experiment::output::{Summary, summary, tables};
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 
@@ -169,7 +169,7 @@ fn finish(
     write("summary.json", rtflash_wire::pretty(&summary).as_bytes())?;
     let figures = if wanted.figures { figures(plan, tallies) } else { Vec::new() };
     for figure in &figures {
-        for (name, content) in figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")))? {
+        for (name, content) in files(figure)? {
             write(&name, &content)?;
         }
     }
@@ -184,6 +184,14 @@ fn finish(
             .render(wanted.format);
     output::print(&text)?;
     Ok(status)
+}
+
+/// The files of a figure.
+fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
+    #[cfg(feature = "pictures")]
+    return figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")));
+    #[cfg(not(feature = "pictures"))]
+    Ok(figure.text_files())
 }
 
 /// Says what is missing from the results. Returns the status that this makes.
