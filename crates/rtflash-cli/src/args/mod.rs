@@ -121,20 +121,25 @@ pub enum Commands {
     /// assumption
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
     Exec(Box<ExecArgs>),
+    #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
     #[command(
         after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all\n  rtflash soak --climb"
     )]
     Soak(SoakArgs),
+    #[cfg(feature = "full")]
     /// Draw random task sets, as JSON Lines
     #[command(after_help = "Example:\n  rtflash gen --util 0.1..4.0 --sets 100 --out sets.jsonl")]
     Gen(GenArgs),
+    #[cfg(feature = "full")]
     /// Compare algorithms and analyses on random task sets: tables and figures
     #[command(after_help = "Example:\n  rtflash experiment schedulability --util 0.1..4.0 --sets 100 --out results")]
     Experiment(Box<ExperimentArgs>),
+    #[cfg(feature = "full")]
     /// Join the parts of an experiment that was run with --shard
     #[command(after_help = "Example:\n  rtflash merge part-0 part-1 --out results")]
     Merge(MergeArgs),
+    #[cfg(feature = "full")]
     /// Put a Linux I/O scheduler in front of the device
     #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
@@ -148,17 +153,20 @@ pub enum Commands {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    #[cfg(feature = "full")]
     /// Print the JSON Schema of a file that rtflash reads or writes
     Schema {
         /// Which one
         #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
         name: String,
     },
+    #[cfg(feature = "full")]
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
+    #[cfg(feature = "full")]
     /// Print the manual page, of everything or of one command
     Man {
         /// Which command

@@ -2,8 +2,8 @@
 //!
 //! A page is a file by itself. It asks for nothing from elsewhere, which its
 //! Content-Security-Policy forbids, and no script but its own runs. Without a script it shows the
-//! same; then tables are not sorted, and curves not switched. Its bytes follow from what is put into
-//! it alone.
+//! same; then tables are not sorted, and curves not switched. Its bytes follow from what is put
+//! into it alone.
 
 mod escape;
 #[cfg(test)]

@@ -90,6 +90,7 @@ fn resumable(
 }
 
 /// Carries `merge` out.
+#[cfg(feature = "full")]
 pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
     let report = report::place(args.report.as_deref())?;
     let mut parts = Vec::with_capacity(args.parts.len());
