@@ -49,13 +49,19 @@ export const show = (found) => {
     const row = document.createElement("span");
     row.className = "fault";
     const letters = [...line];
-    const { column, width } = here[0];
-    const mark = document.createElement("mark");
-    mark.textContent = letters.slice(column - 1, column - 1 + width).join("") || " ";
+    let from = 0;
+    for (const { column, width } of [...here].sort((a, b) => a.column - b.column)) {
+      // One that lies in another is underlined with it.
+      if (column - 1 < from) continue;
+      const mark = document.createElement("mark");
+      mark.textContent = letters.slice(column - 1, column - 1 + width).join("") || " ";
+      row.append(letters.slice(from, column - 1).join(""), mark);
+      from = column - 1 + width;
+    }
     const says = document.createElement("span");
     says.className = "says";
     says.textContent = here.map((fault) => fault.title).join("; ");
-    row.append(letters.slice(0, column - 1).join(""), mark, letters.slice(column - 1 + width).join(""), says);
+    row.append(letters.slice(from).join(""), says);
     nodes.push(row, "\n");
   });
   marks.replaceChildren(...nodes);

@@ -3,6 +3,8 @@ import { picture } from "./picture.js";
 import { pack, unpack } from "./share.js";
 
 const EXAMPLES = ["case-study", "motivation", "drone", "dashcam", "overload", "large"];
+// Names of tasks in a cell.
+const NAMES = 8;
 const at = (id) => document.querySelector(`#${id}`);
 const [text, example, analysis, algorithm, length] = ["text", "example", "analysis", "algorithm", "length"].map(at);
 
@@ -66,12 +68,15 @@ const table = (answer) => {
     return made;
   };
   const share = (number) => (number === null || number === undefined ? "-" : number.toFixed(4));
-  const rows = answer.clusters.map((cluster, position) =>
+  const names = (tasks) =>
+    tasks.length > NAMES ? `${tasks.slice(0, NAMES).join(", ")} and ${tasks.length - NAMES} more` : tasks.join(", ");
+  const used = answer.clusters.map((cluster, position) => ({ cluster, position }));
+  const rows = used.filter(({ cluster }) => cluster.tasks.length > 0).map(({ cluster, position }) =>
     row(
       [
         position,
         runs(cluster.chips),
-        cluster.tasks.join(", ") || "(free)",
+        names(cluster.tasks),
         ...[
           cluster.utilization,
           cluster.read_utilization,
@@ -84,6 +89,8 @@ const table = (answer) => {
       "td",
     ),
   );
+  const free = answer.clusters.filter((cluster) => cluster.tasks.length === 0).flatMap((cluster) => cluster.chips);
+  if (free.length > 0) rows.push(row(["", runs(free), "(free)", "", "", "", "", "", ""], "td"));
   at("clusters").replaceChildren(...(rows.length > 0 ? [row(headings, "th"), ...rows] : []));
 };
 
@@ -107,7 +114,8 @@ const answer = async () => {
   if (!current()) return;
   if (json.status === 2) {
     show(faults(json.stderr));
-    say(at("verdict"), "bad", "This is no task set yet: see the marked lines.");
+    const found = faults(json.stderr).length > 0;
+    say(at("verdict"), "bad", found ? "This is no task set yet: see the marked lines." : json.stderr.trim());
     say(at("ran"), "open", "");
     return;
   }
@@ -117,6 +125,8 @@ const answer = async () => {
   if (!current()) return;
   say(at("verdict"), tone(json.status), words.stdout.split("\n", 1)[0]);
   at("words").textContent = words.stdout;
+  // Where it does not pass, the command says what would help.
+  if (json.status !== 0) at("words").parentElement.open = true;
   at("picture").replaceChildren(...(found.clusters.length > 0 ? [picture(found)] : []));
   table(found);
   await runIt(current);

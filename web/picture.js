@@ -51,7 +51,7 @@ export const picture = (answer) => {
   for (const [name, fill] of PARTS) {
     svg.append(element("rect", { x, y: y - 10, width: 11, height: 11, fill }));
     svg.append(element("text", { x: x + 16, y }, name));
-    x += 30 + name.length * 7.5;
+    x += 34 + name.length * 6.6;
   }
   y += 14;
   const top = y;

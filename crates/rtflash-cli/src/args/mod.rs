@@ -3,6 +3,7 @@
 mod execution;
 mod experiment;
 mod host;
+mod names;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub use execution::{
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
+pub use names::{COMMANDS, SCHEMAS};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
@@ -59,45 +61,6 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
 
 /// Threads that may be asked for.
 const MAX_THREADS: i64 = 1_024;
-
-/// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 18] = [
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "exec",
-    "soak",
-    "gen",
-    "experiment",
-    "merge",
-    "host",
-    "host-order",
-    "host-run",
-    "host-bound",
-    "host-tune",
-    "profile",
-    "schema",
-    "completions",
-    "man",
-];
-
-/// What there are schemas of.
-pub const SCHEMAS: [&str; 13] = [
-    "task-set",
-    "allocation",
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "exec",
-    "soak",
-    "experiment",
-    "manifest",
-    "host-bound",
-    "host-run",
-    "host-tune",
-];
 
 /// The commands.
 #[derive(Debug, Subcommand)]
