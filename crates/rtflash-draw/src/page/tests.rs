@@ -121,6 +121,11 @@ fn names_from_a_file_are_text_and_nothing_else() {
 }
 
 #[test]
+fn text_ends_no_attribute() {
+    assert_eq!(html("a\"b'c<d>&e"), "a&quot;b&#39;c&lt;d&gt;&amp;e");
+}
+
+#[test]
 fn only_the_pages_own_script_may_run() {
     let html = page("plain").html();
     let digest = Sha256::digest(script(&html, 2).as_bytes());
