@@ -34,7 +34,11 @@ const calls = (name) => [
   ["size", name, "--format", "json"],
   ["exec", name, "--duration", name === "large.json" ? "10ms" : "100ms", "--format", "json"],
   ["exec", name, "--duration", "20ms", "--gantt", "0ms..20ms", "--gantt-out", "g.svg"],
+  ["exec", name, "--duration", "20ms", "--report", "r.html"],
 ];
+
+// Files that calls make.
+const MADE = ["g.svg", "r.html"];
 
 // Each call as the command answers it here, and the files that it is given.
 const native = () => {
@@ -44,7 +48,7 @@ const native = () => {
   for (const [name, text] of Object.entries({ ...sets, ...wrong })) {
     writeFileSync(join(folder, name), text);
     const command = (args) => {
-      const place = (word) => (/\.(json|svg)$/.test(word) ? join(folder, word) : word);
+      const place = (word) => (/\.(json|svg|html)$/.test(word) ? join(folder, word) : word);
       const ran = spawnSync(rtflash, args.map(place), { encoding: "utf8", maxBuffer: 1 << 28 });
       if (ran.error) throw ran.error;
       return { status: ran.status, stdout: ran.stdout, stderr: ran.stderr.replaceAll(`${folder}/`, "/") };
@@ -52,10 +56,11 @@ const native = () => {
     const allocation = command(calls(name)[0]).stdout;
     writeFileSync(join(folder, "a.json"), allocation);
     for (const args of calls(name)) {
-      const chart = join(folder, "g.svg");
-      rmSync(chart, { force: true });
-      const answer = command(args);
-      if (existsSync(chart)) answer.svg = readFileSync(chart, "utf8");
+      for (const made of MADE) rmSync(join(folder, made), { force: true });
+      const answer = { ...command(args), made: {} };
+      for (const made of MADE.filter((one) => existsSync(join(folder, one)))) {
+        answer.made[made] = readFileSync(join(folder, made), "utf8").replaceAll(`${folder}/`, "/");
+      }
       answers.push({ args, files: { [name]: text, "a.json": allocation }, answer });
     }
   }
@@ -64,13 +69,13 @@ const native = () => {
 };
 
 // The same of a run of the module.
-const inside = (args) => args.map((word) => (/\.(json|svg)$/.test(word) ? `/${word}` : word));
+const inside = (args) => args.map((word) => (/\.(json|svg|html)$/.test(word) ? `/${word}` : word));
 const compare = (where, { args, answer }, ran) => {
   const what = `${where}: ${args.join(" ")}`;
   assert.equal(ran.status, answer.status, `${what}: exit status; ${ran.stderr}`);
   assert(ran.stdout === answer.stdout, `${what}: standard output`);
   assert.equal(ran.stderr, answer.stderr, `${what}: standard error`);
-  assert(ran.files["g.svg"] === answer.svg, `${what}: the chart`);
+  for (const made of MADE) assert(ran.files[made] === answer.made[made], `${what}: ${made}`);
 };
 
 // A server of dist/, as any static one.

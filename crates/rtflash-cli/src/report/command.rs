@@ -1,7 +1,7 @@
 //! The command that a report repeats.
 
 /// Options with a value that change no answer: where files go, threads, how an answer is printed.
-const VALUED: [&str; 12] = [
+const VALUED: [&str; 11] = [
     "--report",
     "--out",
     "--jobs",
@@ -12,7 +12,6 @@ const VALUED: [&str; 12] = [
     "--gantt-out",
     "--checkpoint",
     "--checkpoint-every",
-    "--memory",
     "--shard",
 ];
 /// The same without a value.
