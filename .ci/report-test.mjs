@@ -76,6 +76,20 @@ try {
       assert.deepEqual(up, [...up].sort((a, b) => a - b), `${path}: ascending`);
       assert.deepEqual(down, [...up].reverse(), `${path}: descending`);
     }
+    // Without its script the page shows the same.
+    await browser.call("Emulation.setScriptExecutionDisabled", { value: true });
+    await browser.open(url);
+    const still = await ask(`({
+      curves: ${shown},
+      tip: document.querySelector("#tip") === null,
+      titles: document.querySelectorAll("g.values title").length,
+      heads: document.querySelectorAll("th").length,
+      twice: [...document.querySelectorAll(".whole")].some((one) => getComputedStyle(one).display !== "none"),
+    })`);
+    await browser.call("Emulation.setScriptExecutionDisabled", { value: false });
+    assert.deepEqual(still.curves, before, `${path}: curves without a script`);
+    assert(still.tip && still.titles > 0 && still.heads > 0 && !still.twice, `${path}: without a script`);
+
     assert.deepEqual(page.messages, [], `${path}: the console`);
     assert.deepEqual(page.requests.filter((one) => one !== url && !one.startsWith("data:")), [], `${path}: requests`);
     console.log(`${path}: ${before.length} curves, ${tables.length} tables`);
