@@ -43,7 +43,7 @@ impl File {
 fn files(places: &[&str], extension: &str) -> Vec<File> {
     fn walk(path: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() && name != "target" && (!name.starts_with('.') || path == root()) {
+        if path.is_dir() && name != "target" && name != "node_modules" && (!name.starts_with('.') || path == root()) {
             let entries = fs::read_dir(path).expect("a directory");
             entries.for_each(|entry| walk(&entry.expect("an entry").path(), extension, found));
         } else if path.extension().is_some_and(|of| of == extension) {

@@ -3,6 +3,11 @@
 //!
 //! Standard output carries answers alone; complaints go to standard error. Exit statuses are in
 //! `status`.
+//!
+//! Without the feature `full` there are only the commands that take a task set.
+
+// What only other commands need is compiled, and the linker drops it.
+#![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 
 mod answer;
 mod args;
@@ -13,6 +18,7 @@ mod output;
 mod pairs;
 mod progress;
 mod render;
+mod report;
 mod source;
 mod status;
 mod whole;
@@ -39,18 +45,28 @@ pub fn main() -> ExitCode {
         Commands::Alloc(args) => commands::alloc::run(&args),
         Commands::Check(args) => commands::check::run(&args),
         Commands::Exec(args) => commands::exec::run(&args),
+        #[cfg(feature = "full")]
         Commands::Soak(args) => commands::soak::run(&args),
         Commands::Explain(args) => commands::explain::run(&args),
         Commands::Size(args) => commands::size::run(&args),
+        #[cfg(feature = "full")]
         Commands::Gen(args) => commands::generate::run(&args),
+        #[cfg(feature = "full")]
         Commands::Experiment(args) => commands::experiment::run(&args),
+        #[cfg(feature = "full")]
         Commands::Merge(args) => commands::experiment::merge(&args),
+        #[cfg(feature = "full")]
         Commands::Host(args) => commands::host::run(&args),
+        #[cfg(feature = "exchange")]
         Commands::Export(args) => commands::export::run(&args),
+        #[cfg(feature = "exchange")]
         Commands::Import(args) => commands::import::run(&args),
         Commands::Profile { name, format } => commands::profile::run(name.as_deref(), format),
+        #[cfg(feature = "full")]
         Commands::Schema { name } => commands::schema::run(&name),
+        #[cfg(feature = "full")]
         Commands::Completions { shell } => commands::shell::completions(shell),
+        #[cfg(feature = "full")]
         Commands::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),
     };
     result

@@ -37,7 +37,7 @@ enum DraftSink {
 }
 
 /// As long as it is there, a signal takes the draft away.
-struct SignalWatch(PathBuf);
+struct SignalWatch(#[cfg_attr(not(unix), allow(dead_code))] PathBuf);
 
 impl SignalWatch {
     fn new(draft: &Path) -> SignalWatch {

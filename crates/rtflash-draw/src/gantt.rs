@@ -4,7 +4,7 @@ mod axis;
 mod lanes;
 mod look;
 mod svg;
-#[cfg(test)]
+#[cfg(all(test, feature = "png"))]
 mod tests;
 mod text;
 

@@ -5,14 +5,20 @@
 //!   trace to open in Perfetto.
 //! - [`figure`]: curves with bands as SVG, PNG, PDF and for pgfplots, and bars.
 //! - [`figures`] and [`write_results`]: the figures of an experiment.
+//! - [`page`]: reports as HTML pages, with pictures, tables and data.
 //! - [`png()`]: any SVG figure as PNG.
+//!
+//! Features: `png` and `pdf` (both by default) draw pictures in these formats; `fonts` has the font
+//! in the program, by which characters outside of the usual scripts are measured. SVG needs none.
 //!
 //! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the
 //! same on every machine.
 
 pub mod figure;
 mod gantt;
+pub mod page;
 mod perfetto;
+#[cfg(feature = "png")]
 mod png;
 mod results;
 #[cfg(test)]
@@ -20,5 +26,8 @@ mod samples;
 
 pub use gantt::Gantt;
 pub use perfetto::Perfetto;
+#[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use results::{NamedFigure, figures, write_results};
+#[cfg(feature = "pdf")]
+pub use results::write_results;
+pub use results::{NamedFigure, figures};

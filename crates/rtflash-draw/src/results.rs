@@ -1,14 +1,20 @@
 //! Results of experiments as figures.
 
+#[cfg(feature = "pdf")]
 use std::path::Path;
+#[cfg(feature = "pdf")]
 use std::{fs, io};
 
-use rtflash_experiment::output::{JOBS, bandwidth, shares, tables};
+#[cfg(feature = "pdf")]
+use rtflash_experiment::output::tables;
+use rtflash_experiment::output::{JOBS, bandwidth, shares};
 use rtflash_experiment::plan::{Measure, Plan, Value};
 use rtflash_experiment::statistics::{Estimate, weighted, wilson};
 use rtflash_experiment::tally::Tally;
 
-use crate::figure::{Curve, Figure, FigureError, MeasuredPoint, YAxis};
+#[cfg(feature = "pdf")]
+use crate::figure::FigureError;
+use crate::figure::{Curve, Figure, MeasuredPoint, YAxis};
 
 /// A figure and what its files are called.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +26,19 @@ pub struct NamedFigure {
 }
 
 impl NamedFigure {
+    /// Its files that are text, by name: SVG, a table of its numbers (`.dat`), and a picture for
+    /// LaTeX that needs no other file (`.tex`).
+    pub fn text_files(&self) -> Vec<(String, Vec<u8>)> {
+        let file = |extension: &str, text: String| (format!("{}.{extension}", self.name), text.into_bytes());
+        vec![file("svg", self.figure.svg()), file("dat", self.figure.table()), file("tex", self.figure.pgfplots())]
+    }
+
     /// Its files, by name: SVG, PNG, PDF, a table of its numbers (`.dat`), and a picture for LaTeX
     /// that needs no other file (`.tex`).
     ///
     /// # Errors
     /// Where it cannot be drawn.
+    #[cfg(feature = "pdf")]
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, FigureError> {
         let name = |extension: &str| format!("{}.{extension}", self.name);
         Ok(vec![
@@ -69,6 +83,7 @@ pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
     all
 }
 
+#[cfg(feature = "pdf")]
 /// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory,
 /// which is made if it is not there. Returns the names of the files.
 ///
@@ -177,7 +192,7 @@ fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<MeasuredPoint>) -> Vec<Curv
     (0..contenders.len()).map(|position| Curve { label: label(position), points: points(position) }).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "pdf"))]
 mod tests {
     use proptest::prelude::*;
     use rtflash_experiment::plan::Spec;

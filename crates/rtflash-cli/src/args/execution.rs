@@ -230,7 +230,7 @@ pub struct ExecArgs {
     /// Keep the state of the run in this file now and then, at the end, and before a signal ends
     /// it: the same command goes on from there, and its answer is that of a run that was not broken
     /// off
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"])]
     pub checkpoint: Option<PathBuf>,
     /// How often the state is kept
     #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint")]
@@ -242,6 +242,10 @@ pub struct ExecArgs {
     /// Where to draw the stretch as a figure: a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", requires = "gantt")]
     pub gantt_out: Option<PathBuf>,
+    /// Write a report as well: one HTML page with a chart of the stretch (of the first periods
+    /// where none is asked for), all tables and the data, which needs no network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]

@@ -156,6 +156,10 @@ pub struct ExperimentArgs {
     /// Draw no figures
     #[arg(long)]
     pub no_figure: bool,
+    /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
+    /// no network and no other file
+    #[arg(long, value_name = "FILE.html", conflicts_with = "shard")]
+    pub report: Option<PathBuf>,
     /// Where the results go: a directory. An experiment that was interrupted there goes on
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -175,6 +179,10 @@ pub struct MergeArgs {
     /// Draw no figures
     #[arg(long)]
     pub no_figure: bool,
+    /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
+    /// no network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArg,
 }

@@ -134,6 +134,10 @@ pub struct HostRunArgs {
     /// the numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+    /// Write a report as well: one HTML page with these figures, tables and the data, which needs
+    /// no network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// How the answer is printed
     #[arg(long, value_enum, default_value_t = HostFormat::Text)]
     pub format: HostFormat,

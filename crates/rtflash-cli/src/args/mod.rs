@@ -2,8 +2,10 @@
 
 mod execution;
 mod experiment;
+#[cfg(feature = "exchange")]
 mod export;
 mod host;
+#[cfg(feature = "exchange")]
 mod import;
 mod names;
 
@@ -22,8 +24,10 @@ pub use execution::{
     SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
+#[cfg(feature = "exchange")]
 pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, MqsimGcArg, NvmeKindArg, ReplayArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
+#[cfg(feature = "exchange")]
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 
@@ -88,26 +92,33 @@ pub enum Commands {
     /// assumption
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
     Exec(Box<ExecArgs>),
+    #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
     #[command(
         after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all\n  rtflash soak --climb"
     )]
     Soak(SoakArgs),
+    #[cfg(feature = "full")]
     /// Draw random task sets, as JSON Lines
     #[command(after_help = "Example:\n  rtflash gen --util 0.1..4.0 --sets 100 --out sets.jsonl")]
     Gen(GenArgs),
+    #[cfg(feature = "full")]
     /// Compare algorithms and analyses on random task sets: tables and figures
     #[command(after_help = "Example:\n  rtflash experiment schedulability --util 0.1..4.0 --sets 100 --out results")]
     Experiment(Box<ExperimentArgs>),
+    #[cfg(feature = "full")]
     /// Join the parts of an experiment that was run with --shard
     #[command(after_help = "Example:\n  rtflash merge part-0 part-1 --out results")]
     Merge(MergeArgs),
+    #[cfg(feature = "full")]
     /// Put a Linux I/O scheduler in front of the device
     #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
+    #[cfg(feature = "exchange")]
     /// Put a task set before MQSim or fio, FEMU or an NVMe drive; `check` reads what came of it
     #[command(after_help = "Example:\n  rtflash export mqsim set.json --out mqsim")]
     Export(Box<ExportArgs>),
+    #[cfg(feature = "exchange")]
     /// Make a task set of a robot's bag or of a trace, or a device of MQSim's configuration
     #[command(
         after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc > set.json"
@@ -123,17 +134,20 @@ pub enum Commands {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    #[cfg(feature = "full")]
     /// Print the JSON Schema of a file that rtflash reads or writes
     Schema {
         /// Which one
         #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
         name: String,
     },
+    #[cfg(feature = "full")]
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
+    #[cfg(feature = "full")]
     /// Print the manual page, of everything or of one command
     Man {
         /// Which command
@@ -303,16 +317,20 @@ pub struct CheckArgs {
     pub file: PathBuf,
     /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by
     /// hand. For a stream of task sets a stream of as many allocations
-    #[arg(long, value_name = "ALLOC.json", required_unless_present_any = ["trace", "mqsim", "fio"])]
+    #[arg(long, value_name = "ALLOC.json")]
+    #[cfg_attr(feature = "exchange", arg(required_unless_present_any = ["trace", "mqsim", "fio"]))]
+    #[cfg_attr(not(feature = "exchange"), arg(required_unless_present = "trace"))]
     pub allocation: Option<PathBuf>,
     /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the
     /// allocation is the one that was run, found by the algorithm where none is given
     #[arg(long, value_name = "TRACE.jsonl")]
     pub trace: Option<PathBuf>,
+    #[cfg(feature = "exchange")]
     /// Judge what MQSim made of an export: its results (`…_scenario_1.xml`), in the folder of
     /// `export mqsim`. Every request is to be served and in time
     #[arg(long, value_name = "RESULT.xml", conflicts_with_all = ["trace", "allocation", "fio"])]
     pub mqsim: Option<PathBuf>,
+    #[cfg(feature = "exchange")]
     /// Judge what fio made of an export: its results in JSON, in the folder of `export fio`
     #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation"])]
     pub fio: Option<PathBuf>,
@@ -370,6 +388,10 @@ pub struct SizeArgs {
     pub rely_on: RelyOnArg,
     #[command(flatten)]
     pub spread: SpreadArg,
+    /// Write a report as well: one HTML page with pictures, tables and the data, which needs no
+    /// network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]

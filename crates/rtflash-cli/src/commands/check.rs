@@ -25,6 +25,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
     if let Some(trace) = &args.trace {
         return super::trace::run(args, trace);
     }
+    #[cfg(feature = "exchange")]
     for (results, from) in [(&args.mqsim, "mqsim"), (&args.fio, "fio")] {
         if let Some(results) = results {
             return super::replayed::run(args, results, from);

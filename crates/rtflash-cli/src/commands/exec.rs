@@ -8,6 +8,7 @@ use std::time::Duration;
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
+use rtflash_draw::page::Picture;
 use rtflash_exec::{Arbitration, Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
@@ -28,7 +29,7 @@ use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
 use crate::render::{Render, data, unplaced};
 use crate::status::Status;
-use crate::{CommandFailure, output};
+use crate::{CommandFailure, output, report};
 
 /// What was asked for.
 struct ExecPlan {
@@ -52,7 +53,7 @@ struct ExecPlan {
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let (options, settings) = exec_options(args)?;
-    let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
+    let wanted = Wanted::new(args)?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
@@ -278,7 +279,9 @@ impl ExecPlan {
     fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> SetAnswer {
         let set = &file.set;
         if (self.wanted.is_some() || self.checkpoint.is_some()) && self.kept.swap(true, Ordering::Relaxed) {
-            return SetAnswer::wrong("--trace, --gantt and --checkpoint take one task set, and this is another one");
+            return SetAnswer::wrong(
+                "--trace, --gantt, --report and --checkpoint take one task set, and this is another one",
+            );
         }
         let algorithm = given.is_none().then(|| self.allocator.name());
         let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
@@ -295,7 +298,7 @@ impl ExecPlan {
             FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
             FoundAllocation::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
-                self.render(asked.not_run(self.analysis, predicted, reason), status)
+                self.reported(asked.not_run(self.analysis, predicted, reason), None, status)
             }
         }
     }
@@ -308,24 +311,24 @@ impl ExecPlan {
         let analysis =
             if others { analysis_relying_on("sound", self.granted).expect("there is one") } else { self.analysis };
         if let Some(request) = analysis.refuses(set) {
-            return self.render(asked.not_run(analysis, None, request.to_string()), Status::CannotTell);
+            return self.reported(asked.not_run(analysis, None, request.to_string()), None, Status::CannotTell);
         }
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
         if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
         }
-        let mut keeper = Keeper::new(&self.wanted);
+        let mut keeper = Keeper::new(&self.wanted, set, options.duration);
         let executed = match self.execute(asked, allocation, analysis, options, &mut keeper) {
             Ok(executed) => executed,
             Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
             Err(NotExecuted::Unable(reason, status)) => {
-                return self.render(asked.not_run(analysis, predicted, reason), status);
+                return self.reported(asked.not_run(analysis, predicted, reason), None, status);
             }
         };
         let Executed { plan, findings, report } = &executed;
-        let drawing = match keeper.finish(plan, options.duration) {
-            Ok(drawing) => drawing,
+        let drawn = match keeper.finish(plan, options.duration) {
+            Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
         // What is run may keep every deadline, and yet lean on what the user does not grant.
@@ -339,7 +342,8 @@ impl ExecPlan {
             ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
         };
         let page_size = plan.device().page_size();
-        self.render(ExecView { answer, page_size, alone: asked.alone, drawing }, Status::of(Some(passes)))
+        let view = ExecView { answer, page_size, alone: asked.alone, drawing: drawn.text };
+        self.reported(view, drawn.picture, Status::of(Some(passes)))
     }
 
     /// Makes the run, and has `keeper` keep what is wanted of it.
@@ -379,7 +383,13 @@ impl ExecPlan {
         })
     }
 
-    fn render(&self, view: ExecView<'_>, status: Status) -> SetAnswer {
+    /// An answer, after its report is written.
+    fn reported(&self, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
+        if let Some(path) = self.wanted.report()
+            && let Err(failure) = report::write(path, &report::exec(&view.answer, chart))
+        {
+            return SetAnswer::wrong(&failure.0);
+        }
         // JSON stays one line; the drawing is for whoever looks on.
         let complaint = if self.format == Format::Json { view.drawing.clone() } else { String::new() };
         SetAnswer { text: view.render(self.format), complaint, status, fault: None }

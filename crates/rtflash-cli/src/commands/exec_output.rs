@@ -3,13 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rtflash_draw::{Gantt, Perfetto, png};
+use rtflash_draw::page::Picture;
+#[cfg(feature = "pictures")]
+use rtflash_draw::png;
+use rtflash_draw::{Gantt, Perfetto};
 use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
-use rtflash_model::{Instant, parse_ns};
+use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
 
-use crate::CommandFailure;
+use crate::args::ExecArgs;
 use crate::whole::{self, WholeFile};
+use crate::{CommandFailure, report};
 
 /// What a trace file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +28,8 @@ pub struct Wanted {
     trace: Option<(PathBuf, TraceFormat)>,
     gantt: Option<(Instant, Instant)>,
     figure: Option<(PathBuf, bool)>,
+    /// A report, and when the stretch in it ends where none is asked for.
+    report: Option<PathBuf>,
 }
 
 impl Wanted {
@@ -31,7 +37,8 @@ impl Wanted {
     ///
     /// # Errors
     /// An ending that says no format, or a stretch that is none.
-    pub fn new(trace: Option<&Path>, gantt: Option<&str>, figure: Option<&Path>) -> Result<Wanted, CommandFailure> {
+    pub fn new(args: &ExecArgs) -> Result<Wanted, CommandFailure> {
+        let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
             Some("json") => Ok((path.to_owned(), TraceFormat::Perfetto)),
             Some("jsonl") => Ok((path.to_owned(), TraceFormat::JsonLines)),
@@ -42,10 +49,18 @@ impl Wanted {
         });
         let figure = figure.map(|path| match ending(path).as_deref() {
             Some("svg") => Ok((path.to_owned(), false)),
-            Some("png") => Ok((path.to_owned(), true)),
+            Some("png") if cfg!(feature = "pictures") => Ok((path.to_owned(), true)),
+            Some("png") => {
+                Err(CommandFailure(format!("--gantt-out {}: this rtflash draws SVG, not PNG", path.display())))
+            }
             _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
-        Ok(Wanted { trace: trace.transpose()?, gantt: gantt.map(stretch).transpose()?, figure: figure.transpose()? })
+        Ok(Wanted {
+            trace: trace.transpose()?,
+            gantt: args.gantt.as_deref().map(stretch).transpose()?,
+            figure: figure.transpose()?,
+            report: report::place(args.report.as_deref())?,
+        })
     }
 
     /// A trace that could not be written.
@@ -61,7 +76,18 @@ impl Wanted {
 
     /// Whether anything is.
     pub fn is_some(&self) -> bool {
-        self.trace.is_some() || self.gantt.is_some()
+        self.trace.is_some() || self.gantt.is_some() || self.report.is_some()
+    }
+
+    /// Where a report goes.
+    pub fn report(&self) -> Option<&Path> {
+        self.report.as_deref()
+    }
+
+    /// The stretch that is drawn, of a run of this set that ends so.
+    fn stretch(&self, set: &TaskSet, duration: Instant) -> Option<(Instant, Instant)> {
+        let usual = || (Instant::START, report::chart_end(set, duration));
+        self.gantt.or_else(|| self.report.is_some().then(usual))
     }
 }
 
@@ -90,15 +116,17 @@ enum TraceFile {
 /// What is kept of a run, while it runs.
 pub struct Keeper {
     wanted: Wanted,
+    stretch: Option<(Instant, Instant)>,
     trace: Option<TraceFile>,
     gantt: Option<Gantt>,
     begun: bool,
 }
 
 impl Keeper {
-    /// Keeps what is wanted.
-    pub fn new(wanted: &Wanted) -> Keeper {
-        Keeper { wanted: wanted.clone(), trace: None, gantt: None, begun: false }
+    /// Keeps what is wanted of a run of this set that ends so.
+    pub fn new(wanted: &Wanted, set: &TaskSet, duration: Instant) -> Keeper {
+        let stretch = wanted.stretch(set, duration);
+        Keeper { wanted: wanted.clone(), stretch, trace: None, gantt: None, begun: false }
     }
 
     /// Files are created with the first record: a run that is refused leaves none.
@@ -110,7 +138,7 @@ impl Keeper {
                 TraceFormat::JsonLines => TraceFile::JsonLines(JsonLines::new(plan, file)),
             });
         }
-        self.gantt = self.wanted.gantt.map(|(from, to)| Gantt::new(plan, from, to));
+        self.gantt = self.stretch.map(|(from, to)| Gantt::new(plan, from, to));
         self.begun = true;
         Ok(())
     }
@@ -133,11 +161,11 @@ impl Keeper {
         }
     }
 
-    /// Ends the files, and returns the drawing for the terminal.
+    /// Ends the files, and returns what is drawn.
     ///
     /// # Errors
     /// Where something cannot be written.
-    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<String, CommandFailure> {
+    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
             move |error: io::Error| CommandFailure::io(&what, &error)
@@ -153,19 +181,49 @@ impl Keeper {
             };
             ended.map_err(failure(&path))?;
         }
-        let Some((from, to)) = self.wanted.gantt else { return Ok(String::new()) };
+        let Some((from, to)) = self.stretch else { return Ok(DrawnRun::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
         if let Some((path, as_png)) = &self.wanted.figure {
             let svg = gantt.svg();
-            let bytes = if *as_png {
-                png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
-            } else {
-                svg.into_bytes()
-            };
+            let bytes = if *as_png { picture(&svg, path)? } else { svg.into_bytes() };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
-        Ok(gantt.text(WIDTH))
+        let report = self.wanted.report.as_ref();
+        Ok(DrawnRun {
+            text: if self.wanted.gantt.is_some() { gantt.text(WIDTH) } else { String::new() },
+            picture: report.map(|_| Picture::gantt(&caption(from, to), &gantt)),
+        })
+    }
+}
+
+/// What is drawn of a run.
+#[derive(Default)]
+pub struct DrawnRun {
+    /// For the terminal.
+    pub text: String,
+    /// For a report.
+    pub picture: Option<Picture>,
+}
+
+/// The figure as PNG.
+#[cfg(feature = "pictures")]
+fn picture(svg: &str, path: &Path) -> Result<Vec<u8>, CommandFailure> {
+    png(svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))
+}
+
+/// Not reached: nobody is told that it can be had.
+#[cfg(not(feature = "pictures"))]
+fn picture(svg: &str, _: &Path) -> Result<Vec<u8>, CommandFailure> {
+    Ok(svg.as_bytes().to_vec())
+}
+
+fn caption(from: Instant, to: Instant) -> String {
+    let end = format_ns(to.as_ns());
+    if from == Instant::START {
+        format!("What chips and buses do in the first {end}")
+    } else {
+        format!("What chips and buses do from {} to {end}", format_ns(from.as_ns()))
     }
 }
 

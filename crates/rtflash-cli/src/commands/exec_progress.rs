@@ -1,31 +1,34 @@
 //! How far a run is, on the terminal.
 
-use indicatif::{HumanCount, ProgressBar};
 use rtflash_model::{Instant, format_ns};
 
-use crate::progress;
+use crate::progress::Bar;
+use crate::render::numbers::separated;
 
 /// A bar over the time that is simulated.
-pub struct RunBar(ProgressBar);
+pub struct RunBar {
+    bar: Bar,
+    /// Nanoseconds of the run.
+    length: u64,
+}
 
 impl RunBar {
     /// For a run of this length; `None` where nobody looks on.
     pub fn new(duration: Instant) -> Option<RunBar> {
         let length = format_ns(duration.as_ns());
-        let bar = progress::bar(&template(&length), 0, duration.as_ns());
-        (!bar.is_hidden()).then_some(RunBar(bar))
+        let bar = Bar::new(&template(&length), 0, duration.as_ns());
+        (!bar.is_hidden()).then_some(RunBar { bar, length: duration.as_ns() })
     }
 
     /// All before `now` has been simulated, with so many operations.
     pub fn advance(&self, now: Instant, operations: u64) {
-        let seconds = self.0.elapsed().as_secs_f64();
-        self.0.set_message(counted(operations, seconds));
-        self.0.set_position(now.as_ns().min(self.0.length().unwrap_or(u64::MAX)));
+        let seconds = self.bar.elapsed().as_secs_f64();
+        self.bar.set(now.as_ns().min(self.length), counted(operations, seconds));
     }
 
     /// Takes the bar away.
     pub fn finish(self) {
-        self.0.finish_and_clear();
+        self.bar.finish();
     }
 }
 
@@ -36,7 +39,7 @@ fn template(length: &str) -> String {
 /// Operations, and how many there were a second.
 fn counted(operations: u64, seconds: f64) -> String {
     let rate = if seconds > 0.0 { operations as f64 / seconds } else { 0.0 };
-    format!("{} operations, {rate:.0} a second", HumanCount(operations))
+    format!("{} operations, {rate:.0} a second", separated(operations.into()))
 }
 
 #[cfg(test)]

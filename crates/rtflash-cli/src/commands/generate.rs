@@ -70,8 +70,7 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
     let status = match args.jobs {
         None => plan.write(&mut output)?,
         Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
-            let pool = pool.map_err(|error| CommandFailure(format!("--jobs {threads}: {error}")))?;
+            let pool = super::policies::threads(threads.into())?;
             plan.write_in(&pool, &mut output)?
         }
     };

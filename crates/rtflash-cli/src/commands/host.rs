@@ -7,7 +7,6 @@ use rtflash_host::bound::{Assumptions, BoundAssumption};
 use rtflash_host::order::{self, OrderError, read_script};
 use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched};
 use rtflash_model::Diagnostics;
-use rtflash_wire::HostAnswer;
 
 use super::host_bound;
 use super::host_figures::{self, Ran};
@@ -19,7 +18,7 @@ use crate::render::Render;
 use crate::render::host::{CSV, csv};
 use crate::status::Status;
 use crate::whole::WholeFile;
-use crate::{CommandFailure, diagnose, source};
+use crate::{CommandFailure, diagnose, report, source};
 
 /// Carries the command out.
 pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
@@ -36,6 +35,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
     if args.trace.as_deref() == Some(Path::new("-")) {
         return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()));
     }
+    let report = report::place(args.report.as_deref())?;
     let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
@@ -54,8 +54,9 @@ fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
             }
         };
         let span = scenario.duration.since(scenario.warmup);
-        let answer = HostAnswer::new(scenario.scheduler.name(), &jobs, (&queues, &assumptions), span);
-        for broken in assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
+        let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions, span };
+        let answer = ran.answer();
+        for broken in ran.assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
             output::complain(&output::warning(&complaint(broken)));
         }
         if !answers.is_empty() && args.format == HostFormat::Text {
@@ -66,13 +67,17 @@ fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
             HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, csv(&answer)),
             HostFormat::Text => answer.text(),
         };
-        // Only figures need them any longer.
-        if args.figures.is_some() {
-            runs.push(Ran { scheduler: scenario.scheduler.name(), jobs });
+        // Only figures and reports need it any longer.
+        if args.figures.is_some() || report.is_some() {
+            runs.push(ran);
         }
     }
     if let Some(folder) = &args.figures {
         host_figures::write(folder, &runs)?;
+    }
+    if let Some(path) = &report {
+        let answers: Vec<_> = runs.iter().map(Ran::answer).collect();
+        report::write(path, &report::host(&answers, args.seed, host_figures::pictures(&runs)))?;
     }
     let mut output = Output::stdout();
     let written = |error: &std::io::Error| CommandFailure::io("cannot write", error);

@@ -5,7 +5,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rtflash_draw::figure::{Bars, Curve, Figure, MeasuredPoint, YAxis};
-use rtflash_host::run::{JobReport, Latencies};
+use rtflash_draw::page::Picture;
+use rtflash_host::bound::BoundAssumption;
+use rtflash_host::run::{JobReport, Latencies, QueueLengths};
+use rtflash_model::Span;
+use rtflash_wire::HostAnswer;
 
 use crate::{CommandFailure, whole};
 
@@ -15,6 +19,19 @@ pub struct Ran {
     pub scheduler: &'static str,
     /// Its jobs, in the scenario's order.
     pub jobs: Vec<JobReport>,
+    /// The lengths of queues.
+    pub queues: QueueLengths,
+    /// What bounds suppose, as it was seen.
+    pub assumptions: Vec<BoundAssumption>,
+    /// How long it was, from the warm-up on.
+    pub span: Span,
+}
+
+impl Ran {
+    /// What is told of it.
+    pub fn answer(&self) -> HostAnswer<'_> {
+        HostAnswer::new(self.scheduler, &self.jobs, (&self.queues, &self.assumptions), self.span)
+    }
 }
 
 /// Steps of a logarithmic scale from one power of two to the next, as a power of two.
@@ -39,20 +56,68 @@ pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
         }
         Ok(())
     };
+    for drawn in figures(runs) {
+        keep(&drawn.name, &drawn.svg(), &drawn.csv())?;
+    }
+    Ok(())
+}
+
+/// The figures of runs of one scenario, for a report.
+pub fn pictures(runs: &[Ran]) -> Vec<Picture> {
+    figures(runs).iter().map(HostFigure::picture).collect()
+}
+
+/// A figure of runs.
+struct HostFigure {
+    /// The name of its files, up to the dot.
+    name: String,
+    drawing: HostDrawing,
+}
+
+enum HostDrawing {
+    /// Curves, and their numbers.
+    Curves(Figure, String),
+    Bars(Bars),
+}
+
+impl HostFigure {
+    fn svg(&self) -> String {
+        match &self.drawing {
+            HostDrawing::Curves(figure, _) => figure.svg(),
+            HostDrawing::Bars(bars) => bars.svg(),
+        }
+    }
+
+    fn csv(&self) -> String {
+        match &self.drawing {
+            HostDrawing::Curves(_, csv) => csv.clone(),
+            HostDrawing::Bars(bars) => bars.csv(),
+        }
+    }
+
+    fn picture(&self) -> Picture {
+        match &self.drawing {
+            HostDrawing::Curves(figure, _) => Picture::figure(&self.name, figure),
+            HostDrawing::Bars(bars) => Picture::bars(&self.name, bars),
+        }
+    }
+}
+
+fn figures(runs: &[Ran]) -> Vec<HostFigure> {
     let jobs = runs.first().map_or(&[][..], |run| &run.jobs);
-    let mut known = HashSet::new();
+    let (mut known, mut all) = (HashSet::new(), Vec::new());
     for (at, job) in jobs.iter().enumerate() {
         let name = file_name(&job.name, &mut known);
         let latencies: Vec<(&str, &Latencies)> =
             runs.iter().filter_map(|run| Some((run.scheduler, &run.jobs.get(at)?.latencies))).collect();
         if let Some((figure, csv)) = distribution(&job.name, &latencies) {
-            keep(&format!("ccdf-{name}"), &figure.svg(), &csv)?;
+            all.push(HostFigure { name: format!("ccdf-{name}"), drawing: HostDrawing::Curves(figure, csv) });
         }
-        let bars = percentiles(&job.name, &latencies);
-        keep(&format!("latency-{name}"), &bars.svg(), &bars.csv())?;
+        let bars = HostDrawing::Bars(percentiles(&job.name, &latencies));
+        all.push(HostFigure { name: format!("latency-{name}"), drawing: bars });
     }
-    let bars = bandwidths(runs);
-    keep("bandwidth", &bars.svg(), &bars.csv())
+    all.push(HostFigure { name: "bandwidth".into(), drawing: HostDrawing::Bars(bandwidths(runs)) });
+    all
 }
 
 /// What a job's files are called: letters, digits and hyphens of its name, and a number where that

@@ -10,6 +10,7 @@ pub mod exec_output;
 mod exec_progress;
 pub mod experiment;
 pub mod explain;
+#[cfg(feature = "exchange")]
 pub mod export;
 pub mod generate;
 pub mod host;
@@ -17,10 +18,12 @@ pub mod host_bound;
 mod host_figures;
 mod host_input;
 pub mod host_tune;
+#[cfg(feature = "exchange")]
 pub mod import;
 pub mod policies;
 pub mod profile;
 mod releases;
+#[cfg(feature = "exchange")]
 pub mod replayed;
 pub mod schema;
 pub mod shell;

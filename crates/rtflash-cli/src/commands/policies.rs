@@ -10,7 +10,11 @@ use crate::args;
 
 /// A pool of so many threads.
 pub fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    let pool = rayon::ThreadPoolBuilder::new();
+    // Where there are no threads, the one that there is does the work of all.
+    let pool =
+        if cfg!(target_family = "wasm") { pool.num_threads(1).use_current_thread() } else { pool.num_threads(count) };
+    let pool = pool.build();
     pool.map_err(|error| CommandFailure(format!("cannot start {count} threads: {error}")))
 }
 

@@ -3,8 +3,10 @@
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::sizing::{Sizing, size};
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::{allocator, analysis_relying_on};
-use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::SizeArgs;
 use crate::batch::Batch;
@@ -12,6 +14,7 @@ use crate::render::Render;
 use crate::render::size_text::SizeView;
 use crate::source::InputSource;
 use crate::status::Status;
+use crate::{CommandFailure, report};
 
 /// Carries the command out. The exit status is the verdict on the set as it is.
 pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
@@ -20,16 +23,41 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
     let allocator = allocator(args.algorithm.under(analysis))?;
     let format = args.format.format;
     let batch = Batch { format };
+    let report = report::place(args.report.as_deref())?.map(ReportOfOne::new);
     batch.run(InputSource::open(&args.file)?, &args.set.changes, |file, alone| {
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if args.spread.spread { used(sizing) } else { sizing };
         let view = SizeView { file, allocator, analysis, granted, sizing: &sizing, alone };
+        if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
+            return SetAnswer::wrong(&complaint);
+        }
         SetAnswer {
             text: view.render(format),
             status: Status::of(sizing.outcome.is_schedulable()),
             ..SetAnswer::default()
         }
     })
+}
+
+/// A report, which is of one task set.
+struct ReportOfOne {
+    path: PathBuf,
+    /// Whether a task set has been reported.
+    written: AtomicBool,
+}
+
+impl ReportOfOne {
+    fn new(path: PathBuf) -> ReportOfOne {
+        ReportOfOne { path, written: AtomicBool::new(false) }
+    }
+
+    /// Writes it, or says why not.
+    fn write(&self, view: &SizeView<'_>) -> Result<(), String> {
+        if self.written.swap(true, Ordering::Relaxed) {
+            return Err("--report takes one task set, and this is another one".into());
+        }
+        report::write(&self.path, &report::size(&view.answer(), &view.verdict())).map_err(|failure| failure.0)
+    }
 }
 
 /// With free chips used, where that is a gain.

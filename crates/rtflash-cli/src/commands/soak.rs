@@ -1,6 +1,5 @@
 //! `rtflash soak`: random search for a broken assumption.
 
-use indicatif::ProgressBar;
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::CERTIFIED;
 use rtflash_exec::{
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 use crate::CommandFailure;
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
 use crate::output::{self, GREEN, RED, paint};
-use crate::progress;
+use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::render::numbers::count;
@@ -147,14 +146,14 @@ fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     })
 }
 
-fn bar(cases: u64) -> ProgressBar {
-    progress::bar("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases)
+fn bar(cases: u64) -> Bar {
+    Bar::new("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases)
 }
 
 fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
     let bar = bar(args.runs());
     let soaked = soak_watched(search, args.runs(), &|cases| bar.inc(cases));
-    bar.finish_and_clear();
+    bar.finish();
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
@@ -170,7 +169,7 @@ fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnsw
     let bar = bar(args.runs().saturating_mul(terms.len() as u64));
     let over = |cases| bar.inc(cases);
     let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, &over)).collect();
-    bar.finish_and_clear();
+    bar.finish();
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),

@@ -38,7 +38,7 @@ impl Render for ExecView<'_> {
 }
 
 /// The verdict in a line.
-fn headline(answer: &ExecAnswer<'_>) -> String {
+pub fn headline(answer: &ExecAnswer<'_>) -> String {
     let predicted = match answer.predicted_schedulable {
         Some(true) => ", predicted schedulable",
         Some(false) => ", predicted not schedulable",

@@ -46,8 +46,23 @@ impl Render for SizeView<'_> {
     }
 
     fn json(&self) -> String {
+        self.answer().line()
+    }
+}
+
+impl SizeView<'_> {
+    /// What the command answers.
+    pub fn answer(&self) -> SizeAnswer<'_> {
         let meta = self.file.meta.as_deref();
-        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, self.sizing, meta).line()
+        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, self.sizing, meta)
+    }
+
+    /// The verdict in words, and where the set fails why.
+    pub fn verdict(&self) -> String {
+        let (set, sizing) = (&self.file.set, self.sizing);
+        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
+        let verdict = OutcomeText::new(set, self.allocator.name(), self.analysis, &sizing.outcome, &guarantee);
+        verdict.headline() + &verdict.failure()
     }
 }
 

@@ -8,8 +8,11 @@ use super::legend::{LINE, SPACE};
 use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
 use super::svg::{MIDDLE, text};
-use super::text::{LEGEND, TICK, TITLE, number, power, shortened, width};
+use super::switches::{FigureUse, named, target};
+use super::text::{LEGEND, TICK, TITLE, escaped, number, power, rounded, shortened, width};
+#[cfg(feature = "png")]
 use super::{FigureError, PNG_SCALE};
+#[cfg(feature = "png")]
 use crate::png::png_scaled;
 
 /// Bars over named groups.
@@ -50,56 +53,85 @@ struct BarLayout {
 impl Bars {
     /// The figure as an SVG document, 3.5 inches wide, with text in DejaVu Sans.
     pub fn svg(&self) -> String {
+        self.document(FigureUse::Alone)
+    }
+
+    /// The same for a page that switches bars and shows values: groups for its script.
+    pub(crate) fn svg_on_page(&self) -> String {
+        self.document(FigureUse::OnPage)
+    }
+
+    fn document(&self, use_of: FigureUse) -> String {
         let layout = self.layout();
         let (height, frame) = (layout.height, layout.frame);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
              {height:.2}\" \
-             font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
+             font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\"{}>\n\
              <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
-            height / 72.0
+            height / 72.0,
+            use_of.attributes("")
         );
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
-        let base = if layout.axis.logarithmic { frame.bottom() } else { y(0.0) };
         svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
         for tick in &layout.axis.ticks {
             let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, y(tick.at), frame.right());
         }
         svg.push_str("\"/>\n");
-        let bar = layout.group * (1.0 - FREE) / real(self.series.len().max(1));
-        for (at, (_, values)) in self.series.iter().enumerate() {
-            let _ = writeln!(svg, "<g fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\">", colour(at));
-            for (group, value) in values.iter().take(self.groups.len()).enumerate() {
-                let Some(value) = present(*value).filter(|&value| value >= 0.0) else { continue };
-                let left = frame.left + layout.group * (real(group) + FREE / 2.0) + bar * real(at);
-                let top = y(value);
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"/>",
-                    base - top
-                );
-            }
-            svg.push_str("</g>\n");
+        for at in 0..self.series.len() {
+            use_of.group(&mut svg, "curve values", Some(at), |svg| self.bars(svg, &layout, at, use_of));
         }
         self.axes(&mut svg, &layout);
         for (at, (x, middle, name)) in layout.legend.iter().enumerate() {
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" stroke=\"#000\" \
-                 stroke-width=\"0.3\"/>",
-                middle - SQUARE / 2.0,
-                colour(at)
-            );
-            text(&mut svg, (x + SQUARE + SPACE, middle + MIDDLE * LEGEND), "", name);
+            use_of.group(&mut svg, "key", Some(at), |svg| {
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" \
+                     stroke=\"#000\" stroke-width=\"0.3\"/>",
+                    middle - SQUARE / 2.0,
+                    colour(at)
+                );
+                text(svg, (x + SQUARE + SPACE, middle + MIDDLE * LEGEND), "", name);
+                if use_of == FigureUse::OnPage {
+                    target(svg, (*x, middle - LINE / 2.0), (SQUARE + SPACE + width(name, LEGEND), LINE));
+                }
+            });
         }
         svg.push_str("</svg>\n");
         svg
+    }
+
+    /// The bars of a series.
+    fn bars(&self, svg: &mut String, layout: &BarLayout, at: usize, use_of: FigureUse) {
+        let frame = layout.frame;
+        let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
+        let base = if layout.axis.logarithmic { frame.bottom() } else { y(0.0) };
+        let bar = layout.group * (1.0 - FREE) / real(self.series.len().max(1));
+        let (name, values) = &self.series[at];
+        let _ = writeln!(svg, "<g fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\">", colour(at));
+        for ((group, value), of) in values.iter().enumerate().zip(&self.groups) {
+            let Some(value) = present(*value).filter(|&value| value >= 0.0) else { continue };
+            let left = frame.left + layout.group * (real(group) + FREE / 2.0) + bar * real(at);
+            let top = y(value);
+            let _ = write!(svg, "<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"", base - top);
+            let _ = match use_of {
+                FigureUse::Alone => writeln!(svg, "/>"),
+                FigureUse::OnPage => writeln!(
+                    svg,
+                    " data-at=\"{group}\"><title>{}\n{}</title></rect>",
+                    escaped(of),
+                    escaped(&named(name, &rounded(value)))
+                ),
+            };
+        }
+        svg.push_str("</g>\n");
     }
 
     /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
     ///
     /// # Errors
     /// Where the figure is too large to be drawn at all.
+    #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }

@@ -138,9 +138,12 @@ impl Plot {
     /// taller than the line is hidden by it. Curves with the same intervals have one band.
     pub fn bands(&self, curve: usize) -> Vec<Range<usize>> {
         let points = &self.grid.curves[curve];
-        if self.grid.curves[..curve].contains(points) {
-            return Vec::new();
-        }
+        if self.grid.curves[..curve].contains(points) { Vec::new() } else { self.own_bands(curve) }
+    }
+
+    /// The same, whatever other curves have.
+    pub fn own_bands(&self, curve: usize) -> Vec<Range<usize>> {
+        let points = &self.grid.curves[curve];
         let says = |row: Option<usize>| row.and_then(|row| *points.get(row)?).is_some_and(|point| self.says(&point));
         stretches(points, |row, point| {
             has_interval(point) && [row.checked_sub(1), Some(row), Some(row + 1)].into_iter().any(says)

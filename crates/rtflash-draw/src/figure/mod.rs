@@ -5,29 +5,36 @@
 //! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
 //! or finds a place for the legend where no curve is. The bytes are the same on every machine.
 
+mod advances;
 mod axis;
 mod bars;
 mod coincide;
 mod grid;
 mod layout;
 mod legend;
+#[cfg(feature = "pdf")]
 mod pdf;
 mod plot;
 mod style;
 mod svg;
+mod switches;
 mod table;
 mod tex;
 mod text;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "pdf"))]
 mod tests;
 
+#[cfg(feature = "png")]
 use std::fmt;
 
 pub use bars::Bars;
 
+use self::switches::FigureUse;
+#[cfg(feature = "png")]
 use crate::png::{PngError, png_scaled};
 
+#[cfg(feature = "png")]
 /// 600 dots per inch, where SVG has 96 units.
 const PNG_SCALE: f32 = 6.25;
 
@@ -91,13 +98,19 @@ pub struct MeasuredPoint {
 impl Figure {
     /// The figure as an SVG document, 3.5 inches wide, with text in DejaVu Sans.
     pub fn svg(&self) -> String {
-        svg::document(self)
+        svg::document(self, FigureUse::Alone)
+    }
+
+    /// The same for a page that switches curves and shows values: groups for its script.
+    pub(crate) fn svg_on_page(&self) -> String {
+        svg::document(self, FigureUse::OnPage)
     }
 
     /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
     ///
     /// # Errors
     /// Where the figure is too large to be drawn at all.
+    #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }
@@ -106,6 +119,7 @@ impl Figure {
     ///
     /// # Errors
     /// Where the figure is too large for a page.
+    #[cfg(feature = "pdf")]
     pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
         pdf::document(&self.svg())
     }
@@ -125,6 +139,7 @@ impl Figure {
 }
 
 /// Why there is no figure.
+#[cfg(feature = "png")]
 #[derive(Debug)]
 pub enum FigureError {
     /// The figure cannot be drawn as a picture.
@@ -133,6 +148,7 @@ pub enum FigureError {
     Pdf(String),
 }
 
+#[cfg(feature = "png")]
 impl fmt::Display for FigureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -142,6 +158,7 @@ impl fmt::Display for FigureError {
     }
 }
 
+#[cfg(feature = "png")]
 impl std::error::Error for FigureError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {

@@ -9,10 +9,11 @@ use std::ops::Range;
 use super::Figure;
 use super::coincide::{LINE_WIDTH, Stroke};
 use super::layout::FigureLayout;
-use super::legend::{SAMPLE, SPACE, Sample};
+use super::legend::{LINE, SAMPLE, SPACE, Sample};
 use super::plot::{MARK, WIDTH};
 use super::style::{Fill, Style};
-use super::text::{LEGEND, TICK, TITLE, escaped, power, shortened, width};
+use super::switches::{FigureUse, named, target};
+use super::text::{LEGEND, TICK, TITLE, escaped, power, rounded, shortened, width};
 
 /// From the middle of digits down to the line they stand on, as a share of the size.
 pub(super) const MIDDLE: f64 = 0.365;
@@ -21,34 +22,49 @@ pub(super) const OPACITY: f64 = 0.17;
 /// Height of the piece of a band in the legend.
 const BAND: f64 = 5.0;
 
-pub(super) fn document(figure: &Figure) -> String {
+/// The figure alone, or for a page, where curves are switched and values are shown.
+pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     let layout = FigureLayout::new(figure);
     let height = layout.height;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
          {height:.2}\" \
-         font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\">\n\
+         font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\"{}>\n\
          <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
-        height / 72.0
+        height / 72.0,
+        use_of.attributes(&figure.x_label)
     );
     grid_lines(&mut svg, &layout);
     for curve in 0..figure.curves.len() {
-        bands(&mut svg, &layout, curve);
+        use_of.group(&mut svg, "curve band", Some(curve), |svg| {
+            bands(svg, &layout, curve, &layout.plot.bands(curve));
+        });
+        if use_of == FigureUse::OnPage && layout.plot.bands(curve).is_empty() {
+            // Another curve has the same band, which may be switched off.
+            let own = layout.plot.own_bands(curve);
+            use_of.group(&mut svg, "curve band whole", Some(curve), |svg| bands(svg, &layout, curve, &own));
+        }
     }
     // Solid lines lie below, so that they show in the gaps of others.
     let mut order: Vec<usize> = (0..figure.curves.len()).collect();
     order.sort_by_key(|&curve| !Style::of(curve).dashes.is_empty());
     for curve in order {
-        lines(&mut svg, &layout, curve);
+        use_of.group(&mut svg, "curve", Some(curve), |svg| lines(svg, &layout, curve, use_of));
     }
     axes(&mut svg, &layout);
     titles(&mut svg, figure, &layout);
     for (curve, rows) in layout.plot.marked().into_iter().enumerate() {
         let points = &layout.plot.grid.curves[curve];
         let marked = rows.into_iter().filter_map(|row| points[row]);
-        markers(&mut svg, curve, marked.map(|point| layout.plot.at(point.x, point.y)));
+        let places = marked.map(|point| layout.plot.at(point.x, point.y));
+        use_of.group(&mut svg, "curve", Some(curve), |svg| markers(svg, curve, places));
     }
-    legend(&mut svg, &layout);
+    if use_of == FigureUse::OnPage {
+        for (curve, of) in figure.curves.iter().enumerate() {
+            use_of.group(&mut svg, "curve values", Some(curve), |svg| values(svg, &layout, curve, &of.label));
+        }
+    }
+    legend(&mut svg, &layout, use_of);
     svg.push_str("</svg>\n");
     svg
 }
@@ -65,9 +81,9 @@ fn grid_lines(svg: &mut String, layout: &FigureLayout) {
     svg.push_str("\"/>\n");
 }
 
-fn bands(svg: &mut String, layout: &FigureLayout, curve: usize) {
+fn bands(svg: &mut String, layout: &FigureLayout, curve: usize, bands: &[Range<usize>]) {
     let points = &layout.plot.grid.curves[curve];
-    for band in layout.plot.bands(curve).into_iter().filter(|band| band.len() > 1) {
+    for band in bands.iter().filter(|band| band.len() > 1) {
         let points = || points[band.clone()].iter().flatten();
         let high = points().map(|point| layout.plot.at(point.x, point.high));
         let low = points().rev().map(|point| layout.plot.at(point.x, point.low));
@@ -77,7 +93,7 @@ fn bands(svg: &mut String, layout: &FigureLayout, curve: usize) {
     }
 }
 
-fn lines(svg: &mut String, layout: &FigureLayout, curve: usize) {
+fn lines(svg: &mut String, layout: &FigureLayout, curve: usize, use_of: FigureUse) {
     let points = |line: Range<usize>| layout.plot.grid.curves[curve][line].iter().flatten();
     let (shared, own): (Vec<_>, Vec<_>) =
         layout.plot.strokes(curve).into_iter().partition(|stroke| stroke.share.is_some());
@@ -89,8 +105,17 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize) {
     if !path.is_empty() {
         line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);
     }
-    for (stroke, share) in shared.iter().filter_map(|stroke| Some((stroke, stroke.share?))) {
-        line(svg, Style::of(curve).colour, &share.dashes(), share.phase(), &along(stroke));
+    use_of.group(svg, "turns", None, |svg| {
+        for (stroke, share) in shared.iter().filter_map(|stroke| Some((stroke, stroke.share?))) {
+            line(svg, Style::of(curve).colour, &share.dashes(), share.phase(), &along(stroke));
+        }
+    });
+    if use_of == FigureUse::OnPage && !shared.is_empty() {
+        // Where the others of a line are switched off, there are no turns to take.
+        let path: String = shared.iter().map(along).collect();
+        use_of.group(svg, "whole", None, |svg| {
+            line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);
+        });
     }
     // An interval that no band shows, since its neighbours have none.
     let alone = layout.plot.bands(curve).into_iter().filter(|band| band.len() == 1);
@@ -101,6 +126,25 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize) {
     if !bars.is_empty() {
         let colour = Style::of(curve).colour;
         let _ = writeln!(svg, "<path fill=\"none\" stroke=\"#{colour}\" stroke-width=\"0.6\" d=\"{bars}\"/>");
+    }
+}
+
+/// The values of a curve, each where its point is: nothing is drawn, a page shows them.
+fn values(svg: &mut String, layout: &FigureLayout, curve: usize, label: &str) {
+    let points = layout.plot.grid.curves[curve].iter().enumerate();
+    for (row, point) in points.filter_map(|(row, point)| Some((row, point.as_ref()?))) {
+        let (x, y) = layout.plot.at(point.x, point.y);
+        let mut value = rounded(point.y);
+        if point.low.is_finite() && point.high.is_finite() {
+            value += &format!(" ({} to {})", rounded(point.low), rounded(point.high));
+        }
+        let _ = writeln!(
+            svg,
+            "<circle data-at=\"{row}\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"3.4\" fill=\"none\" \
+             pointer-events=\"all\"><title>{}\n{}</title></circle>",
+            rounded(point.x),
+            escaped(&named(label, &value))
+        );
     }
 }
 
@@ -183,7 +227,7 @@ fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
     text(svg, (x, y), &turned, &title);
 }
 
-fn legend(svg: &mut String, layout: &FigureLayout) {
+fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
     let legend = &layout.legend;
     if legend.inside && !legend.entries.is_empty() {
         let _ = writeln!(
@@ -198,22 +242,36 @@ fn legend(svg: &mut String, layout: &FigureLayout) {
     }
     for (at, (sample, name)) in legend.entries.iter().enumerate() {
         let (x, y) = legend.entry(at);
-        match *sample {
-            Sample::Curve(curve) => {
-                let style = Style::of(curve);
-                line(svg, style.colour, style.dashes, 0.0, &path_between((x, y), (x + SAMPLE, y)));
-                markers(svg, curve, std::iter::once((x + SAMPLE / 2.0, y)));
+        let curve = match *sample {
+            Sample::Curve(curve) => Some(curve),
+            Sample::Band => None,
+        };
+        use_of.group(svg, "key", curve, |svg| {
+            entry(svg, *sample, (x, y));
+            text(svg, (x + SAMPLE + SPACE, y + MIDDLE * LEGEND), "", name);
+            if use_of == FigureUse::OnPage {
+                let width = SAMPLE + SPACE + width(name, LEGEND);
+                target(svg, (x, y - LINE / 2.0), (width, LINE));
             }
-            Sample::Band => {
-                let top = y - BAND / 2.0;
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" \
-                     fill-opacity=\"{OPACITY}\"/>"
-                );
-            }
+        });
+    }
+}
+
+/// What stands in front of a name in the legend.
+fn entry(svg: &mut String, sample: Sample, (x, y): (f64, f64)) {
+    match sample {
+        Sample::Curve(curve) => {
+            let style = Style::of(curve);
+            line(svg, style.colour, style.dashes, 0.0, &path_between((x, y), (x + SAMPLE, y)));
+            markers(svg, curve, std::iter::once((x + SAMPLE / 2.0, y)));
         }
-        text(svg, (x + SAMPLE + SPACE, y + MIDDLE * LEGEND), "", name);
+        Sample::Band => {
+            let top = y - BAND / 2.0;
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" fill-opacity=\"{OPACITY}\"/>"
+            );
+        }
     }
 }
 

@@ -1,22 +1,55 @@
 //! Text: how wide it is, and how it is written into SVG.
 
+#[cfg(feature = "fonts")]
 use std::sync::LazyLock;
 
+#[cfg(feature = "fonts")]
 use ttf_parser::Face;
+
+use super::advances::ADVANCES;
 
 /// Sizes of text, in points.
 pub(super) const TITLE: f64 = 8.0;
 pub(super) const TICK: f64 = 7.0;
 pub(super) const LEGEND: f64 = 7.0;
 
+/// The width of characters that the font has not, in 2048ths of the size.
+const ABSENT: u16 = 1229;
+/// Units of the font's widths in its size.
+const UNITS: f64 = 2048.0;
+
 /// The font of the figures. `None` cannot be: it is part of the program.
+#[cfg(feature = "fonts")]
 static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
 
 /// How wide the text is, in points, at so many points of size.
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    let Some(face) = FACE.as_ref() else { return 0.62 * size * text.chars().map(|_| 1.0).sum::<f64>() };
-    let advance = |c| f64::from(face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph)).unwrap_or(1229));
-    text.chars().map(advance).sum::<f64>() * size / f64::from(face.units_per_em())
+    let advance = |c| f64::from(listed(c).unwrap_or_else(|| of_font(c)));
+    text.chars().map(advance).sum::<f64>() * size / UNITS
+}
+
+/// The width of a character of a script that is in the list.
+fn listed(c: char) -> Option<u16> {
+    let of = |&(first, widths): &(u32, &'static [u16])| {
+        let at = u32::from(c).checked_sub(first)?;
+        widths.get(usize::try_from(at).ok()?).copied()
+    };
+    ADVANCES.iter().find_map(of)
+}
+
+/// The width of any character; where the font is no part of the program, that of a character that
+/// it has not.
+fn of_font(c: char) -> u16 {
+    #[cfg(feature = "fonts")]
+    {
+        let advance = |face: &Face<'_>| face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
+        FACE.as_ref().and_then(advance).unwrap_or(ABSENT)
+    }
+    #[cfg(not(feature = "fonts"))]
+    {
+        let _ = c;
+        ABSENT
+    }
 }
 
 /// As much of the text as has room, with an ellipsis where some has not.
@@ -88,4 +121,22 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(all(test, feature = "fonts"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_the_widths_of_the_font() {
+        assert_eq!(FACE.as_ref().map(|face| f64::from(face.units_per_em())), Some(UNITS));
+        let mut count = 0;
+        for (first, widths) in ADVANCES {
+            for (c, width) in (first..).filter_map(char::from_u32).zip(widths) {
+                assert_eq!(of_font(c), *width, "U+{:04X}", u32::from(c));
+                count += 1;
+            }
+        }
+        assert!(count > 1_000, "{count} characters");
+    }
 }

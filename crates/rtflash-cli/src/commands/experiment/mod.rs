@@ -6,17 +6,19 @@ mod options;
 mod shard;
 mod watcher;
 
+use std::path::PathBuf;
+
 use clap::Parser;
-use rtflash_draw::figures;
+use rtflash_draw::{NamedFigure, figures};
 use rtflash_experiment::output::{Summary, summary, tables};
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
 use crate::CommandFailure;
 use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
-use crate::output;
 use crate::render::{Render, experiment_text};
 use crate::status::Status;
+use crate::{output, report};
 
 use directory::{Directory, PROGRESS};
 pub use manifest::Manifest;
@@ -24,6 +26,7 @@ use watcher::TerminalBar;
 
 /// Carries `experiment` out.
 pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
+    let report = report::place(args.report.as_deref())?;
     let Some((plan, manifest)) = options::plan(args, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
     let shard = match &args.shard {
         None => Shard::WHOLE,
@@ -51,7 +54,8 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
     watcher.finish();
     let progress = progress.map_err(|error| directory.failure(PROGRESS, &error))?;
     let figures = !args.no_figure && args.shard.is_none();
-    finish(&plan, &progress, args.kind, &directory, figures, args.format.format)
+    let written = Written { directory: &directory, figures, report, format: args.format.format };
+    finish(&plan, &progress, args.kind, &manifest, &written)
 }
 
 /// What was found in the directory, if anything: an earlier stage of the same, or it is refused.
@@ -86,7 +90,9 @@ fn resumable(
 }
 
 /// Carries `merge` out.
+#[cfg(feature = "full")]
 pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
+    let report = report::place(args.report.as_deref())?;
     let mut parts = Vec::with_capacity(args.parts.len());
     for path in &args.parts {
         let found = Directory::existing(path).progress()?;
@@ -126,7 +132,19 @@ pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
     directory.tidy();
     directory.describe(&manifest.text(None)?)?;
     directory.keep(&whole).map_err(|error| directory.failure(PROGRESS, &error))?;
-    finish(&plan, &whole, experiment.kind, &directory, !args.no_figure, args.format.format)
+    let written = Written { directory: &directory, figures: !args.no_figure, report, format: args.format.format };
+    finish(&plan, &whole, experiment.kind, &manifest, &written)
+}
+
+/// What is written of results.
+struct Written<'a> {
+    directory: &'a Directory,
+    /// Whether figures are drawn.
+    figures: bool,
+    /// Where a report goes, if one is wanted.
+    report: Option<PathBuf>,
+    /// How the answer is printed.
+    format: Format,
 }
 
 /// Writes the results, and says what they come to.
@@ -134,10 +152,10 @@ fn finish(
     plan: &Plan,
     progress: &Progress,
     kind: ExperimentKind,
-    directory: &Directory,
-    with_figures: bool,
-    format: Format,
+    manifest: &Manifest,
+    wanted: &Written<'_>,
 ) -> Result<Status, CommandFailure> {
+    let directory = wanted.directory;
     let tallies = progress.tallies();
     let summary = summary(plan, kind.name(), tallies);
     let mut written = vec!["manifest.json".to_owned()];
@@ -145,25 +163,36 @@ fn finish(
         written.push(name.to_owned());
         directory.write(name, content)
     };
-    for table in tables(plan, tallies) {
+    let tables = tables(plan, tallies);
+    for table in &tables {
         write(table.name, table.text.as_bytes())?;
     }
     write("summary.json", rtflash_wire::pretty(&summary).as_bytes())?;
-    if with_figures {
-        for figure in figures(plan, tallies) {
-            for (name, content) in figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")))? {
-                write(&name, &content)?;
-            }
+    let figures = if wanted.figures { figures(plan, tallies) } else { Vec::new() };
+    for figure in &figures {
+        for (name, content) in files(figure)? {
+            write(&name, &content)?;
         }
+    }
+    if let Some(path) = &wanted.report {
+        report::write(path, &report::experiment(&summary, &manifest.text(None)?, &figures, &tables))?;
     }
     let status = warn(&summary);
     let directory = directory.path().display().to_string();
     let page_size = plan.spec().sets.device.page_size();
     let text =
         experiment_text::ExperimentView { summary: &summary, page_size, directory: &directory, written: &written }
-            .render(format);
+            .render(wanted.format);
     output::print(&text)?;
     Ok(status)
+}
+
+/// The files of a figure.
+fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
+    #[cfg(feature = "pictures")]
+    return figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")));
+    #[cfg(not(feature = "pictures"))]
+    Ok(figure.text_files())
 }
 
 /// Says what is missing from the results. Returns the status that this makes.

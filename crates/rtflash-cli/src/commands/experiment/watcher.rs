@@ -2,29 +2,28 @@
 
 use std::io;
 
-use indicatif::ProgressBar;
 use rtflash_experiment::{Progress, Watcher};
 
 use super::directory::Directory;
-use crate::progress;
+use crate::progress::Bar;
 
 /// A bar on the terminal, if there is one, and the file of progress.
 pub struct TerminalBar<'d> {
     directory: &'d Directory,
-    bar: ProgressBar,
+    bar: Bar,
 }
 
 impl<'d> TerminalBar<'d> {
     /// For so many sets, some of them done already.
     pub fn new(directory: &'d Directory, done: u64, all: u64) -> TerminalBar<'d> {
         let template = "{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left";
-        let bar = progress::bar(template, done, all);
+        let bar = Bar::new(template, done, all);
         TerminalBar { directory, bar }
     }
 
     /// Takes the bar away.
     pub fn finish(self) {
-        self.bar.finish_and_clear();
+        self.bar.finish();
     }
 }
 

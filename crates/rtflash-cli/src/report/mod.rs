@@ -1,0 +1,82 @@
+//! Reports: what `--report FILE` writes, as pages of `rtflash_draw::page`. A file for each command.
+
+mod cells;
+mod command;
+mod exec;
+mod experiment;
+mod host;
+mod size;
+
+use std::path::{Path, PathBuf};
+
+use rtflash_draw::page::HtmlReport;
+use rtflash_experiment::BUILD;
+use serde::Serialize;
+
+use crate::{CommandFailure, whole};
+
+pub use exec::{chart_end, exec};
+pub use experiment::experiment;
+pub use host::host;
+pub use size::size;
+
+/// Where a report goes, if one is wanted.
+///
+/// # Errors
+/// Where it would be among the answers.
+pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
+    match path {
+        Some(path) if path == Path::new("-") => {
+            Err(CommandFailure("--report takes a file: the answer is on standard output".into()))
+        }
+        path => Ok(path.map(Path::to_owned)),
+    }
+}
+
+/// Writes a report; the file is there once it is whole.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
+    whole::write(path, report.html().as_bytes())
+        .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))
+}
+
+/// How the answer of a report was made.
+#[derive(Debug, Serialize)]
+struct Origin {
+    /// The version of rtflash.
+    rtflash: &'static str,
+    /// The sources that it was built of, as a hash.
+    build: &'static str,
+    /// The command, without what changes no answer.
+    command: Vec<String>,
+    /// Where the randomness started, if there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+}
+
+impl Origin {
+    /// Of the process as it was called.
+    fn of_call(seed: Option<u64>) -> Origin {
+        Origin::new(command::of_call(), seed)
+    }
+
+    fn new(command: Vec<String>, seed: Option<u64>) -> Origin {
+        Origin { rtflash: env!("CARGO_PKG_VERSION"), build: BUILD, command, seed }
+    }
+
+    /// For a person.
+    fn facts(&self) -> Vec<(String, String)> {
+        let seed = self.seed.map(|seed| ("seed".to_owned(), seed.to_string()));
+        let rest =
+            [("version".to_owned(), format!("rtflash {}", self.rtflash)), ("build".to_owned(), self.build.to_owned())];
+        let command = ("command".to_owned(), command::line(&self.command));
+        [command].into_iter().chain(seed).chain(rest).collect()
+    }
+
+    /// For a program.
+    fn json(&self) -> String {
+        rtflash_wire::line(self)
+    }
+}

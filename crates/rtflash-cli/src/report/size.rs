@@ -1,0 +1,185 @@
+//! The report of `size`.
+
+use rtflash_draw::figure::Bars;
+use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
+use rtflash_wire::{Answer, CostAnswer, RequestAnswer, SizeAnswer, WearAnswer};
+
+use super::Origin;
+use super::cells::{amount, count, exact, list, name, places};
+use crate::render::numbers::{lifetime, plain, runs};
+
+/// Requests or clusters that bars are drawn of: more would not be told apart.
+const BARS: usize = 24;
+/// Rows of a table; all of them are in the data.
+const ROWS: usize = 2_000;
+
+/// The page of a sized set; `headline` is the verdict in words.
+pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
+    let origin = Origin::of_call(None);
+    let tone = match answer.schedulable {
+        Some(true) => Tone::Good,
+        Some(false) => Tone::Bad,
+        None => Tone::Open,
+    };
+    let requests: Vec<_> = requests(answer).collect();
+    let mut pictures = Vec::new();
+    if (1..=BARS).contains(&requests.len()) {
+        pictures.push(Picture::bars("How much room each request has, everything else as it is", &room(&requests)));
+    }
+    let mut parts = vec![
+        ReportPart::Heading("Limits of the whole, each with everything else as it is".into()),
+        ReportPart::Table(limits(answer)),
+    ];
+    if !requests.is_empty() {
+        parts.push(ReportPart::Heading("One request changed, everything else as it is".into()));
+        parts.push(ReportPart::Table(tasks(&requests)));
+        if requests.len() > ROWS {
+            parts.push(ReportPart::Note(format!("{} further rows are in the data alone.", requests.len() - ROWS)));
+        }
+    }
+    for (cost, what) in [(&answer.cost, "at most"), (&answer.with_spread, "at most, with --spread")] {
+        let Some(cost) = cost else { continue };
+        let wearing = cost.clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
+        if (1..=BARS).contains(&wearing) {
+            pictures.push(Picture::bars(&format!("Wear: {what}"), &wear(cost)));
+        }
+        let heading = format!("What it costs on {} chips, {what}, a day", cost.chips);
+        parts.extend([ReportPart::Heading(heading), ReportPart::Table(costs(cost))]);
+    }
+    if !pictures.is_empty() {
+        parts.insert(0, ReportPart::Pictures(pictures));
+    }
+    HtmlReport {
+        title: "Size of a task set and its device".into(),
+        verdict: Some((tone, anstream::adapter::strip_str(headline).to_string().trim_end().to_owned())),
+        parts,
+        facts: origin.facts(),
+        manifest: origin.json(),
+        answer: answer.line(),
+    }
+}
+
+/// The requests of all tasks: task, kind, limits.
+fn requests<'a>(answer: &'a SizeAnswer<'_>) -> impl Iterator<Item = (&'a str, &'static str, &'a RequestAnswer)> {
+    answer.tasks.iter().flat_map(|task| {
+        let kinds = [("read", &task.read), ("write", &task.write)];
+        kinds.into_iter().filter_map(|(kind, request)| Some((&*task.task, kind, request.as_ref()?)))
+    })
+}
+
+fn room(requests: &[(&str, &str, &RequestAnswer)]) -> Bars {
+    let share = |&(_, _, request): &(&str, &str, &RequestAnswer)| {
+        let shortest = request.shortest_period_ns.map_or(f64::NAN, |period| period as f64);
+        shortest / request.period_ns as f64
+    };
+    Bars {
+        y_label: "Shortest period that passes / period".into(),
+        groups: requests.iter().map(|(task, kind, _)| format!("{} {kind}", plain(task))).collect(),
+        series: vec![("by bisection".into(), requests.iter().map(share).collect())],
+        logarithmic: false,
+    }
+}
+
+fn wear(cost: &CostAnswer<'_>) -> Bars {
+    let wearing = || cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
+    let expected = |of: &Option<rtflash_wire::ExpectedAnswer>| {
+        of.as_ref().map_or(f64::NAN, |expected| expected.erases_per_chip_per_day.most)
+    };
+    Bars {
+        y_label: "Block erases a chip and day".into(),
+        groups: wearing().map(|(position, _)| format!("cluster {position}")).collect(),
+        series: vec![
+            ("at most".into(), wearing().map(|(_, of)| of.tasks_alone.erases_per_chip_per_day).collect()),
+            ("expected anywhere".into(), wearing().map(|(_, of)| expected(&of.anywhere)).collect()),
+            ("expected in rings".into(), wearing().map(|(_, of)| expected(&of.in_rings)).collect()),
+        ],
+        logarithmic: false,
+    }
+}
+
+fn limits(answer: &SizeAnswer<'_>) -> SortableTable {
+    let mut table = SortableTable::new(&["what", ">now", ">limit", "how it was found"]);
+    let how = |found: bool, how: &str| TableCell::text(if found { how } else { "none found" });
+    let chips = &answer.chips;
+    let fewest = if chips.every_smaller_tried {
+        "fewest; every smaller number was tried and fails"
+    } else {
+        "fewest, by bisection; not every smaller number was tried"
+    };
+    table.rows.push(vec![
+        TableCell::text("chips"),
+        count(chips.now),
+        TableCell::some(chips.fewest.map(|fewest| (fewest.to_string(), fewest.into()))),
+        how(chips.fewest.is_some(), fewest),
+    ]);
+    let ratio = &answer.logical_ratio;
+    table.rows.push(vec![
+        TableCell::text("logical_ratio"),
+        TableCell::number(ratio.now.to_string(), ratio.now),
+        TableCell::some(ratio.largest.map(|largest| (largest.to_string(), largest))),
+        how(ratio.largest.is_some(), &format!("largest, by bisection in steps of {}", ratio.resolution)),
+    ]);
+    let load = answer.load.largest_factor;
+    table.rows.push(vec![
+        TableCell::text("load"),
+        TableCell::number("1", 1.0),
+        places(load, 3),
+        how(load.is_some(), "largest, by bisection in steps of 0.001: every period divided by it"),
+    ]);
+    table
+}
+
+fn tasks(requests: &[(&str, &str, &RequestAnswer)]) -> SortableTable {
+    let mut table = SortableTable::new(&["task", "request", ">pages", ">more pages", ">period", ">shortest period"]);
+    for (task, kind, request) in requests.iter().take(ROWS) {
+        table.rows.push(vec![
+            name(task),
+            TableCell::text(*kind),
+            count(request.pages),
+            TableCell::some(request.more_pages.map(|more| (format!("{more:+}"), more as f64))),
+            exact(Some(request.period_ns)),
+            exact(request.shortest_period_ns),
+        ]);
+    }
+    table
+}
+
+fn costs(cost: &CostAnswer<'_>) -> SortableTable {
+    let mut table = SortableTable::new(&[
+        "cluster",
+        "chips",
+        "tasks",
+        ">write amplification",
+        ">pages",
+        ">by GC",
+        ">erases a chip",
+        ">lifetime",
+    ]);
+    let numbers = |wear: &WearAnswer| {
+        [
+            amount(Some(wear.pages_per_day)),
+            amount(Some(wear.gc_pages_per_day)),
+            amount(Some(wear.erases_per_chip_per_day)),
+            TableCell::some(wear.lifetime_years.map(|years| (lifetime(years), years))),
+        ]
+    };
+    let shown = cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
+    for (position, cluster) in shown.take(ROWS) {
+        let head = [
+            TableCell::text(position.to_string()),
+            TableCell::text(runs(&cluster.chips)),
+            list(cluster.tasks.iter().map(AsRef::as_ref)),
+            places(cluster.write_amplification, 3),
+        ];
+        table.rows.push(head.into_iter().chain(numbers(&cluster.tasks_alone)).collect());
+    }
+    let mut whole = |what: &str, wear: &WearAnswer| {
+        let head = ["all", "", what, "-"].map(TableCell::text);
+        table.rows.push(head.into_iter().chain(numbers(wear)).collect());
+    };
+    whole("tasks", &cost.tasks);
+    if let Some(with_jobs) = &cost.with_jobs {
+        whole("tasks and jobs", with_jobs);
+    }
+    table
+}

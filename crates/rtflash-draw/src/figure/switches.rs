@@ -1,0 +1,61 @@
+//! What a figure has more on a page: groups that are switched by the legend, and values that are
+//! shown. Nothing of it is seen where no page makes use of it.
+
+use std::fmt::Write;
+
+use super::text::escaped;
+
+/// Where a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FigureUse {
+    /// In a file of its own.
+    Alone,
+    /// On a page, whose script knows the classes: `curve` and `key` with `data-curve`, `band`,
+    /// `turns` and `whole`, `values` with `data-at`.
+    OnPage,
+}
+
+impl FigureUse {
+    /// Attributes of the document: on a page it says what the x axis is.
+    pub fn attributes(self, x_label: &str) -> String {
+        match self {
+            FigureUse::Alone => String::new(),
+            FigureUse::OnPage => format!(" class=\"figure\" data-x=\"{}\"", escaped(x_label)),
+        }
+    }
+
+    /// What is drawn, on a page as a group of this class, and of the curve at this position.
+    pub fn group(self, svg: &mut String, class: &str, curve: Option<usize>, draw: impl FnOnce(&mut String)) {
+        if self == FigureUse::Alone {
+            draw(svg);
+            return;
+        }
+        let from = svg.len();
+        let _ = write!(svg, "<g class=\"{class}\"");
+        if let Some(curve) = curve {
+            let _ = write!(svg, " data-curve=\"{curve}\"");
+        }
+        svg.push_str(">\n");
+        let begun = svg.len();
+        draw(svg);
+        if svg.len() == begun {
+            svg.truncate(from);
+        } else {
+            svg.push_str("</g>\n");
+        }
+    }
+}
+
+/// A value with the name of its curve, if it has one.
+pub(super) fn named(label: &str, value: &str) -> String {
+    if label.is_empty() { value.to_owned() } else { format!("{label}: {value}") }
+}
+
+/// A place that can be pointed at, and is not seen.
+pub(super) fn target(svg: &mut String, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"none\" \
+         pointer-events=\"all\"/>"
+    );
+}

@@ -1,0 +1,235 @@
+//! Reports as one HTML page: pictures, tables, how it was made, and the data as JSON.
+//!
+//! A page is a file by itself. It asks for nothing from elsewhere, which its
+//! Content-Security-Policy forbids, and no script but its own runs. Without a script it shows the
+//! same; then tables are not sorted, and curves not switched. Its bytes follow from what is put
+//! into it alone.
+
+mod escape;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+use self::escape::{data, html};
+use crate::Gantt;
+use crate::figure::{Bars, Figure};
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// The SHA-256 of the page's own script, as it stands between its tags: a test computes it.
+const SCRIPT_HASH: &str = "sha256-ELJcsD8IZmUudO0azoquM49j8m7z8FDzm4CB9zBeKm4=";
+
+/// How something ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should.
+    Good,
+    /// As it should not.
+    Bad,
+    /// It cannot be told.
+    Open,
+}
+
+impl Tone {
+    fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Open => "open",
+        }
+    }
+}
+
+/// A report, to be written as an HTML page.
+///
+/// All texts may hold anything: they are escaped. Characters that control a terminal or the
+/// direction of text are replaced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HtmlReport {
+    /// What it is about.
+    pub title: String,
+    /// What it comes to, in a sentence or two.
+    pub verdict: Option<(Tone, String)>,
+    /// What it shows, in this order.
+    pub parts: Vec<ReportPart>,
+    /// How it was made: names and values.
+    pub facts: Vec<(String, String)>,
+    /// How it was made, as one JSON value.
+    pub manifest: String,
+    /// The data, as one JSON value.
+    pub answer: String,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReportPart {
+    /// A heading.
+    Heading(String),
+    /// A paragraph.
+    Note(String),
+    /// Pictures, side by side where there is room.
+    Pictures(Vec<Picture>),
+    /// A table whose rows can be sorted.
+    Table(SortableTable),
+}
+
+/// A picture on a page, with a caption.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    caption: String,
+    class: &'static str,
+    svg: String,
+}
+
+impl Picture {
+    /// Curves that can be switched, whose values are shown.
+    pub fn figure(caption: &str, figure: &Figure) -> Picture {
+        Picture { caption: caption.into(), class: "plot", svg: figure.svg_on_page() }
+    }
+
+    /// Bars that can be switched, whose values are shown.
+    pub fn bars(caption: &str, bars: &Bars) -> Picture {
+        Picture { caption: caption.into(), class: "plot", svg: bars.svg_on_page() }
+    }
+
+    /// A stretch of a run, whose operations are named.
+    pub fn gantt(caption: &str, gantt: &Gantt) -> Picture {
+        Picture { caption: caption.into(), class: "chart", svg: gantt.svg() }
+    }
+}
+
+/// A table of a report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SortableTable {
+    /// Headings; those that start with `>` have numbers below, aligned right and sorted by value.
+    pub headings: Vec<String>,
+    /// Rows, with a cell for each heading.
+    pub rows: Vec<Vec<TableCell>>,
+}
+
+/// A cell of a [`SortableTable`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableCell {
+    text: String,
+    value: Option<f64>,
+    tone: Option<Tone>,
+}
+
+impl TableCell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> TableCell {
+        TableCell { text: text.into(), ..TableCell::default() }
+    }
+
+    /// A number as it is read, and by which it is sorted.
+    pub fn number(text: impl Into<String>, value: f64) -> TableCell {
+        TableCell { text: text.into(), value: value.is_finite().then_some(value), tone: None }
+    }
+
+    /// A number that may be absent.
+    pub fn some(number: Option<(String, f64)>) -> TableCell {
+        number.map_or_else(|| TableCell::text("-"), |(text, value)| TableCell::number(text, value))
+    }
+
+    /// The same, coloured.
+    pub fn toned(self, tone: Tone) -> TableCell {
+        TableCell { tone: Some(tone), ..self }
+    }
+}
+
+impl HtmlReport {
+    /// The page.
+    pub fn html(&self) -> String {
+        let mut verdict = String::new();
+        if let Some((tone, text)) = &self.verdict {
+            let _ = writeln!(verdict, "<p class=\"verdict {}\">{}</p>", tone.class(), html(text));
+        }
+        let mut parts = String::new();
+        self.parts.iter().for_each(|part| part.write(&mut parts));
+        let fact = |(name, value): &(String, String)| {
+            format!("<dt>{}</dt><dd><code>{}</code></dd>\n", html(name), html(value))
+        };
+        filled(|name| match name {
+            "hash" => SCRIPT_HASH.into(),
+            "title" => html(&self.title),
+            "style" => STYLE.into(),
+            "verdict" => verdict.clone(),
+            "parts" => parts.clone(),
+            "facts" => self.facts.iter().map(fact).collect(),
+            "manifest" => data(&self.manifest),
+            "answer" => data(&self.answer),
+            "script" => SCRIPT.into(),
+            other => unreachable!("the template has no {other}"),
+        })
+    }
+}
+
+/// The template, with what stands for each name in it.
+fn filled(value: impl Fn(&str) -> String) -> String {
+    let mut page = String::new();
+    for (at, piece) in TEMPLATE.split("{{").enumerate() {
+        match piece.split_once("}}").filter(|_| at > 0) {
+            None => page.push_str(piece),
+            Some((name, rest)) => {
+                page.push_str(&value(name));
+                page.push_str(rest);
+            }
+        }
+    }
+    page
+}
+
+impl ReportPart {
+    fn write(&self, page: &mut String) {
+        // Writing to a string cannot fail.
+        match self {
+            ReportPart::Heading(text) => {
+                let _ = writeln!(page, "<h2>{}</h2>", html(text));
+            }
+            ReportPart::Note(text) => {
+                let _ = writeln!(page, "<p class=\"note\">{}</p>", html(text));
+            }
+            ReportPart::Pictures(pictures) => {
+                page.push_str("<div class=\"pictures\">\n");
+                for Picture { caption, class, svg } in pictures {
+                    let _ = write!(page, "<figure class=\"{class}\">\n<figcaption>{}</figcaption>\n", html(caption));
+                    let _ = write!(page, "<div class=\"scroll\">\n{svg}</div>\n</figure>\n");
+                }
+                page.push_str("</div>\n");
+            }
+            ReportPart::Table(table) => table.write(page),
+        }
+    }
+}
+
+impl SortableTable {
+    /// A table without rows.
+    pub fn new(headings: &[&str]) -> SortableTable {
+        SortableTable { headings: headings.iter().map(|&heading| heading.to_owned()).collect(), rows: Vec::new() }
+    }
+
+    fn write(&self, page: &mut String) {
+        let is_number = |column: usize| self.headings.get(column).is_some_and(|heading| heading.starts_with('>'));
+        page.push_str("<div class=\"table\">\n<table>\n<thead><tr>");
+        for (column, heading) in self.headings.iter().enumerate() {
+            let class = if is_number(column) { " class=\"number\"" } else { "" };
+            let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", html(heading.trim_start_matches('>')));
+        }
+        page.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            page.push_str("<tr>");
+            for (column, cell) in row.iter().enumerate() {
+                let class = if is_number(column) { "number" } else { "name" };
+                let tone = cell.tone.map_or_else(String::new, |tone| format!(" {}", tone.class()));
+                // Where the text is the number itself, it is enough.
+                let unsaid = cell.value.filter(|value| cell.text.parse() != Ok(*value));
+                let value = unsaid.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
+                let _ = write!(page, "<td class=\"{class}{tone}\"{value}>{}</td>", html(&cell.text));
+            }
+            page.push_str("</tr>\n");
+        }
+        page.push_str("</tbody>\n</table>\n</div>\n");
+    }
+}
