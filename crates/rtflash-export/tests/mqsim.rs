@@ -18,7 +18,8 @@ fn set(fields: &str, tasks: &[(u64, u64)]) -> TaskSet {
         format!(r#"{{ "name": "t{number}"{}{} }}"#, request("read", *read), request("write", *write))
     };
     let tasks: Vec<String> = tasks.iter().enumerate().map(task).collect();
-    let device = r#""profile": "dgist-2021", "chips": 6, "chips_per_channel": 2, "erase_cycles": 3000"#;
+    let cycles = if fields.contains("erase_cycles") { "" } else { r#", "erase_cycles": 3000"# };
+    let device = format!(r#""profile": "dgist-2021", "chips": 6, "chips_per_channel": 2{cycles}"#);
     let text = format!(r#"{{ "device": {{ {device}{fields} }}, "tasks": [{}] }}"#, tasks.join(", "));
     read_task_set(&text).expect("a task set").set
 }
@@ -122,6 +123,16 @@ fn nothing_is_conditioned_copied_back_suspended_or_cached() {
     let options = MqsimOptions { gc: MqsimGc::Preemptible, ..OPTIONS };
     let exported = export(&set, &allocation(&set, &[(&[0, 2], &[0])]), &options).unwrap();
     assert_eq!(values(file(&exported, "ssd.xml"), "Preemptible_GC_Enabled"), ["true"]);
+}
+
+/// MQSim has a counter for each number of cycles on each plane.
+#[test]
+fn cycles_are_few_enough_to_be_counted() {
+    for (fields, wanted) in [("4000000000", "100000"), ("70", "70"), ("null", "10000")] {
+        let set = set(&format!(r#", "blocks_per_chip": 300, "erase_cycles": {fields}"#), &[(3, 2)]);
+        let exported = export(&set, &allocation(&set, &[(&[0], &[0])]), &OPTIONS).unwrap();
+        assert_eq!(values(file(&exported, "ssd.xml"), "Block_PE_Cycles_Limit"), [wanted]);
+    }
 }
 
 #[test]

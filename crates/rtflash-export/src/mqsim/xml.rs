@@ -9,6 +9,11 @@ use super::{Flash, MqsimGc, shape};
 /// Decimal places of a ratio.
 const PLACES: usize = 12;
 
+/// Erase cycles where a device states none, and at most: MQSim has a counter for each number of
+/// cycles on each plane.
+const CYCLES: u32 = 10_000;
+const MAX_CYCLES: u32 = 100_000;
+
 /// `<name>value</name>`, indented.
 fn field(text: &mut String, indent: usize, name: &str, value: impl std::fmt::Display) {
     let _ = writeln!(text, "{:\t<indent$}<{name}>{value}</{name}>", "");
@@ -53,7 +58,7 @@ pub(super) fn ssd(device: &Device, flash: &Flash, gc: MqsimGc) -> String {
         field(&mut text, 3, &format!("Page_Program_Latency_{kind}"), flash.program_ns);
     }
     field(&mut text, 3, "Block_Erase_Latency", device.block_erase().as_ns());
-    field(&mut text, 3, "Block_PE_Cycles_Limit", device.erase_cycles().unwrap_or(u32::MAX));
+    field(&mut text, 3, "Block_PE_Cycles_Limit", device.erase_cycles().unwrap_or(CYCLES).min(MAX_CYCLES));
     field(&mut text, 3, "Suspend_Erase_Time", 0);
     field(&mut text, 3, "Suspend_Program_Time", 0);
     field(&mut text, 3, "Die_No_Per_Chip", 1);

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs random task sets through rtflash's executor and through MQSim, and explains where they differ.
+
+    python3 examples/mqsim.py --mqsim PATH/TO/MQSim --rtflash target/release/rtflash --sets 200
+
+Each set that an analysis accepts is laid out in rectangles and run four times for the same time: by
+`rtflash exec`; in MQSim with preemptible and with default garbage collection; and in MQSim on a
+device with so many blocks that no garbage is collected at all. A set that the analysis accepts and
+that is late in MQSim is a contradiction to be explained: late without any collection, it is the
+order of service (MQSim serves first come first served, reads first, and knows no deadline); late
+with collection only, it is that a collection is done as a whole, or that it runs when requests wait.
+
+Prints a line of JSON for each set, and a table at the end. Needs nothing but Python and MQSim.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DEVICE = {"profile": "dgist-2021", "chips": 8, "chips_per_channel": 4, "blocks_per_chip": 256, "pages_per_block": 64,
+          "erase_cycles": 3000}
+NO_COLLECTION = ["--set", "device.blocks_per_chip=16384"]
+
+
+def call(command, folder=None, text=None, seconds=600):
+    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, timeout=seconds)
+
+
+def in_mqsim(options, folder, files, gc, changes):
+    """What MQSim makes of a set: the answer of `check --mqsim`."""
+    out = folder / gc
+    export = [options.rtflash, "export", "mqsim", files["set"], "--allocation", files["allocation"], "--analysis",
+              options.analysis, "--duration", options.duration, "--out", str(out), *changes]
+    made = call([*export, "--gc", "preemptible" if gc == "none" else gc])
+    if made.returncode:
+        return None, made.stderr.strip()
+    # MQSim waits for a key at its end.
+    run = call([options.mqsim, "-i", "ssd.xml", "-w", "workload.xml"], out, "\n")
+    result = out / "workload_scenario_1.xml"
+    if run.returncode or not result.exists():
+        return None, f"MQSim ended with {run.returncode}"
+    erases = sum(int(part.split('"')[0]) for part in result.read_text().split('Issued_Flash_Erase_CMD="')[1:])
+    checked = call([options.rtflash, "check", files["set"], "--mqsim", str(result), "--format", "json", *changes])
+    if checked.returncode not in (0, 1, 3):
+        return None, checked.stderr.strip()
+    streams = json.loads(checked.stdout)["streams"]
+    return {
+        "late": sum(stream["in_time"] is False for stream in streams),
+        "unsure": sum(stream["in_time"] is None for stream in streams),
+        "not_served": sum(stream["handed_in"] - stream["served"] for stream in streams),
+        "requests": sum(stream["requests"] for stream in streams),
+        "erases": erases,
+        "worst": max((stream["longest_ns"] or 0) / stream["deadline_ns"] for stream in streams),
+    }, None
+
+
+def one(options, text, folder):
+    """One set; `None` where the analysis does not accept it."""
+    files = {"set": str(folder / "set.json"), "allocation": str(folder / "allocation.json")}
+    Path(files["set"]).write_text(text)
+    found = call([options.rtflash, "alloc", files["set"], "--analysis", options.analysis, "--shape", "rectangles",
+                  "--format", "json", "--no-guarantee"])
+    if found.returncode:
+        return None
+    Path(files["allocation"]).write_text(found.stdout)
+    ran = call([options.rtflash, "exec", files["set"], "--allocation", files["allocation"], "--analysis",
+                options.analysis, "--duration", options.duration, "--format", "json"])
+    if ran.returncode not in (0, 1):
+        sys.exit(f"exec: {ran.stderr.strip()}")
+    row = {"utilization": json.loads(text).get("meta", {}).get("utilization"), "executor": ran.returncode == 0}
+    for gc, changes in (("default", []), ("preemptible", []), ("none", NO_COLLECTION)):
+        row[gc], why = in_mqsim(options, folder, files, gc, changes)
+        if why:
+            return {**row, "refused": why}
+    row["explanation"] = explained(row)
+    return row
+
+
+def explained(row):
+    """Why MQSim is late where the executor is not."""
+    if not row["executor"]:
+        return "the executor is late"
+    if row["none"]["late"]:
+        return "order of service"
+    if row["preemptible"]["late"]:
+        return "collection in front of requests, though preemptible"
+    if row["default"]["late"]:
+        return "collection as a whole"
+    return "none: in time everywhere"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--mqsim", required=True, help="the program MQSim")
+    arguments.add_argument("--rtflash", default="rtflash", help="the command rtflash")
+    arguments.add_argument("--analysis", default="sound")
+    arguments.add_argument("--sets", type=int, default=200, help="accepted sets that are wanted")
+    arguments.add_argument("--tasks", default="4", help="tasks of a set; MQSim has eight streams")
+    arguments.add_argument("--util", default="0.2..2.4")
+    arguments.add_argument("--duration", default="120s")
+    arguments.add_argument("--seed", default="1")
+    options = arguments.parse_args()
+    options.rtflash = str(Path(options.rtflash).resolve()) if "/" in options.rtflash else options.rtflash
+    options.mqsim = str(Path(options.mqsim).resolve())
+    drawn = call([options.rtflash, "gen", "--util", options.util, "--step", "0.2", "--sets", str(options.sets), "--tasks",
+                  options.tasks, "--seed", options.seed, "--device", json.dumps(DEVICE)])
+    if drawn.returncode:
+        sys.exit(drawn.stderr.strip())
+    lines = drawn.stdout.splitlines()
+    # Loads in turn: the first of each, the second of each, …
+    loads = len(lines) // options.sets
+    lines = [lines[load * options.sets + number] for number in range(options.sets) for load in range(loads)]
+    rows, tried = [], 0
+    for text in lines:
+        if len(rows) == options.sets:
+            break
+        tried += 1
+        with tempfile.TemporaryDirectory() as folder:
+            row = one(options, text, Path(folder))
+        if row is None:
+            continue
+        rows.append(row)
+        print(json.dumps({"number": tried, **row}), flush=True)
+    table(rows, tried)
+
+
+def table(rows, tried):
+    ran = [row for row in rows if "refused" not in row]
+    count = lambda of: sum(1 for row in ran if of(row))
+    print(f"\n{tried} sets drawn, {len(rows)} accepted, {len(ran)} of them run in MQSim")
+    print(f"executor: {count(lambda row: row['executor'])} in time")
+    for gc in ("none", "preemptible", "default"):
+        late, lost = count(lambda row: row[gc]["late"]), count(lambda row: row[gc]["not_served"])
+        print(f"MQSim, {gc} collection: {late} late; {lost} with requests that were never served "
+              f"({sum(row[gc]['not_served'] for row in ran)} of {sum(row[gc]['requests'] for row in ran)})")
+    for why in sorted({row["explanation"] for row in ran}):
+        print(f"{count(lambda row: row['explanation'] == why):>5}  {why}")
+
+
+if __name__ == "__main__":
+    main()
