@@ -9,6 +9,7 @@ use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, parse_ns};
 
 use crate::CommandFailure;
+use crate::answer::RunDrawing;
 use crate::whole::{self, WholeFile};
 
 /// What a trace file holds.
@@ -133,11 +134,11 @@ impl Keeper {
         }
     }
 
-    /// Ends the files, and returns the drawing for the terminal.
+    /// Ends the files, and returns the drawing, if one is wanted.
     ///
     /// # Errors
     /// Where something cannot be written.
-    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<String, CommandFailure> {
+    pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<Option<RunDrawing>, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
             move |error: io::Error| CommandFailure::io(&what, &error)
@@ -153,19 +154,19 @@ impl Keeper {
             };
             ended.map_err(failure(&path))?;
         }
-        let Some((from, to)) = self.wanted.gantt else { return Ok(String::new()) };
+        let Some((from, to)) = self.wanted.gantt else { return Ok(None) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
+        let svg = gantt.svg();
         if let Some((path, as_png)) = &self.wanted.figure {
-            let svg = gantt.svg();
             let bytes = if *as_png {
                 png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
             } else {
-                svg.into_bytes()
+                svg.clone().into_bytes()
             };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
-        Ok(gantt.text(WIDTH))
+        Ok(Some(RunDrawing { text: gantt.text(WIDTH), svg }))
     }
 }
 

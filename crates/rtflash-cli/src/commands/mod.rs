@@ -14,7 +14,7 @@ pub mod generate;
 pub mod host;
 pub mod host_bound;
 mod host_figures;
-mod host_input;
+pub mod host_input;
 pub mod host_tune;
 pub mod policies;
 pub mod profile;
