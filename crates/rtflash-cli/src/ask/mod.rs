@@ -90,7 +90,9 @@ pub enum StreamSource<'s> {
     /// It was read before.
     Read(&'s NamedSet),
     /// What complaints call it, and its text.
-    Text(&'s str, &'s [u8]),
+    Named(&'s str, &'s [u8]),
+    /// Its text, of which each has a line of the stream.
+    Line(&'s [u8]),
 }
 
 /// A question about task sets: `alloc`, `check`, `explain`, `size` or `exec`, with its options.
@@ -171,8 +173,13 @@ impl SetQuestion {
             let allocation = allocations.and_then(|all| all.get(position));
             let answered = match sets[position] {
                 StreamSource::Read(set) => self.one(set, allocation, false),
-                StreamSource::Text(name, text) => {
+                StreamSource::Named(name, text) => {
                     let read = NamedSet::read(name, text).map_err(Unanswered::Input);
+                    read.and_then(|set| self.one(&set, allocation, false))
+                }
+                StreamSource::Line(text) => {
+                    let frame = Frame { text: text.to_vec(), first_line: first + position, first_column: 1 };
+                    let read = NamedSet::of_frame("<stream>", frame).map_err(Unanswered::Input);
                     read.and_then(|set| self.one(&set, allocation, false))
                 }
             };
