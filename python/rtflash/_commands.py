@@ -14,8 +14,8 @@ from rtflash import _rtflash
 from rtflash._errors import InputError, RtflashWarning
 from rtflash._options import words
 from rtflash._records import Answer, Answers, Lines
-from rtflash._rtflash import Question, TaskSet
-from rtflash._sources import device_of, is_json, read_text, split, text_of, written
+from rtflash._rtflash import Question, TaskSet, split
+from rtflash._sources import device_of, is_json, read_text, text_of, written
 
 A = TypeVar("A", bound=Answer)
 Source = Union[TaskSet, str, "os.PathLike[str]", Mapping[str, Any]]
@@ -147,7 +147,7 @@ def answer_share(
 
 
 @overload
-def alloc(
+def alloc(  # type: ignore[overload-overlap]
     source: Source,
     *,
     algorithm: str | None = ...,
@@ -199,7 +199,7 @@ def alloc(
 
 
 @overload
-def check(
+def check(  # type: ignore[overload-overlap]
     source: Source,
     allocation: Given | None = ...,
     *,
@@ -252,12 +252,13 @@ def check(
     if trace is None and allocation is None:
         raise TypeError("check() takes an allocation or a trace")
     kind: Any = answers.CheckAnswer if trace is None else answers.ExecAnswer
-    found: Any = _ask(kind, ["check"], source, options, allocation)
+    found: answers.CheckAnswer | Answers[answers.CheckAnswer]
+    found = _ask(kind, ["check"], source, options, allocation)
     return found
 
 
 @overload
-def explain(
+def explain(  # type: ignore[overload-overlap]
     source: Source,
     *,
     allocation: Given | None = ...,
@@ -295,7 +296,7 @@ def explain(
 
 
 @overload
-def size(
+def size(  # type: ignore[overload-overlap]
     source: Source,
     *,
     algorithm: str | None = ...,

@@ -173,7 +173,7 @@ class Experiment(ExperimentAnswer):
 
 def _table(text: bytes) -> Table:
     names, *rows = csv.reader(io.StringIO(text.decode()))
-    columns = []
+    columns: list[tuple[str, str, list[Any]]] = []
     for at, name in enumerate(names):
         cells = [row[at] for row in rows]
         last = name.rsplit("_", 1)[-1]
@@ -198,22 +198,23 @@ class _Shown:
     """Progress, told to whatever was given."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress = progress
         self._done = 0
         self._total = total
-        if progress is not None and hasattr(progress, "update"):
-            progress.total = total
-            if hasattr(progress, "refresh"):
-                progress.refresh()
+        update = getattr(progress, "update", None)
+        if update is not None:
+            bar: Any = progress
+            bar.total = total
+            if hasattr(bar, "refresh"):
+                bar.refresh()
+        self._tell: Callable[[int], object] | None = update
+        if update is None and progress is not None:
+            told: Any = progress
+            self._tell = lambda sets: told(self._done, self._total)
 
     def __call__(self, sets: int) -> None:
         self._done += sets
-        if self._progress is None:
-            return
-        if hasattr(self._progress, "update"):
-            self._progress.update(sets)
-        else:
-            self._progress(self._done, self._total)
+        if self._tell is not None:
+            self._tell(sets)
 
 
 def run_shard(

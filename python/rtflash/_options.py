@@ -45,7 +45,7 @@ def written(value: Any) -> str:
     if isinstance(value, Mapping):
         return json.dumps(value)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if isinstance(value, (list, tuple)):
         return ",".join(written(one) for one in value)
     return str(value)

@@ -228,6 +228,7 @@ class Answers(Generic[A]):
         rows = [{} if answer.error else answer._fields() for answer in self]
         errors = [None if answer.error is None else str(answer.error) for answer in self]
         kinds = self._kind._kinds
+        columns: list[tuple[str, str, list[Any]]]
         columns = [("line", "int", list(range(1, len(rows) + 1)))]
         columns += [(name, kind, [row.get(name) for row in rows]) for name, kind in kinds.items()]
         return Table([*columns, ("error", "str", errors)])

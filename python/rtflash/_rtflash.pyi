@@ -4,6 +4,30 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, final
 
+__all__ = [
+    "AnswerText",
+    "AnswerTexts",
+    "BUILD",
+    "ClusterVerdicts",
+    "Device",
+    "OwnAlgorithm",
+    "OwnTest",
+    "Question",
+    "Request",
+    "Study",
+    "StudyResults",
+    "Table",
+    "Task",
+    "TaskSet",
+    "__version__",
+    "draw",
+    "host",
+    "join_parts",
+    "rows",
+    "soak",
+    "split",
+]
+
 __version__: str
 BUILD: str
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rtflash._rtflash import TaskSet, rows, split
+from rtflash._rtflash import TaskSet, rows
 
 STRING = "<string>"
 # Fields of a task that are objects; a table may have a column for each of their fields.
