@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import multiprocessing
 import signal
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import rtflash
+from rtflash._experiment import OPTIONS
 
 SMALL: dict[str, Any] = {"sets": 8, "util": "0.5..3.5", "step": "0.5", "seed": 7}
 
@@ -189,6 +191,11 @@ def test_exceptions_of_ones_own_tests_are_raised() -> None:
 
     with pytest.raises(ValueError, match="chip 10000"):
         rtflash.experiment(**SMALL, algorithms=[NoDivision()])
+
+
+def test_every_option_is_passed_on() -> None:
+    own = {"kind", "progress", "executor", "parts", "analysis", "algorithms", "analyses"}
+    assert set(inspect.signature(rtflash.experiment).parameters) - own == OPTIONS
 
 
 def test_loads_are_kept_exactly_where_they_can_be() -> None:
