@@ -15,7 +15,7 @@ import rtflash
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"analysis": "sound"},
-    {"analysis": "stripe", "rely_on": "queue"},
+    {"analysis": "stripe", "rely_on": "nothing"},
     {"algorithm": "global"},
 ]
 
@@ -92,6 +92,14 @@ def test_a_stream_with_wrong_sets(rtflash_command: Run) -> None:
     with pytest.raises(rtflash.InputError) as raised:
         _ = answers[1].schedulable
     assert raised.value.path and raised.value.problem and raised.value.line == 2
+
+
+def test_a_long_stream_with_empty_lines(rtflash_command: Run) -> None:
+    lines = [one.to_json() for one in rtflash.gen(util=0.5, sets=4200, tasks=2)]
+    lines.insert(10, "\n")
+    lines.insert(4150, "\n")
+    printed = rtflash_command("alloc", "-", "--format", "json", stdin="".join(lines)).stdout
+    assert rtflash.alloc(lines).to_json() == printed
 
 
 def test_of_the_host(rtflash_command: Run) -> None:
