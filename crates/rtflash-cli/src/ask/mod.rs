@@ -134,7 +134,7 @@ impl SetQuestion {
             Commands::Size(args) => (AskedCommand::Command(commands::size::command(&args)?), args.set.changes),
             Commands::Exec(args) => {
                 threads = Some(args.jobs.into());
-                (AskedCommand::Command(commands::exec::command(&args)?), args.set.changes)
+                (AskedCommand::Command(commands::exec::command(&args, None)?), args.set.changes)
             }
             _ => return Err(other(words).into()),
         };

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
+use rtflash_draw::png;
 use rtflash_exec::{Arbitration, Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
@@ -16,7 +17,7 @@ use rtflash_wire::{ExecAnswer, Settings};
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_checkpoint::CheckpointFile;
 use super::exec_options::exec_options;
-use super::exec_output::{Keeper, Wanted};
+use super::exec_output::{Keeper, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
@@ -51,17 +52,17 @@ struct ExecPlan {
 
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
-    let command = command(args)?;
+    let command = command(args, Some(png))?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     let batch = Batch { format: args.format.format };
     policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &*command))
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from
-/// the threads it is run on.
-pub fn command(args: &ExecArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
+/// the threads it is run on. Without `png` figures are SVG alone.
+pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let (options, settings) = exec_options(args)?;
-    let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref())?;
+    let wanted = Wanted::new(args.trace.as_deref(), args.gantt.as_deref(), args.gantt_out.as_deref(), png)?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rtflash_draw::{Gantt, Perfetto, png};
+use rtflash_draw::{Gantt, Perfetto, PngError};
 use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, parse_ns};
@@ -24,15 +24,24 @@ enum TraceFormat {
 pub struct Wanted {
     trace: Option<(PathBuf, TraceFormat)>,
     gantt: Option<(Instant, Instant)>,
-    figure: Option<(PathBuf, bool)>,
+    figure: Option<(PathBuf, Option<PngWriter>)>,
 }
 
+/// What makes PNG of SVG. It is passed on by whoever has it, so that a program that does not brings
+/// along none of the libraries that draw.
+pub type PngWriter = fn(&str) -> Result<Vec<u8>, PngError>;
+
 impl Wanted {
-    /// What the user asked for.
+    /// What the user asked for, where figures can be PNG with `png`.
     ///
     /// # Errors
     /// An ending that says no format, or a stretch that is none.
-    pub fn new(trace: Option<&Path>, gantt: Option<&str>, figure: Option<&Path>) -> Result<Wanted, CommandFailure> {
+    pub fn new(
+        trace: Option<&Path>,
+        gantt: Option<&str>,
+        figure: Option<&Path>,
+        png: Option<PngWriter>,
+    ) -> Result<Wanted, CommandFailure> {
         let trace = trace.map(|path| match ending(path).as_deref() {
             Some("json") => Ok((path.to_owned(), TraceFormat::Perfetto)),
             Some("jsonl") => Ok((path.to_owned(), TraceFormat::JsonLines)),
@@ -42,8 +51,12 @@ impl Wanted {
             ))),
         });
         let figure = figure.map(|path| match ending(path).as_deref() {
-            Some("svg") => Ok((path.to_owned(), false)),
-            Some("png") => Ok((path.to_owned(), true)),
+            Some("svg") => Ok((path.to_owned(), None)),
+            Some("png") if png.is_some() => Ok((path.to_owned(), png)),
+            Some("png") => Err(CommandFailure(format!(
+                "--gantt-out {}: figures are SVG here, and the command's alone are PNG",
+                path.display()
+            ))),
             _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
         Ok(Wanted { trace: trace.transpose()?, gantt: gantt.map(stretch).transpose()?, figure: figure.transpose()? })
@@ -158,11 +171,12 @@ impl Keeper {
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
         let svg = gantt.svg();
-        if let Some((path, as_png)) = &self.wanted.figure {
-            let bytes = if *as_png {
-                png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
-            } else {
-                svg.clone().into_bytes()
+        if let Some((path, png)) = &self.wanted.figure {
+            let bytes = match png {
+                Some(png) => {
+                    png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
+                }
+                None => svg.clone().into_bytes(),
             };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
