@@ -41,13 +41,11 @@ class InputError(ValueError):
 def _again(
     text: str, path: str, problem: str, expected: str, line: int | None, column: int | None
 ) -> InputError:
-    return InputError(
-        text, path=path, problem=problem, expected=expected, line=line, column=column
-    )
+    return InputError(text, path=path, problem=problem, expected=expected, line=line, column=column)
 
 
 class CannotTellError(RuntimeError):
-    """A limit was reached, or nothing can be said: the command's exit status 3 without an answer."""
+    """A limit was reached, or nothing can be said: exit status 3 of the command, and no answer."""
 
 
 class RtflashWarning(UserWarning):

@@ -92,9 +92,28 @@ class ExperimentPlan:
 
 OPTIONS = frozenset(
     [
-        "util", "step", "sets", "tasks", "generator", "device", "write_heavy", "write_share",
-        "access", "deadline", "seed", "rely_on", "sweep", "duration", "read_pages", "write_pages",
-        "gap", "dispatch", "victims", "aging", "pattern", "jobs",
+        "util",
+        "step",
+        "sets",
+        "tasks",
+        "generator",
+        "device",
+        "write_heavy",
+        "write_share",
+        "access",
+        "deadline",
+        "seed",
+        "rely_on",
+        "sweep",
+        "duration",
+        "read_pages",
+        "write_pages",
+        "gap",
+        "dispatch",
+        "victims",
+        "aging",
+        "pattern",
+        "jobs",
     ]
 )
 

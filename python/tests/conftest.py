@@ -11,7 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK_SETS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tasksets").glob("*.json"))
-SCENARIOS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "scenarios").glob("*.json"))
+SCENARIOS = sorted(
+    path.relative_to(ROOT).as_posix() for path in (ROOT / "scenarios").glob("*.json")
+)
 
 
 def _command() -> Path:

@@ -37,7 +37,9 @@ def test_no_answer_is_an_exception() -> None:
         rtflash.TaskSet(text)
     error = raised.value
     assert error.path.startswith("tasks[0]") and "periodd" in error.problem and error.expected
-    assert text.splitlines()[(error.line or 0) - 1][(error.column or 0) - 1 :].startswith('"periodd"')
+    assert text.splitlines()[(error.line or 0) - 1][(error.column or 0) - 1 :].startswith(
+        '"periodd"'
+    )
     assert "-->" in str(error) and "\x1b" not in str(error)
     again = pickle.loads(pickle.dumps(error))
     assert (again.path, again.line, str(again)) == (error.path, error.line, str(error))

@@ -21,7 +21,9 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def flags(options: dict[str, Any]) -> list[str]:
-    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    return [
+        word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,9 @@ def _quiet() -> Any:
         yield
 
 
-def same(run: Run, command: str, path: str, options: dict[str, Any], answer: Any, *more: str) -> None:
+def same(
+    run: Run, command: str, path: str, options: dict[str, Any], answer: Any, *more: str
+) -> None:
     printed = run(command, path, *more, *flags(options), "--format", "json")
     assert printed.stdout, printed.stderr
     assert answer.to_json() == printed.stdout
@@ -39,7 +43,9 @@ def same(run: Run, command: str, path: str, options: dict[str, Any], answer: Any
 
 @pytest.mark.parametrize("path", TASK_SETS)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_of_task_sets(rtflash_command: Run, path: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_of_task_sets(
+    rtflash_command: Run, path: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     allocation = rtflash.alloc(path, **options)
     same(rtflash_command, "alloc", path, options, allocation)
     same(rtflash_command, "explain", path, options, rtflash.explain(path, **options))
@@ -63,7 +69,9 @@ def test_every_form_of_a_task_set_is_the_same() -> None:
         text,
         fields,
         rtflash.TaskSet(fields["tasks"], device=fields["device"], jobs=fields.get("jobs", [])),
-        rtflash.TaskSet(json.dumps(fields["tasks"]), device=fields["device"], jobs=fields.get("jobs", [])),
+        rtflash.TaskSet(
+            json.dumps(fields["tasks"]), device=fields["device"], jobs=fields.get("jobs", [])
+        ),
     ]
     answers = {rtflash.alloc(source).to_json() for source in sources}
     assert len(answers) == 1
@@ -109,7 +117,9 @@ def test_of_the_host(rtflash_command: Run) -> None:
         printed = rtflash_command("host", "bound", path, "--format", "json").stdout
         assert rtflash.host(path, "bound").to_json() == printed, path
     path = "scenarios/large-reads.json"
-    printed = rtflash_command("host", "run", path, "--scheduler", "none,k2", "--format", "json").stdout
+    printed = rtflash_command(
+        "host", "run", path, "--scheduler", "none,k2", "--format", "json"
+    ).stdout
     answers = rtflash.host(path, "run", scheduler=["none", "k2"])
     assert "".join(answer.to_json() for answer in answers) == printed
     fio = "scenarios/large-reads.fio"
@@ -136,13 +146,17 @@ def test_of_experiments(rtflash_command: Run, options: dict[str, Any], tmp_path:
         for name, value in rest.items()
         for word in (f"--{name}", ",".join(value) if isinstance(value, list) else str(value))
     ]
-    printed = rtflash_command("experiment", kind, *typed, "--out", str(tmp_path), "--format", "json")
+    printed = rtflash_command(
+        "experiment", kind, *typed, "--out", str(tmp_path), "--format", "json"
+    )
     found = rtflash.experiment(kind, **rest)
     assert found.to_json() == printed.stdout
     for name, content in found.files.items():
         assert (tmp_path / name).read_bytes() == content, name
     missing = {path.name for path in tmp_path.iterdir()} - set(found.files)
-    assert all(name.endswith((".png", ".pdf")) or name == ".rtflash-lock" for name in missing), missing
+    assert all(name.endswith((".png", ".pdf")) or name == ".rtflash-lock" for name in missing), (
+        missing
+    )
 
 
 def test_of_soak(rtflash_command: Run) -> None:

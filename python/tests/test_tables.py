@@ -13,11 +13,21 @@ pl = pytest.importorskip("polars")
 pd = pytest.importorskip("pandas")
 
 TASKS: list[dict[str, Any]] = [
-    {"name": "camera", "read": {"pages": 40, "period": "36ms"}, "write": {"pages": 24, "period": "30ms"}},
+    {
+        "name": "camera",
+        "read": {"pages": 40, "period": "36ms"},
+        "write": {"pages": 24, "period": "30ms"},
+    },
     {"name": "map", "read": {"pages": 80, "period": "36ms", "deadline": "30ms"}, "data_pages": 100},
 ]
 FLAT = [
-    {"name": "camera", "read_pages": 40, "read_period": "36ms", "write_pages": 24, "write_period": "30ms"},
+    {
+        "name": "camera",
+        "read_pages": 40,
+        "read_period": "36ms",
+        "write_pages": 24,
+        "write_period": "30ms",
+    },
     {
         "name": "map",
         "read_pages": 80,

@@ -17,8 +17,16 @@ TARGET = HERE.parent / "rtflash" / "answers.py"
 
 # The schema of each command's answer.
 COMMANDS = [
-    "alloc", "check", "explain", "size", "exec", "soak", "experiment",
-    "host-run", "host-bound", "host-tune",
+    "alloc",
+    "check",
+    "explain",
+    "size",
+    "exec",
+    "soak",
+    "experiment",
+    "host-run",
+    "host-bound",
+    "host-tune",
 ]
 # What stands in the place of an answer is an exception in Python.
 LEFT_OUT = {"ErrorLine", "Fault"}
@@ -103,7 +111,9 @@ def written(name: str, schema: dict, defs: dict, base: str, required: set[str]) 
             fields += description(of["description"], "    ")
     names = sorted(set(schema["properties"]) - {"format", "line"})
     lines += table("_names", "frozenset[str]", "frozenset({", [f'"{n}"' for n in names], "})")
-    lines += table("_kinds", "dict[str, str]", "{", [f'"{f}": "{k}"' for f, k in kinds.items()], "}")
+    lines += table(
+        "_kinds", "dict[str, str]", "{", [f'"{f}": "{k}"' for f, k in kinds.items()], "}"
+    )
     lines += table(
         "_records", "dict[str, str]", "{", [f'"{f}": "{r}"' for f, r in records.items()], "}"
     )
