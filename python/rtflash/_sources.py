@@ -49,7 +49,11 @@ def written(source: Any, device: Any, jobs: Any) -> tuple[str, bytes]:
                 raise TypeError("a file has its own device and jobs")
             path = os.fspath(source)
             return path, Path(path).read_bytes()
-        fields = json.loads(source)
+        try:
+            fields = json.loads(source)
+        except (ValueError, RecursionError):
+            # Its reader says what is wrong, and where.
+            return STRING, source.encode()
         if isinstance(fields, list):
             fields = {"tasks": fields}
     else:

@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rtflash_alloc::allocator::{Allocator, Limit, Outcome, decreasing_order, tested, unplaceable};
+use rtflash_alloc::allocator::{Allocator, Limit, Outcome, allocator, decreasing_order, tested, unplaceable};
 use rtflash_alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, Test, analysis_relying_on, cluster_verdict};
 use rtflash_alloc::{Fraction, Work};
-use rtflash_model::{ChipId, Cluster, Device, Request, Task, TaskId, TaskSet};
+use rtflash_model::{ChipId, Cluster, Device, Reliance, Request, Task, TaskId, TaskSet};
 
 /// A device, as a test or an algorithm written in Python sees it. Times are nanoseconds.
 #[pyclass(frozen, module = "rtflash._rtflash", name = "Device")]
@@ -344,6 +344,9 @@ pub struct OwnTest {
 impl OwnTest {
     #[new]
     fn new(name: String, summary: String, ask: &Bound<'_, PyAny>) -> PyResult<OwnTest> {
+        if analysis_relying_on(&name, Reliance::Neighbours).is_some() {
+            return Err(PyValueError::new_err(format!("{name} is an analysis of rtflash: another name")));
+        }
         let test =
             PythonTest { name: kept(name), summary: kept(summary), ask: callable(ask)?, raised: Raised::default() };
         Ok(OwnTest { test: Box::leak(Box::new(test)) })
@@ -362,6 +365,9 @@ pub struct OwnAlgorithm {
 impl OwnAlgorithm {
     #[new]
     fn new(name: String, summary: String, ask: &Bound<'_, PyAny>) -> PyResult<OwnAlgorithm> {
+        if allocator(&name).is_some() {
+            return Err(PyValueError::new_err(format!("{name} is an algorithm of rtflash: another name")));
+        }
         let allocator = PythonAllocator {
             name: kept(name),
             summary: kept(summary),

@@ -55,6 +55,9 @@ def test_no_answer_is_an_exception() -> None:
         rtflash.TaskSet([{"name": "a"}])
     with pytest.raises(rtflash.InputError):
         rtflash.check(CASE, "[1]")
+    for text in ("[", "[" * 100_000, '[{"name": }]'):
+        with pytest.raises(rtflash.InputError):
+            rtflash.TaskSet(text, device="dgist-2021")
 
 
 @pytest.mark.parametrize("source", [None, 1, 1.5, b"{}", object(), [1], [None], {"a": object()}])

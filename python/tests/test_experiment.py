@@ -198,6 +198,19 @@ def test_every_option_is_passed_on() -> None:
     assert set(inspect.signature(rtflash.experiment).parameters) - own == OPTIONS
 
 
+def test_names_of_rtflash_are_not_ones_own() -> None:
+    class Thesis(OneChipEach):
+        name = "thesis"
+
+    class Exact(Halves):
+        name = "exact"
+
+    with pytest.raises(ValueError, match="thesis is an analysis"):
+        rtflash.experiment(**SMALL, analyses=[Thesis()])
+    with pytest.raises(ValueError, match="exact is an algorithm"):
+        rtflash.experiment(**SMALL, algorithms=[Exact()])
+
+
 def test_loads_are_kept_exactly_where_they_can_be() -> None:
     from rtflash._own import LIMIT, fraction
 
