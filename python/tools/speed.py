@@ -1,7 +1,7 @@
 """Compares `alloc` of many sets from Python with the command: python tools/speed.py RTFLASH [SETS]
 
 Both read the same JSON Lines and make all answers as JSON. Fails where Python does less than 60 %
-of the command's sets a second, each at its best of three runs.
+of the command's sets a second, each at its best of five runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import rtflash
 
 SHARE = 0.6
-RUNS = 3
+RUNS = 5
 
 
 def best(run: Callable[[], object]) -> float:
